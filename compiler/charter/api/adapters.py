@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.project.sources import Missing
 
-LANGUAGES = ("go", "node", "python", "rust")
+LANGUAGES = ("go", "java", "node", "python", "rust")
 
 
 @dataclass(frozen=True, slots=True)

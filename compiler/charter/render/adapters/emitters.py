@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from charter.render.adapters.go import go_files, go_skeleton
 from charter.render.adapters.interface import Interface
+from charter.render.adapters.java import java_files, java_skeleton
 from charter.render.adapters.node import node_files, node_skeleton
 from charter.render.adapters.python import python_files, python_skeleton
 from charter.render.adapters.rust import rust_files, rust_skeleton
@@ -25,6 +26,7 @@ class AdapterLanguage:
 
 EMITTERS: Mapping[str, AdapterLanguage] = {
     "go": AdapterLanguage(go_files, go_skeleton),
+    "java": AdapterLanguage(java_files, java_skeleton),
     "node": AdapterLanguage(node_files, node_skeleton),
     "python": AdapterLanguage(python_files, python_skeleton),
     "rust": AdapterLanguage(rust_files, rust_skeleton),

@@ -43,10 +43,12 @@ def _is_open(doc: str | Bracketed) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LineBreaker:
-    """The indentation and the width of a language."""
+    """The indentation and the width of a language, and what stands behind the last item where each
+    has a line of its own."""
 
     indent: str
     width: int
+    last: str = ","
 
     def lines(self, doc: str | Bracketed, depth: int, prefix: str, suffix: str) -> list[str]:
         """`doc` between a prefix and a suffix, at a depth of indentation."""
@@ -56,8 +58,9 @@ class LineBreaker:
         if isinstance(doc, str) or fits or not doc.items:
             return [whole]
         rows = [f"{start}{prefix}{doc.before.rstrip()}"]
-        for before, item in doc.items:
-            rows += self.lines(item, depth + 1, before, ",")
+        ends = [*("," for _ in doc.items[1:]), self.last]
+        for (before, item), end in zip(doc.items, ends, strict=True):
+            rows += self.lines(item, depth + 1, before, end)
         return [*rows, f"{start}{doc.after.lstrip()}{suffix}"]
 
     def text(self, doc: str | Bracketed, depth: int, prefix: str, suffix: str) -> str:

@@ -1,0 +1,302 @@
+"""Prints the types of a component in Java; each has a codec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from charter.core import types as t
+from charter.render.adapters import docs
+from charter.render.adapters.interface import Interface, Named, SeenOperation
+from charter.render.adapters.layout import Bracketed, LineBreaker, call, flat
+from charter.render.adapters.names import TakenNames, camel, pascal, snake
+from charter.render.text import environment, wrapped
+
+_TAKEN = (
+    "Adapter", "Boolean", "Codec", "Component", "Consts", "Driver", "Given", "Integer", "Json",
+    "List", "Map", "Object", "Observation", "Optional", "Override", "Protocol", "Question", "Sdk",
+    "Set", "Sorts", "String",
+)  # fmt: skip
+_KEYWORDS = frozenset({
+    "abstract", "assert", "boolean", "break", "byte", "case", "catch", "char", "class", "const",
+    "continue", "default", "do", "double", "else", "enum", "extends", "false", "final", "finally",
+    "float", "for", "goto", "if", "implements", "import", "instanceof", "int", "interface", "long",
+    "native", "new", "null", "package", "private", "protected", "public", "return", "short",
+    "static", "strictfp", "super", "switch", "synchronized", "this", "throw", "throws",
+    "transient", "true", "try", "void", "volatile", "while",
+    # methods of every object
+    "clone", "finalize", "getClass", "hashCode", "notify", "notifyAll", "toString", "wait",
+})  # fmt: skip
+_METHODS = frozenset({"hello", "start", "observe", "image"})
+_LINES = LineBreaker("    ", 100, last="")
+
+
+def java_files(seen: Interface) -> dict[str, str]:
+    """The file with the types, by its path in the adapter's folder."""
+    return {"src/charter/Protocol.java": _template("Protocol.java.j2", seen)}
+
+
+def java_skeleton(seen: Interface) -> dict[str, str]:
+    """The adapter to be completed, by its path in the adapter's folder."""
+    return {"src/Main.java": _template("Main.java.j2", seen)}
+
+
+def _template(name: str, seen: Interface) -> str:
+    template = environment("charter.render.adapters").get_template(name)
+    return template.render(page=JavaPage(seen), seen=seen, docs=docs)
+
+
+def attribute(name: str) -> str:
+    """A component of a record, a parameter or a method."""
+    made = camel(name)
+    return f"{made}_" if made in _KEYWORDS else made
+
+
+@dataclass(slots=True)
+class JavaPage:
+    """The parts of the file."""
+
+    seen: Interface
+    types: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = TakenNames(set(_TAKEN))
+        for named in self.seen.types:
+            self.types[named.name] = names.claim(pascal(named.name))
+        for named in self.seen.types:
+            if isinstance(named, t.Union):
+                self.cases |= {tag: names.claim(pascal(tag)) for tag, _ in named.cases}
+
+    def method(self, operation: SeenOperation) -> str:
+        """The name of the method of an operation."""
+        name = attribute(operation.name)
+        return f"{name}_" if name in _METHODS else name
+
+    def type(self, kind: t.Type, boxed: bool = False) -> str:
+        """A type; inside another one it is boxed."""
+        match kind:
+            case t.Bool():
+                return "Boolean" if boxed else "boolean"
+            case t.Int():
+                return "Integer" if boxed else "int"
+            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
+                return self.types[name]
+            case t.Option(inner):
+                return f"Optional<{self.type(inner, True)}>"
+            case t.Set(inner):
+                return f"Set<{self.type(inner, True)}>"
+            case t.Seq(inner) | t.Ranking(inner):
+                return f"List<{self.type(inner, True)}>"
+            case t.Map(key, value):
+                return f"Map<{self.type(key, True)}, {self.type(value, True)}>"
+            case _:
+                assert_never(kind)
+
+    def codec(self, kind: t.Type) -> str | Bracketed:
+        """The expression that reads and writes a type."""
+        match kind:
+            case t.Bool():
+                return "Codec.BOOL"
+            case t.Int():
+                return "Codec.INT"
+            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
+                return constant(self.types[name])
+            case t.Option(inner):
+                return call("Codec.option", self.codec(inner))
+            case t.Set(inner):
+                return call("Codec.set", self.codec(inner))
+            case t.Seq(inner) | t.Ranking(inner):
+                return call("Codec.list", self.codec(inner))
+            case t.Map(t.Sort() | t.Enum() | t.Bool() as key, value):
+                return call("Codec.map", self.codec(key), self.codec(value))
+            case t.Map(key, value):
+                return call("Codec.pairs", self.codec(key), self.codec(value))
+            case _:
+                assert_never(kind)
+
+    # --- declarations ----------------------------------------------------------------------------
+
+    def comment(self, text: str, depth: int = 1) -> str:
+        """A comment of documentation; "" for no text."""
+        start = "    " * depth
+        rows = wrapped(text.replace("*/", "* /"), 93 - 4 * depth) if text else []
+        if len(rows) == 1:
+            return f"{start}/** {rows[0]} */\n"
+        lines = "".join(f"{start} * {row}".rstrip() + "\n" for row in rows)
+        return f"{start}/**\n{lines}{start} */\n" if rows else ""
+
+    def doc(self, named: Named) -> str:
+        """The comment of a type."""
+        return self.comment(docs.type_doc(self.seen, named))
+
+    def record(
+        self, name: str, owner: str, fields: Sequence[tuple[str, t.Type]], after: str = ""
+    ) -> str:
+        """The declaration of a record; comments on its fields stand above them."""
+        rows = [f"{self.type(kind)} {attribute(part)}" for part, kind in fields]
+        made = Bracketed("(", tuple(("", row) for row in rows), ")")
+        documented = [(part, self.seen.doc_of(owner, part)) for part, _ in fields]
+        if not any(text for _, text in documented):
+            return _LINES.text(made, 1, f"public record {name}", f"{after} {{}}")
+        ends = [*("," for _ in rows[1:]), ""]
+        lines = "".join(
+            self.comment(text, 2) + f"        {row}{end}\n"
+            for (_, text), row, end in zip(documented, rows, ends, strict=True)
+        )
+        return f"    public record {name}(\n{lines}    ){after} {{}}\n"
+
+    def record_codec(self, name: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+        """The statement that defines the codec of a record."""
+        if not fields:
+            made = call("new Codec<>", "value -> Json.object()", f"json -> new {name}()")
+            return self.constant(name, made)
+        read = tuple(
+            ("", applied(self.codec(kind), "decode", f'fields.get("{part}")'))
+            for part, kind in fields
+        )
+        written = tuple(
+            (f'"{part}", ', applied(self.codec(kind), "encode", f"value.{attribute(part)}()"))
+            for part, kind in fields
+        )
+        decoder = Bracketed(f"new {name}(", read, ")")
+        encoder = Bracketed("Json.object(", written, ")")
+        return "".join([
+            f"    static final Codec<{name}> {constant(name)} = new Codec<>(\n",
+            _LINES.text(encoder, 2, "value -> ", ","),
+            "        json -> {\n            Map<String, Object> fields = Json.fields(json);\n",
+            _LINES.text(decoder, 3, "return ", ";"),
+            "        });\n",
+        ])  # fmt: skip
+
+    def simple(self, kind: t.Sort | t.Counter) -> str:
+        """The declaration of a sort or a counter, and its codec."""
+        name = self.types[kind.name]
+        match kind:
+            case t.Sort():
+                part, made = "String name", "name"
+            case t.Counter(opaque=False):
+                part, made = "long value", "counter"
+            case t.Counter(ordered=True):
+                part, made = "long value", "opaqueCounter"
+            case t.Counter():
+                part, made = "String text", "opaque"
+            case _:
+                assert_never(kind)
+        accessor = f"{name}::{part.split()[1]}"
+        codec = call(f"Codec.{made}", f"{name}::new", accessor)
+        return f"    public record {name}({part}) {{}}\n\n" + self.constant(name, codec)
+
+    def constant(self, name: str, codec: str | Bracketed) -> str:
+        """The statement that defines the codec of a type."""
+        return _LINES.text(codec, 1, f"static final Codec<{name}> {constant(name)} = ", ";")
+
+    def enum(self, kind: t.Enum) -> str:
+        """The declaration of an enum, and its codec."""
+        name = self.types[kind.name]
+        rows = ",\n".join(f"        {member}" for member in kind.members)
+        codec = call("Codec.members", f"{name}.class")
+        return f"    public enum {name} {{\n{rows}\n    }}\n\n" + self.constant(name, codec)
+
+    def union(self, kind: t.Union) -> str:
+        """The declaration of a union and its cases, and their codecs."""
+        name = self.types[kind.name]
+        cases = [(self.cases[tag], tag, params) for tag, params in kind.cases]
+        permitted = ", ".join(case for case, _, _ in cases)
+        head = f"    public sealed interface {name} permits {permitted} {{}}\n"
+        texts = [head]
+        for case, tag, params in cases:
+            doc = self.comment(self.seen.doc_of(kind.name, tag))
+            texts += [
+                doc + self.record(case, "", params, f" implements {name}"),
+                self.record_codec(case, params),
+            ]
+        rows = tuple(
+            ("", call("new Codec.Case<>", f'"{tag}"', f"{case}.class", constant(case)))
+            for case, tag, _ in cases
+        )
+        texts.append(self.constant(name, Bracketed("Codec.union(", rows, ")")))
+        return "\n".join(texts)
+
+    def states(self) -> list[tuple[str, str, t.Record]]:
+        """What is neither a type of the charter nor arguments: the name, a comment, the fields."""
+        seen = self.seen
+        ids = tuple((sort.name, t.Map(sort, t.Int())) for sort in seen.sorts)
+        return [
+            ("Sorts", docs.SORTS, t.Record("Sorts", ids)),
+            ("Consts", docs.CONSTS, seen.consts),
+            ("Given", docs.GIVEN, seen.given),
+            ("Observation", docs.OBSERVATION, seen.observation),
+        ]
+
+    def signature(self, operation: SeenOperation, end: str) -> str:
+        """The lines of the head of a method."""
+        rows = tuple(
+            ("", f"{self.type(kind)} {attribute(name)}") for name, kind in operation.args.fields
+        )
+        prefix = f"{self.type(operation.reply)} {self.method(operation)}"
+        depth, start = (2, "") if end == ";" else (1, "public ")
+        throws = " throws Exception" if end == ";" else ""
+        return _LINES.text(Bracketed("(", rows, ")"), depth, start + prefix, throws + end)
+
+    def perform(self, operation: SeenOperation) -> str:
+        """The case of an operation."""
+        args = tuple(
+            ("", applied(self.codec(kind), "decode", f'args.get("{name}")'))
+            for name, kind in operation.args.fields
+        )
+        asked = Bracketed(f"adapter.{self.method(operation)}(", args, ")")
+        whole = applied(self.codec(operation.reply), "encode", asked)
+        return _LINES.text(whole, 4, f'case "{operation.name}" -> ', ";")
+
+    def strings(self, names: Iterable[str]) -> str:
+        """A list of strings, in lines."""
+        made = Bracketed("List.of(", tuple(("", f'"{name}"') for name in names), ")")
+        return _LINES.text(made, 3, "", ",").rstrip("\n")
+
+    # --- skeleton --------------------------------------------------------------------------------
+
+    def zero(self, kind: t.Type) -> str | Bracketed:
+        """A value for the skeleton of an adapter."""
+        match kind:
+            case t.Bool():
+                return "false"
+            case t.Int(low=low):
+                return str(low.plus if low else 0)
+            case t.Sort(name):
+                return call(f"new {self.types[name]}", '""')
+            case t.Counter(name, ordered=ordered):
+                return call(f"new {self.types[name]}", "0" if ordered else '""')
+            case t.Enum(name, members):
+                return f"{self.types[name]}.{members[0]}"
+            case t.Option():
+                return "Optional.empty()"
+            case t.Record(name, fields):
+                return call(f"new {self.types[name]}", *(self.zero(part) for _, part in fields))
+            case t.Union(cases=cases):
+                tag, params = cases[0]
+                return call(f"new {self.cases[tag]}", *(self.zero(part) for _, part in params))
+            case t.Set():
+                return "Set.of()"
+            case t.Seq() | t.Ranking():
+                return "List.of()"
+            case t.Map():
+                return "Map.of()"
+            case _:
+                assert_never(kind)
+
+    def zero_observation(self) -> str:
+        """The statement that returns an observation of nothing."""
+        made = call("new Observation", *(self.zero(k) for _, k in self.seen.observation.fields))
+        return _LINES.text(made, 2, "return ", ";")
+
+
+def constant(name: str) -> str:
+    """`TopicId` as `TOPIC_ID`."""
+    return snake(name).upper()
+
+
+def applied(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
+    """A method of a codec applied to a value."""
+    return call(f"{flat(codec)}.{method}", value)

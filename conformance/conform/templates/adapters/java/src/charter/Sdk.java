@@ -1,0 +1,293 @@
+package charter;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The adapter's side of the adapter protocol: reads the judge's questions from stdin, calls the
+ * adapter that you write, and answers on stdout with what was observed.
+ *
+ * <p>Sdk, Codec and Json are the same for every charter; Protocol has the types of yours, and is
+ * written anew by {@code conform generate --adapter java}.
+ */
+public final class Sdk {
+    private static final Long VERSION = 1L;
+
+    private Sdk() {}
+
+    /**
+     * What hello says about the adapter.
+     *
+     * @param capabilities "load" if start can load a given state, "image" if there is an image
+     * @param consts the constants that start configures the implementation with
+     */
+    public record About(
+        String name,
+        String version,
+        List<String> capabilities,
+        List<String> operations,
+        List<String> observes,
+        List<String> consts) {}
+
+    /** What the judge says first; {@code errors} is the table [errors] of adapter.toml. */
+    public record Hello(String release, String variant, Map<String, Object> errors) {}
+
+    /**
+     * An operation throws it if the implementation failed in a way that the charter does not name.
+     * It ends the question.
+     */
+    public static final class Fault extends RuntimeException {
+        private final String name;
+
+        public Fault(String name, String message) {
+            super(message);
+            this.name = name;
+        }
+
+        /** The failure of an implementation that threw an exception. */
+        public Fault(Throwable cause) {
+            super(String.valueOf(cause.getMessage()), cause);
+            this.name = cause.getClass().getName();
+        }
+    }
+
+    /** Thrown for what the adapter cannot do: the operation or capability. */
+    public static final class Unsupported extends RuntimeException {
+        public Unsupported(String what) {
+            super(what);
+        }
+    }
+
+    /** Thrown by start if the given state did not come back. */
+    public static final class NotLoadable extends RuntimeException {
+        public NotLoadable(String why) {
+            super(why);
+        }
+    }
+
+    /** A reference leads to no value in the observations. */
+    private static final class Dangling extends RuntimeException {
+        Dangling(String why) {
+            super(why);
+        }
+    }
+
+    /** The adapter as the loop sees it: Protocol implements it. */
+    interface Component {
+        String name();
+
+        void hello(Hello hello) throws Exception;
+
+        void start(Map<String, Object> question) throws Exception;
+
+        Object perform(String operation, Map<String, Object> args) throws Exception;
+
+        Object observe() throws Exception;
+
+        Object image() throws Exception;
+    }
+
+    /** Answers the judge until it says bye or stdin ends. */
+    static void serve(About about, Component component) throws Exception {
+        Server server = new Server(about, component);
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        OutputStream out = System.out;
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            Map<String, Object> message = Json.fields(Json.read(line));
+            if (message.containsKey("bye")) {
+                return;
+            }
+            String answer = Json.write(server.answer(message)) + "\n";
+            out.write(answer.getBytes(StandardCharsets.UTF_8));
+            out.flush();
+        }
+    }
+
+    private record Server(About about, Component component) {
+        Object answer(Map<String, Object> message) throws Exception {
+            if (!message.containsKey("hello")) {
+                return run(message);
+            }
+            if (!message.get("hello").equals(VERSION)) {
+                return Json.object("hello", VERSION);
+            }
+            component.hello(
+                new Hello(
+                    (String) message.getOrDefault("release", ""),
+                    (String) message.getOrDefault("variant", ""),
+                    Json.fields(message.getOrDefault("errors", Map.of()))));
+            var asked = Json.fields(message.getOrDefault("consts", Map.of()));
+            return Json.object(
+                "hello", VERSION,
+                "name", about.name(),
+                "version", about.version(),
+                "component", component.name(),
+                "capabilities", about.capabilities(),
+                "operations", about.operations(),
+                "observes", about.observes(),
+                "consts", about.consts().stream().filter(asked::containsKey).toList());
+        }
+
+        Object run(Map<String, Object> message) {
+            Shared shared = new Shared();
+            List<Object> results = new ArrayList<>();
+            for (Object question : Json.items(message.get("questions"))) {
+                results.add(new Asking(this, Json.fields(question), shared).answer());
+            }
+            return Json.object(
+                "run", message.get("run"), "values", shared.values, "results", results);
+        }
+    }
+
+    /** The values of a batch, each once. */
+    private static final class Shared {
+        final List<Object> values = new ArrayList<>();
+        private final Map<String, Long> indices = new HashMap<>();
+
+        Long add(Object value) {
+            String text = Json.write(value);
+            if (!indices.containsKey(text)) {
+                indices.put(text, (long) values.size());
+                values.add(value);
+            }
+            return indices.get(text);
+        }
+    }
+
+    /** A question, and what was observed so far. */
+    private static final class Asking {
+        private final About about;
+        private final Component component;
+        private final Map<String, Object> question;
+        private final Shared shared;
+        private final List<Object> steps = new ArrayList<>();
+        private final List<Object> observations = new ArrayList<>();
+
+        Asking(Server server, Map<String, Object> question, Shared shared) {
+            this.about = server.about();
+            this.component = server.component();
+            this.question = question;
+            this.shared = shared;
+        }
+
+        /** Answers the question. Whatever goes wrong affects no other. */
+        Object answer() {
+            try {
+                performAll();
+                return result("ok", "", steps);
+            } catch (Dangling error) {
+                return result("unresolved", error.getMessage(), steps);
+            } catch (Unsupported error) {
+                return result("unsupported", error.getMessage(), List.of());
+            } catch (NotLoadable error) {
+                return result("not_loadable", error.getMessage(), List.of());
+            } catch (Exception error) {
+                error.printStackTrace();
+                return result("error", error.toString(), List.of());
+            }
+        }
+
+        private Object result(String status, String detail, List<Object> steps) {
+            return Json.object(
+                "id", question.get("id"),
+                "nonce", question.get("nonce"),
+                "status", status,
+                "detail", detail,
+                "steps", steps);
+        }
+
+        private void performAll() throws Exception {
+            component.start(question);
+            observe(-1L);
+            for (Object each : Json.items(question.get("operations"))) {
+                Map<String, Object> call = Json.fields(each);
+                var args = Json.fields(resolved(call.get("args")));
+                Object reply;
+                try {
+                    reply = component.perform((String) call.get("operation"), args);
+                } catch (Fault fault) {
+                    Object shown = Json.object("fault", fault.name, "message", fault.getMessage());
+                    steps.add(List.of(shared.add(shown), -1L, -1L));
+                    return;
+                }
+                observe(shared.add(reply));
+            }
+        }
+
+        /** Adds the step of a reply. */
+        private void observe(Long reply) throws Exception {
+            Object observation = shown(component.observe());
+            Object delta = question.get("delta");
+            boolean wanted = delta.equals("each")
+                || delta instanceof List<?> listed && listed.contains((long) steps.size());
+            Long image = -1L;
+            if (wanted && about.capabilities().contains("image")) {
+                image = shared.add(shown(component.image()));
+            }
+            observations.add(observation);
+            steps.add(List.of(reply, shared.add(observation), image));
+        }
+
+        /** The variables that hello named. */
+        private Object shown(Object observation) {
+            Map<String, Object> made = new TreeMap<>(Json.fields(observation));
+            made.keySet().retainAll(about.observes());
+            return made;
+        }
+
+        /** A value with each reference replaced by what stands there. */
+        private Object resolved(Object value) {
+            if (value instanceof List<?> items) {
+                List<Object> made = new ArrayList<>();
+                items.forEach(item -> made.add(resolved(item)));
+                return made;
+            }
+            if (!(value instanceof Map<?, ?>)) {
+                return value;
+            }
+            Map<String, Object> fields = Json.fields(value);
+            if (fields.get("ref") instanceof List<?> path) {
+                return lookUp(path, (Long) fields.getOrDefault("plus", 0L));
+            }
+            Map<String, Object> made = new TreeMap<>();
+            fields.forEach((name, part) -> made.put(name, resolved(part)));
+            return made;
+        }
+
+        /** What stands at a path: the number of a step, then keys and positions. */
+        private Object lookUp(List<?> path, long plus) {
+            Object value = observations;
+            for (Object part : path) {
+                value = descend(value, part);
+            }
+            if (value == null) {
+                throw new Dangling("nothing stands at " + path);
+            }
+            if (plus == 0) {
+                return value;
+            }
+            if (value instanceof Long number) {
+                return number + plus;
+            }
+            throw new Dangling(path + " is no number");
+        }
+
+        private static Object descend(Object value, Object part) {
+            if (value instanceof Map<?, ?> object) {
+                return object.get(part);
+            }
+            boolean inside = value instanceof List<?> array
+                && part instanceof Long index
+                && 0 <= index
+                && index < array.size();
+            return inside ? ((List<?>) value).get(((Long) part).intValue()) : null;
+        }
+    }
+}
