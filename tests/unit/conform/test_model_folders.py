@@ -15,6 +15,7 @@ from charter.api import generated as generate
 from charter.formats.project import project_at
 from conform.adapters.projects import builtin, model_folders
 from conform.judging.model import load, use_folders
+from conform.runs.execute import RunOptions, run_target
 
 ROOT = Path(__file__).resolve().parents[3]
 LAMP = """protocol lamp
@@ -24,6 +25,7 @@ component lamp {
   observe all { lit }
 }
 witness shines of lamp: lit
+scenario "on" of lamp { do press() -> on }
 instance tiny of lamp { }
 """
 
@@ -35,6 +37,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (root / "spec").mkdir(parents=True)
     (root / "charter.toml").touch()
     (root / "spec" / "lamp.charter").write_text(LAMP)
+    (root / "adapters" / "lamp").mkdir(parents=True)
+    (root / "adapters" / "lamp" / "adapter.toml").write_text(
+        'id = "lamp"\ntitle = "Lamp"\nprotocol = "lamp"\ncomponent = "lamp"\nstart = ["x"]\n'
+    )
     generate.write(project_at(root))
     monkeypatch.chdir(root)
     yield root
@@ -81,3 +87,17 @@ def test_children_use_the_folders_that_they_are_given(project: Path, tmp_path: P
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert '"component":"lamp"' in done.stdout.replace(" ", ""), done.stderr
+
+
+def test_workers_of_spark_load_the_models_of_the_project(
+    spark: object, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    finished = run_target(
+        RunOptions("reference", engine="spark", master="local[2]"), lambda _: None
+    )
+    assert finished.run["protocol"] == "lamp"
+    verdicts = finished.summary["verdicts"]
+    assert isinstance(verdicts, dict)
+    assert {kind: count for kind, count in verdicts.items() if count} == {"conforms": 1}
+    assert finished.folder.place.startswith(str(project / "build" / "runs"))
