@@ -13,19 +13,11 @@ from typing import Final
 from lark import Token, Tree
 from lark.grammar import NonTerminal, Terminal
 
+from charter.syntax.parse import AHEAD, phrase
 from editors.grammar import Grammar, Leaf, Part, grammar, keywords, leaves, pattern
 
 Node = dict[str, object]
 BLANK: Final[Node] = {"type": "BLANK"}
-PATTERNS: Final = {
-    "RECORD_NAME": "[A-Za-z_][A-Za-z0-9_]*",
-    "INT": "[0-9]+",
-    "_IN_ANY_ORDER": r"in\s+any\s+order",
-    "_LEADS_TO": r"leads\s+to",
-    "EXACTLY_ONE": r"exactly\s+one",
-}
-"""Tokens that lark writes with a look at what follows, which tree-sitter has not: there the parser
-tries both ways (`conflicts`)."""
 LATE: Final = ("target",)
 """Rules whose alternatives are called after them where others have the same names."""
 CONFLICTS: Final = (("ident", "record"), ("_comparison", "compare"))
@@ -62,7 +54,7 @@ class Translation:
             self.rules[self.name_of(name)] = self._rule(name, self.whole.rules[name])
         self.rules["name"] = {"type": "PATTERN", "value": pattern(self.whole.tokens["NAME"])}
         self.rules["string"] = {"type": "PATTERN", "value": pattern(self.whole.tokens["STRING"])}
-        self.rules["number"] = {"type": "PATTERN", "value": PATTERNS["INT"]}
+        self.rules["number"] = {"type": "PATTERN", "value": self.pattern("INT")}
         self.rules["comment"] = {"type": "PATTERN", "value": "--[^\\n]*"}
         return self.rules
 
@@ -130,6 +122,11 @@ class Translation:
             case _:
                 raise AssertionError(part)
 
+    def pattern(self, name: str) -> str:
+        """The pattern of a token, without what lark looks at behind it: tree-sitter cannot, and
+        tries both ways instead (`CONFLICTS`)."""
+        return AHEAD.sub("", pattern(self.whole.tokens[name]))
+
     def _token(self, name: str) -> Node:
         text = "in" if name == "_LET_IN" else self.whole.literal(Terminal(name))
         if text is not None:
@@ -137,9 +134,9 @@ class Translation:
         known = {"NAME": "name", "STRING": "string", "INT": "number", "RECORD_NAME": "name"}
         if name in known:
             return symbol(known[name])
-        inner: Node = {"type": "PATTERN", "value": PATTERNS[name]}
+        inner: Node = {"type": "PATTERN", "value": self.pattern(name)}
         token: Node = {"type": "TOKEN", "content": {"type": "PREC", "value": 2, "content": inner}}
-        text = PATTERNS[name].replace(r"\s+", " ")
+        text = phrase(pattern(self.whole.tokens[name]))
         return {"type": "ALIAS", "content": token, "named": False, "value": text}
 
 
@@ -196,7 +193,7 @@ def highlights() -> str:
     def listed(words: Iterable[str]) -> str:
         return " ".join(f'"{word}"' for word in words)
 
-    phrases = [text.replace(r"\s+", " ") for name, text in PATTERNS.items() if r"\s" in text]
+    phrases = [phrase(text) for text in found.phrases]
     signs = [sign for sign in found.operators if sign not in "(){}[],.'"]
     return "\n".join(
         [

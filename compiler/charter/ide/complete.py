@@ -29,15 +29,7 @@ from charter.syntax.parse import acceptable, parse
 WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SLASH: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*/\s*\Z")
 ARROW: Final = re.compile(r"\bdo\s+([A-Za-z_][A-Za-z0-9_]*)\s*\([^\n]*\)\s*->\s*\Z")
-KEYWORD: Final = re.compile(r"[a-z]+")
-PATTERNS: Final = {
-    "_LET_STATEMENT": "let",
-    "_LET_EXPRESSION": "let",
-    "_LEADS_TO": "leads to",
-    "_IN_ANY_ORDER": "in any order",
-    "EXACTLY_ONE": "exactly one",
-}
-"""The keywords that the grammar writes as patterns."""
+KEYWORD: Final = re.compile(r"NAME|[a-z]+(?: [a-z]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +80,7 @@ def _in_comment_or_string(text: str, offset: int) -> bool:
 
 def _keywords(before: str) -> frozenset[str]:
     """The keywords that may follow a text, and NAME if a name may."""
-    found = (PATTERNS.get(word, word) for word in acceptable(before))
-    return frozenset(
-        word for word in found if word in ("NAME", *PATTERNS.values()) or KEYWORD.fullmatch(word)
-    )
+    return frozenset(word for word in acceptable(before) if KEYWORD.fullmatch(word))
 
 
 def _words(keywords: Iterable[str]) -> Iterator[Completion]:

@@ -29,6 +29,9 @@ DEEPEST: Final = 100
 OPENING: Final = frozenset({"LPAR", "LBRACE", "LSQB"})
 CLOSING: Final = frozenset({"RPAR", "RBRACE", "RSQB"})
 WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+AHEAD: Final = re.compile(r"\\b$|\(\?[=!].*$", re.DOTALL)
+SPACES: Final = re.compile(r"\\s\+|\[(?:\s|\\[trnf])+\]\+")
+PHRASE: Final = re.compile(r"[a-z]+(?: [a-z]+)+")
 BINDING: Final = frozenset({"FORALL", "SOME", "EXACTLY_ONE", "THE", "COMMA"})
 
 
@@ -133,8 +136,8 @@ def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
 
 
 def acceptable(text: str) -> frozenset[str]:
-    """What may follow a text: keywords and signs as they are written, and kinds of tokens such as
-    NAME. Empty if the text has a syntax error itself."""
+    """What may follow a text: keywords, phrases and signs as they are written, and kinds of tokens
+    such as NAME. Empty if the text has a syntax error itself."""
     state = parser().parse_interactive(text)
     fed: list[Token] = []
     try:
@@ -142,7 +145,7 @@ def acceptable(text: str) -> frozenset[str]:
             fed.append(_feed(state, token))
     except (UnexpectedToken, UnexpectedCharacters):
         return frozenset()
-    return _accepted(fed)
+    return frozenset(_phrase(kind) for kind in _kinds(fed))
 
 
 def _feed(state: InteractiveParser, token: Token) -> Token:
@@ -159,11 +162,32 @@ def _feed(state: InteractiveParser, token: Token) -> Token:
 
 
 def _accepted(fed: list[Token]) -> frozenset[str]:
-    """The tokens that may follow `fed`, by a parser that has not yet seen the unacceptable one."""
+    """The tokens that may follow `fed`, as messages show them."""
+    return frozenset(_written(kind) for kind in _kinds(fed))
+
+
+def _kinds(fed: list[Token]) -> set[str]:
+    """The kinds of the tokens that may follow `fed`, by a parser that has not yet seen the
+    unacceptable one."""
     state = parser().parse_interactive("")
     for token in fed:
         state.feed_token(token)
-    return frozenset(_written(kind) for kind in state.accepts())  # type: ignore[no-untyped-call]
+    found: set[str] = state.accepts()  # type: ignore[no-untyped-call]
+    return found
+
+
+def _phrase(kind: str) -> str:
+    """A kind of token as text, also where its words are a pattern: `in any order`."""
+    pattern = next((each.pattern for each in parser().terminals if each.name == kind), None)
+    if isinstance(pattern, PatternStr):
+        return pattern.value
+    words = "" if pattern is None else phrase(pattern.value)
+    return words if PHRASE.fullmatch(words) else kind
+
+
+def phrase(pattern: str) -> str:
+    """The words of a token's pattern: without looking ahead, and with one blank between them."""
+    return SPACES.sub(" ", AHEAD.sub("", pattern))
 
 
 def _written(kind: str) -> str:
