@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.support.edited_texts import LEASE
 
+from charter import api
+from charter.diagnostics import Source
 from charter.formats.canonical import Json
 from conform.cli.commands import lsp
 from conform.cli.main import main
@@ -94,6 +96,18 @@ def test_an_editor_gets_answers_when_it_speaks_with_the_server(tmp_path: Path) -
         assert "fun taken(lock: Lock, by: Client) -> bool" in json.dumps(hover)
         (place,) = json.loads(json.dumps(found.at("textDocument/definition", 15, 30)))
         assert place["uri"] == found.uri and place["range"]["start"] == {"line": 10, "character": 4}
+        context: Json = {"includeDeclaration": False}
+        uses = found.at("textDocument/references", 15, 30, context=context)
+        assert json.dumps(uses).count('"uri"') == 2
+        document: Json = {"textDocument": {"uri": found.uri}}
+        outline = json.dumps(found.ask("textDocument/documentSymbol", document)["result"])
+        assert '"name": "acquire"' in outline and '"name": "ann first"' in outline
+        options: Json = {"tabSize": 2, "insertSpaces": True}
+        (edit,) = json.loads(json.dumps(found.ask(
+            "textDocument/formatting", {"textDocument": {"uri": found.uri}, "options": options}
+        )["result"]))  # fmt: skip
+        assert edit["newText"] == api.formatted(Source("", LEASE))
+        assert edit["range"]["end"] == {"line": LEASE.count("\n"), "character": 0}
         edit = json.dumps(found.at("textDocument/rename", 2, 6, newName="Customer"))
         assert edit.count('"Customer"') == 7
         refused = json.dumps(found.at("textDocument/rename", 2, 6, newName="Token"))
