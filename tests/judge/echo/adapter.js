@@ -1,0 +1,33 @@
+import { Fault, NotLoadable, serve, Unsupported } from "./charter/protocol.js";
+
+class Echo {
+  start({ given }) {
+    if (given === null) {
+      throw new NotLoadable("nothing is given");
+    }
+    this.given = given;
+  }
+
+  observe() {
+    return this.given;
+  }
+
+  image() {
+    return this.given;
+  }
+
+  next({ order, epoch, cookie }) {
+    if (cookie === "never issued") {
+      throw new Fault("NoCookie", "never issued");
+    }
+    if (order.case === "clear_all") {
+      throw new Unsupported("clear_all");
+    }
+    return epoch;
+  }
+}
+
+await serve(
+  { name: "echo", version: "1", capabilities: ["load", "image"] },
+  new Echo(),
+);

@@ -1,0 +1,165 @@
+"""The SDKs of adapters: values of every kind come back as they were, and each status is answered.
+
+echo/ has an adapter in each language that loads a given state and shows it again."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.formats import canonical
+from conform.adapters.targets import prepare, read
+from conform.project.skeletons import Skeleton, write_skeleton
+
+ECHO = Path(__file__).parent / "echo"
+KINDS = Path(__file__).parents[1] / "golden" / "adapters" / "kinds.charter"
+ADAPTERS = {
+    "go": ("go", "main.go"),
+    "java": ("javac", "src/Main.java"),
+    "node": ("node", "adapter.js"),
+    "python": ("python3", "adapter.py"),
+    "rust": ("cargo", "src/main.rs"),
+}
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ADAPTERS if name != "python"]
+GIVEN = {
+    "members": {"n1": None, "n2": {"cookie": '~a"<b>é', "session": "@7", "status": "UP"}},
+    "sessions": ["@-3", "@9", "@10"],
+    "orders": [{"case": "put_items", "items": [3, 1, 3], "by": "n1"}, {"case": "clear_all"}],
+    "open": {"true": 5, "false": 0},
+    "colours": {"UP": ["n2", "n1"], "DOWN": []},
+    "slots": [[0, True], [10, False], [2, True]],
+    "groups": [["n1", "n2"], ["n1"], []],
+}
+PUT = {"case": "put_items", "items": [], "by": "n2"}
+ARGS = {"order": PUT, "epoch": 4, "cookie": "~x", "session": None}
+REF = {"ref": [0, "open", "true"]}
+ASKED = {
+    "values": {"operations": [ARGS]},
+    "a reference": {"operations": [ARGS, {**ARGS, "epoch": {**REF, "plus": 2}}]},
+    "into an option": {
+        "operations": [{**ARGS, "session": {"ref": [0, "members", "n2", "session"]}}]
+    },
+    "into an array": {"operations": [{**ARGS, "epoch": {"ref": [0, "orders", 0, "items", 1]}}]},
+    "a dangling reference": {"operations": [ARGS, {**ARGS, "epoch": {"ref": [1, "open", "no"]}}]},
+    "a reference to null": {"operations": [{**ARGS, "epoch": {"ref": [0, "members", "n1"]}}]},
+    "no such step": {"operations": [{**ARGS, "epoch": {"ref": [1, "open", "true"]}}]},
+    "no number": {"operations": [{**ARGS, "epoch": {"ref": [0, "sessions", 1], "plus": 1}}]},
+    "never issued": {"operations": [{**ARGS, "epoch": {"never_issued": True}}]},
+    "a fault": {"operations": [{**ARGS, "cookie": {"never_issued": True}}, ARGS]},
+    "unsupported": {"operations": [ARGS, {**ARGS, "order": {"case": "clear_all"}}]},
+    "an unknown operation": {"operations": [None]},
+    "nothing given": {"operations": [], "given": None},
+    "no image": {"operations": [ARGS], "delta": []},
+    "one image": {"operations": [ARGS], "delta": [1]},
+}
+SEEN = canonical.text(GIVEN)
+BEGUN, DONE = [None, SEEN, SEEN], ["4", SEEN, SEEN]
+ANSWERS = {
+    "values": ("ok", [BEGUN, DONE]),
+    "a reference": ("ok", [BEGUN, DONE, ["7", SEEN, SEEN]]),
+    "into an option": ("ok", [BEGUN, DONE]),
+    "into an array": ("ok", [BEGUN, ["1", SEEN, SEEN]]),
+    "a dangling reference": ("unresolved", [BEGUN, DONE]),
+    "a reference to null": ("unresolved", [BEGUN]),
+    "no such step": ("unresolved", [BEGUN]),
+    "no number": ("unresolved", [BEGUN]),
+    "never issued": ("ok", [BEGUN, ["999999999", SEEN, SEEN]]),
+    "a fault": ("ok", [BEGUN, ['{"fault":"NoCookie","message":"never issued"}', None, None]]),
+    "unsupported": ("unsupported", []),
+    "an unknown operation": ("unsupported", []),
+    "nothing given": ("not_loadable", []),
+    "no image": ("ok", [[None, SEEN, None], ["4", SEEN, None]]),
+    "one image": ("ok", [[None, SEEN, None], ["4", SEEN, SEEN]]),
+}
+
+
+@pytest.mark.parametrize("language", ["python", *SLOW])
+def test_values_come_back_and_each_status_is_answered(tmp_path, monkeypatch, language):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    tool, path = ADAPTERS[language]
+    assert shutil.which(tool), f"{tool} is needed to build this adapter"
+    folder = skeleton(language, tmp_path / "echo", ECHO / "echo.charter")
+    shutil.copy(ECHO / Path(path).name, folder / path)
+    start = prepare(read(folder / "adapter.toml"), "", {}).start
+    welcome, run, again = told(start, [{"hello": 1}, batch(1), batch(2)])
+    assert (welcome["operations"], welcome["observes"]) == (["next"], [*GIVEN])
+    assert answered(run) == ANSWERS
+    assert answered(again) == ANSWERS and again["run"] == 2
+    assert told(start, [{"hello": 2}]) == [{"hello": 1}]
+
+
+FORMATTERS = [
+    pytest.param("go", ("gofmt", "-l", "."), marks=pytest.mark.slow),
+    pytest.param("go", ("go", "vet", "./..."), marks=pytest.mark.slow),
+    pytest.param("rust", ("cargo", "fmt", "--check"), marks=pytest.mark.slow),
+    pytest.param(
+        "node",
+        ("npx", "--yes", "prettier@3", "--check", "**/*.js"),
+        marks=[pytest.mark.slow, pytest.mark.network],
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "command"), FORMATTERS)
+def test_what_is_written_is_formatted_as_is_usual(tmp_path, language, command):
+    assert shutil.which(command[0]), f"{command[0]} is needed to check what is written"
+    folder = skeleton(language, tmp_path / "kinds", KINDS)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert language == "node" or done.stdout == ""
+
+
+def skeleton(language, folder, charter):
+    """An adapter as `conform generate --adapter` writes it."""
+    made = api.adapter_files(api.load(charter), language)
+    files = {**made.types, **made.skeleton}
+    write_skeleton(Skeleton(language, "echo", "sample.echo", made.component, files), folder)
+    return folder
+
+
+def batch(run):
+    """The questions of one batch."""
+    return {"run": run, "questions": [question(name, asked) for name, asked in ASKED.items()]}
+
+
+def question(name, asked):
+    calls = [
+        {"operation": "next", "args": args} if args else {"operation": "fly", "args": {}}
+        for args in asked["operations"]
+    ]
+    about = {"id": name, "nonce": f"n-{name}", "sorts": {"Node": {"n1": 0, "n2": 7}}}
+    return {"given": GIVEN, "delta": "each", **about, **asked, "operations": calls}
+
+
+def told(start, messages):
+    """What an adapter answers to messages, after which it is told to end."""
+    lines = "".join(json.dumps(message) + "\n" for message in [*messages, {"bye": True}])
+    done = subprocess.run(
+        start.command,
+        input=lines.encode(),
+        stdout=subprocess.PIPE,
+        env={**os.environ, **start.environment},
+        timeout=60,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def answered(run):
+    """Status and steps of each question, with the canonical texts of values."""
+    texts = [json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+             for value in run["values"]]  # fmt: skip
+    assert len(texts) == len(set(texts))
+    for result in run["results"]:
+        assert result["nonce"] == f"n-{result['id']}"
+    return {
+        result["id"]: (
+            result["status"],
+            [[texts[i] if i >= 0 else None for i in step] for step in result["steps"]],
+        )
+        for result in run["results"]
+    }
