@@ -72,6 +72,19 @@ def test_engines_give_the_same_results(mode, toy_suite, targets_folder, tmp_path
         assert inline.summary[name] == on_spark.summary[name]
 
 
+def test_spark_reads_a_suite_whose_path_looks_like_a_pattern(
+    toy_suite, targets_folder, tmp_path, monkeypatch, spark
+):
+    targets_folder("faithful")
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "ä [x] {a,b}*?" / "cache"))
+    finished = run_target(
+        RunOptions("reference", suite=str(toy_suite), engine="spark", master="local[2]",
+                   out=str(tmp_path / "[run]")),
+        quiet,
+    )  # fmt: skip
+    assert finished.summary["verdicts"]["conforms"] == 121
+
+
 def test_what_the_overlay_explains_is_no_finding_but_strict_is(toy_suite, targets_folder, tmp_path):
     name = targets_folder("keeps_leader")
     finished = judged(name, toy_suite, tmp_path / "a")

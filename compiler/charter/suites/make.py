@@ -3,9 +3,10 @@ generated/; `full` adds all transitions of the explored instances, paths and wal
 
 from __future__ import annotations
 
+import contextlib
 import heapq
-import tempfile
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -61,6 +62,18 @@ def in_order(records: Iterable[VectorRecord]) -> list[VectorRecord]:
     return list(merged(sorted(records, key=lambda record: record.id)))
 
 
+@contextlib.contextmanager
+def _scratch(folder: Path) -> Iterator[Path]:
+    """A temporary folder on the disk of a suite; what a killed process left in it is removed."""
+    scratch = folder / ".unfinished"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
 def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Made:
     """Write a suite into `folder`."""
     small = smoke(of)
@@ -70,9 +83,8 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
     if profile == "smoke":
         manifest = write_records(folder, records, of.manifest(small.counts()))
         return Made(manifest, {}, left, small.failed)
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        built = build_full(of.model, of.component.name, of.sources, Path(scratch), progress)
+    with _scratch(folder) as scratch:
+        built = build_full(of.model, of.component.name, of.sources, scratch, progress)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
         manifest = write_records(folder, merged(everything), about)

@@ -13,16 +13,20 @@ from charter.suites.record import VectorRecord
 
 def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest) -> Manifest:
     """Write records in the order of their ids, and the manifest last, with the digest and the
-    number of vectors that were written."""
+    number of vectors that were written. An earlier suite in the folder stays until all is written,
+    also if this process is killed."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / MANIFEST).unlink(missing_ok=True)
+    written, about_it = folder / f".{LINES}.part", folder / f".{MANIFEST}.part"
     lines: list[str] = []
-    with (folder / LINES).open("w", encoding="utf-8", newline="\n") as out:
+    with written.open("w", encoding="utf-8", newline="\n") as out:
         for record in records:
             out.write(f"{record.line()}\n")
             lines.append(record.digest_line())
     manifest = concluded(about, lines)
-    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8", newline="\n")
+    about_it.write_text(manifest_text(manifest), encoding="utf-8", newline="\n")
+    (folder / MANIFEST).unlink(missing_ok=True)
+    written.replace(folder / LINES)
+    about_it.replace(folder / MANIFEST)
     return manifest
 
 

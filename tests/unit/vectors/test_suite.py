@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.suites import write_suite
+from tests.support.toy.vectors import random_vectors
 
 from charter import api
 from charter import prove as smt
 from charter.core.obligations import obligations
-from charter.formats.suite import read_lines, read_manifest, suite_digest
-from charter.formats.vector import Why
+from charter.formats.suite import Manifest, read_lines, read_manifest, suite_digest
+from charter.formats.vector import Vector, Why
 from charter.suites import make
 from charter.suites.found import Found, place, read_found, rules_digest, write_found
 from charter.suites.published import published
 from charter.suites.record import VectorRecord, merged, packed, unpacked
 from charter.suites.smoke import Smoke, smoke
+from charter.suites.store import write_records
 from charter.vectors.kills import Kill
 from charter.vectors.ledger import Ledger, Searched, ledger
 from conform.cli import main as cli
@@ -247,3 +251,21 @@ def test_each_open_obligation_states_its_own_bound_and_the_reason_of_the_solver(
 def test_what_was_never_searched_for_says_so(lamp: Path) -> None:
     rows = smoke(subject(lamp)).ledger.rows
     assert {row.note for row in rows if row.status == "open"} == {"no search was made"}
+
+
+def test_earlier_suite_stays_until_the_new_one_is_written(tmp_path: Path) -> None:
+    """Also if the process that writes it is killed: nothing is in the place of a file before."""
+    vectors = random_vectors(3)
+    write_suite(tmp_path, vectors, Manifest("", "toy.lease", "", "keeper", "5eed", 0))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def broken() -> Iterator[Vector]:
+        yield vectors[0]
+        assert {name: (tmp_path / name).read_bytes() for name in before} == before
+        raise KeyboardInterrupt
+
+    records = (VectorRecord.of(vector) for vector in broken())
+    with pytest.raises(KeyboardInterrupt):
+        write_records(tmp_path, records, Manifest("", "toy.lease", "", "keeper", "5eed", 0))
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    assert read_manifest(tmp_path).vectors == 3

@@ -43,6 +43,7 @@ from conform.suites.cache import Suite, batch_items
 
 _RESULT = pa.schema([("summary", pa.string())])
 _WHOLE_FILES = str(16 << 30)
+_PATTERN = frozenset("[]{}*?\\")
 _POLL_SECONDS = 0.3
 _CANCEL_SECONDS = 10.0
 _END_SECONDS = 20.0
@@ -57,6 +58,9 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
     the alternative for the message."""
     os.environ.update(python_path())
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    names = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    if next(filter(None, names), "C") in ("C", "POSIX"):
+        os.environ["LC_ALL"] = "C.UTF-8"  # else Java cannot open a path that is not ASCII
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     quiet = Path(__file__).with_name("log4j2.properties")
     local = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -149,7 +153,7 @@ def run(
     progress: Callable[[], None],
 ) -> None:
     """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
-    files = [str(suite.check(bucket)) for bucket in buckets]
+    files = _without_patterns([suite.check(bucket) for bucket in buckets], suite.folder)
     job = _Job(context, "" if _is_local(spark) else _ship_models(spark, context.folders))
     frame = spark.read.schema("id string, bucket int, question string, answer string,"
                               " why string, needs string, ways string").parquet(*files)  # fmt: skip
@@ -177,6 +181,16 @@ def run(
         raise
     if failed:
         raise failed[0]
+
+
+def _without_patterns(files: Sequence[Path], folder: Path) -> list[str]:
+    """The paths of files in `folder`, without characters that Spark takes for a pattern: then they
+    lead through a link in the temporary folder, which only workers on this machine see."""
+    if not set(str(folder)) & _PATTERN:
+        return [str(path) for path in files]
+    link = Path(tempfile.mkdtemp(prefix="conform-")) / "suite"
+    link.symlink_to(folder.resolve(), target_is_directory=True)
+    return [str(link / path.relative_to(folder)) for path in files]
 
 
 class _Job:
