@@ -61,5 +61,5 @@ ABOUT = "what hello says of an adapter that performs all operations and shows al
 OBSERVATION = "what the adapter shows of the state."
 GIVEN = "a durable state to start from."
 CONSTS = "the values of the charter's constants."
-SORTS = "for each sort, the ids of its elements in the implementation."
+SORTS = "the ids in the implementation of the elements of each sort."
 QUESTION = "what a question starts with. Without a given state it starts from nothing."

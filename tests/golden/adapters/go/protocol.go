@@ -65,7 +65,7 @@ type Question struct {
 	Given  *Given `json:"given"`
 }
 
-// Sorts has for each sort, the ids of its elements in the implementation.
+// Sorts has the ids in the implementation of the elements of each sort.
 type Sorts struct {
 	Node  map[Node]int  `json:"Node"`
 	Shelf map[Shelf]int `json:"Shelf"`

@@ -261,7 +261,7 @@ public final class Protocol {
             );
         });
 
-    /** For each sort, the ids of its elements in the implementation. */
+    /** The ids in the implementation of the elements of each sort. */
     public record Sorts(Map<Node, Integer> node, Map<Shelf, Integer> shelf) {}
 
     static final Codec<Sorts> SORTS = new Codec<>(

@@ -94,7 +94,7 @@ export const Other = Object.freeze({
  */
 
 /**
- * For each sort, the ids of its elements in the implementation.
+ * The ids in the implementation of the elements of each sort.
  * @typedef {object} Sorts
  * @property {Map<Node, number>} node
  * @property {Map<Shelf, number>} shelf

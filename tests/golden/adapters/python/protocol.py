@@ -126,7 +126,7 @@ class ObservedMember:
 
 @dataclass(frozen=True, slots=True)
 class Sorts:
-    """For each sort, the ids of its elements in the implementation."""
+    """The ids in the implementation of the elements of each sort."""
 
     node: Mapping[Node, int]
     shelf: Mapping[Shelf, int]

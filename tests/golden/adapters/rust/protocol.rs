@@ -58,7 +58,7 @@ pub struct Question {
     pub given: Option<Given>,
 }
 
-/// For each sort, the ids of its elements in the implementation.
+/// The ids in the implementation of the elements of each sort.
 #[derive(Clone, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sorts {
