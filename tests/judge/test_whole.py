@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,17 @@ def test_a_charter_outside_of_a_project_says_how_to_make_one(
     assert conform("explore", "lamp.charter")[0] == 0
     code, _, err = conform("test", "lamp.charter")
     assert (code, "`conform init` makes a project" in err) == (2, True)
+
+
+def test_a_target_elsewhere_is_found_again_by_its_run(conform, project: Path) -> None:
+    elsewhere = project.parent / "elsewhere"
+    (project / "adapters" / "lamp").rename(project / "adapters" / "light")
+    shutil.copytree(project / "adapters" / "light", elsewhere)
+    path = elsewhere / "adapter.toml"
+    path.write_text(TOML.replace('id = "lamp"', 'id = "other"'))
+    assert conform("generate")[0] == 0
+    assert conform("run", "--target", elsewhere, "--out", "run")[0] in (0, 3)
+    first = (project / "generated" / "suites" / "lamp" / "lamp" / "vectors.jsonl").read_text()
+    vector = json.loads(first.splitlines()[0])["answer"]["question"]
+    code, out, err = conform("replay", vector, "--run", "run")
+    assert (code, "conforms" in out) == (0, True), err

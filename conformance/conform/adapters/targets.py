@@ -107,6 +107,13 @@ def target(wanted: str) -> Target:
     raise UnknownTarget(f"there is no target {wanted!r}; there are: {listed}")
 
 
+def found_by(chosen: Target) -> str:
+    """What `target` finds a target by: its id, or its folder if that is not among those listed."""
+    listed = _files().get(chosen.id)
+    same = listed is not None and listed.parent.resolve() == chosen.folder
+    return chosen.id if same else str(chosen.folder)
+
+
 def _files() -> dict[str, Path]:
     """The adapter.toml of each target by the name of its folder; a target of the project hides one
     of the same name that comes with conform."""

@@ -11,7 +11,7 @@ from typing import Literal
 from charter.formats.canonical import Json
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import Prepared, files_digest
+from conform.adapters.targets import Prepared, files_digest, found_by
 from conform.console.errors import BadSuite, Untrustworthy
 from conform.console.extras import installed, remedy
 from conform.console.progress import bar
@@ -233,6 +233,7 @@ def _greet(prepared: Prepared, suite: Suite, options: RunOptions) -> dict[str, J
         "format": 1,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": chosen.id,
+        "found_by": found_by(chosen),
         "title": chosen.title,
         "release": prepared.release,
         "implementation": {"name": welcome.name, "version": welcome.version},

@@ -65,7 +65,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
         "spec_digest": manifest.spec_digest,
         "rejudged": before["id"],
     }
-    judged_target = target(str(before["target"]))
+    judged_target = target(str(before.get("found_by", before["target"])))
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
     about |= judged_with(suite, entries)
     about["not_compared"] = dict(judged_target.not_compared)

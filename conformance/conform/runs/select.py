@@ -59,7 +59,7 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     if selection.earlier:
         about = RunFolder(str(Path(selection.earlier).resolve())).read_json("run.json")
         same = name in ("", about["target"])
-        name = name or str(about["target"])
+        name = name or str(about.get("found_by", about["target"]))
         release = release or (str(about["release"]) if same else "")
         suite = suite or _generated_suite(str(about["suite"]))
     if not name:
