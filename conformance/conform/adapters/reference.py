@@ -12,8 +12,8 @@ import random
 from collections.abc import Mapping, Sequence
 
 from conform import sdk
-from conform.judging.follow import NeverIssued
 from conform.judging.model import JudgeModel, element_names, load, use_folders
+from conform.judging.wishes import NeverIssued
 from conform.sdk import About, Json
 
 

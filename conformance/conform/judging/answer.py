@@ -9,9 +9,9 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.resolve import Unresolved, resolve
-from conform.judging.follow import NeverIssued
 from conform.judging.judge import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel, world_of
+from conform.judging.wishes import NeverIssued
 
 _MOST_NODES = 64
 

@@ -14,9 +14,9 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.resolve import Unresolved, resolve
 from conform.judging.assess import VectorItem
-from conform.judging.follow import NeverIssued
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.relabel import key
+from conform.judging.wishes import NeverIssued
 
 MOST = 2_000
 """The most traces of one step; a vector with more of them is not compared."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
-from charter.formats.resolve import Path, Unresolved, resolve
+from charter.formats.resolve import Unresolved, resolve
 from conform.console.errors import ModelBug
 from conform.judging.differ import Allowed
 from conform.judging.model import (
@@ -31,6 +31,7 @@ from conform.judging.model import (
 from conform.judging.relabel import key
 from conform.judging.translate import NoPlace, translate
 from conform.judging.walk import project
+from conform.judging.wishes import Wishes, shown_alone, shown_for
 
 _MOST_STATES = 64
 _MEMORY = 50_000
@@ -89,7 +90,8 @@ class Siblings:
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """The state of a follower after a step, and the judgement of the step."""
+    """The state of a follower after a step, and the judgement of the step. `wished` are the
+    target's values for those that were never issued."""
 
     judged: Judged
     states: tuple[object, ...]
@@ -97,6 +99,7 @@ class _Moved:
     known: bytes
     labels: Labels
     lost: str
+    wished: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,8 @@ class Follower:
         self.siblings = siblings
         self.observes = observes
         self.labels = Labels()
+        self.wishes = Wishes(siblings.charter)
+        self.wished: Mapping[str, str] = {}
         self.history: list[Json] = []
         self.states: tuple[object, ...] = ()
         self.likely: tuple[object, ...] = ()
@@ -216,15 +221,18 @@ class Follower:
             args = self._resolved(step)
         except Unresolved as error:
             raise CannotFollow(str(error)) from None
-        raw = (key(args), key(step.reply), key(step.observation))
+        wishes = repr(self.wishes.asked).encode()
+        raw = (key(args), key(step.reply), key(step.observation), wishes)
         at = (self._world_text, self.known, self.labels.text, step.operation, *raw)
         moved = self.siblings.memory.get(at)
         if moved is None:
             judged = self._judge(step, args)
-            moved = _Moved(judged, self.states, self.likely, self.known, self.labels, self.lost)
+            known, wished = self.known, self.wished
+            moved = _Moved(judged, self.states, self.likely, known, self.labels, self.lost, wished)
             self.siblings.remember(at, moved)
         self.states, self.likely, self.known = moved.states, moved.likely, moved.known
         self.labels, self.lost = moved.labels, moved.lost
+        self.wishes.learn(moved.wished)
         self.history.append(step.observation)
         return moved.judged
 
@@ -236,12 +244,16 @@ class Follower:
         candidates = self._candidates(charter, self.states, step.operation, args)
         matching = [item for item in candidates if item.is_seen(seen)]
         known = self._explains("", step.operation, args, seen)
+        asked = self.wishes.asked
         if matching:
+            self.wished = shown_for(asked, matching[0].labels, labels)
             likely = self._adopted(self.siblings.entries[""], known, seen) if known else {}
             self._go_on(self._adopted(charter, matching, seen), likely, seen)
             return Judged(True, _branches(matching))
         expected = tuple(item.allowed() for item in candidates)
         entries, (model, found) = self._explained(step.operation, args, known, seen)
+        alone = shown_alone(asked, self.labels, [item.labels for item in candidates], labels)
+        self.wished = shown_for(asked, found[0].labels, labels) if found else alone
         adopted = self._adopted(model, found or candidates, seen)
         if not found and len(adopted) > 1:
             self.lost, adopted = _OPEN, {}
@@ -425,28 +437,13 @@ class Follower:
         """The arguments of a step, without references. Raises `Unresolved`."""
         charter = self.siblings.charter
         try:
-            args = resolve(step.args, self.history, NeverIssued(charter, step.operation))
+            args = resolve(step.args, self.history, self.wishes.of(step.operation, self.labels))
         except Unresolved:
             raise
         except Exception as error:
             raise self._failed(charter, step.operation, error) from error
         assert isinstance(args, dict)
         return args
-
-
-@dataclass(frozen=True, slots=True)
-class NeverIssued:
-    """A value that was never issued, in the model's JSON."""
-
-    model: JudgeModel
-    operation: str
-
-    def __call__(self, path: Path) -> Json:
-        export = getattr(self.model, "never_issued", None)
-        if export is None:
-            return "@999999999999"
-        value: Json = export(self.operation, path)
-        return value
 
 
 def overlaid(state: Json, observed: Json) -> Json:

@@ -1,0 +1,100 @@
+"""The values that an adapter takes where a question asks for one that was never issued.
+
+The judge does not send such a value: the adapter chooses it, greater than all that the
+implementation issues, and the same in the whole question (docs/formats/adapter.md). Until the
+target shows it, the model's own value takes its place; from then on the run is followed with the
+adapter's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.resolve import Path
+from conform.judging.model import JudgeModel
+
+_Place = tuple[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class NeverIssued:
+    """A value that was never issued, in the model's JSON."""
+
+    model: JudgeModel
+    operation: str
+
+    def __call__(self, path: Path) -> Json:
+        export = getattr(self.model, "never_issued", None)
+        if export is None:
+            return "@999999999999"
+        value: Json = export(self.operation, path)
+        return value
+
+
+@dataclass(slots=True)
+class Wishes:
+    """The values for one run. `own` are the adapter's, by operation and path, as far as it showed
+    them; `asked` are the values that took the places of the present step."""
+
+    model: JudgeModel
+    own: dict[_Place, str] = field(default_factory=dict)
+    asked: dict[_Place, str] = field(default_factory=dict)
+
+    def of(self, operation: str, labels: Labels) -> Callable[[Path], Json]:
+        """The values for a step of which all before has these labels."""
+        self.asked = {}
+
+        def value(path: Path) -> Json:
+            found = self._value((operation, path), labels)
+            if isinstance(found, str):
+                self.asked[operation, path] = found
+            return found
+
+        return value
+
+    def learn(self, names: Mapping[str, str]) -> None:
+        """Take over what the target showed in a step: its values for those that were asked."""
+        for place, value in self.asked.items():
+            if value in names:
+                self.own[place] = names[value]
+
+    def _value(self, place: _Place, labels: Labels) -> Json:
+        if place in self.own:
+            return self.own[place]
+        value = NeverIssued(self.model, place[0])(place[1])
+        if not isinstance(value, str):
+            return value
+        alike = {own for own in self.own.values() if own[:1] == value[:1]}
+        if len(alike) == 1:
+            return alike.pop()
+        highest = max(labels.numbers, default=0)
+        if value[:1] == "@" and highest >= int(value[1:]):
+            return f"@{int(highest) + 1}"
+        return value
+
+
+def shown_for(asked: Mapping[_Place, str], model: Labels, target: Labels) -> dict[str, str]:
+    """The target's values for those that were asked: those with the label that the model's has."""
+    back = {label: raw for raw, label in target.raw_names().items()}
+    names = model.raw_names()
+    found = ((value, names.get(value)) for value in asked.values())
+    return {value: back[label] for value, label in found if label in back}
+
+
+def shown_alone(
+    asked: Mapping[_Place, str], before: Labels, models: Sequence[Labels], target: Labels
+) -> dict[str, str]:
+    """The target's value for the one that was asked, after a deviation: the only one that is new,
+    where the model shows no new one."""
+    known = before.raw_names().keys()
+    if any(labels.raw_names().keys() != known for labels in models):
+        return {}
+    new = sorted(target.raw_names().keys() - known)
+    wished = set(asked.values())
+    if len(new) != 1 or len(wished) != 1:
+        return {}
+    (value,) = wished
+    return {value: new[0]} if value[:1] == new[0][:1] else {}
