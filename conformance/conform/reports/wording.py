@@ -10,7 +10,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
-from conform.runs.compared import LIMIT, Left, read, shown
+from conform.runs.compared import WISHES, Left, read, shown
 
 VERDICTS: Mapping[str, str] = {
     "conforms": "the charter allows every step",
@@ -95,9 +95,9 @@ def claim(run: ReportedRun) -> Claim:
         measured += f", {plural(known, 'divergence')} explained by {covered} of the overlay"
     if baseline:
         measured += f", {plural(baseline, 'divergence')} known in the baseline"
-    if run.about.get("limit"):
+    if run.about.get("limit") or run.about.get("selection"):
         measured += "; a part of the suite"
-    left = [item for item in uncompared(run) if item.allowed != LIMIT]
+    left = [item for item in uncompared(run) if item.allowed not in WISHES]
     if left:
         measured += f"; not compared: {shown(left)}"
     sentence = f"{measured}."

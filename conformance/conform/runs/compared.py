@@ -21,6 +21,8 @@ NOT_ASKED = "not asked"
 """The name of vectors that were never sent."""
 LIMIT = "--limit"
 """The reason that allows vectors to be left out because of a limit."""
+WISHES = (LIMIT, "-k", "--last-failed", "-x")
+"""The options with which a caller leaves vectors out, as reasons that allow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,17 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class ComparedScope:
-    """The intended scope of a run: the number of vectors to judge, the number that the limit leaves
-    out, the variables that answers have and the target does not show, and what may be left out, by
-    name with the reason."""
+    """The intended scope of a run: the number of vectors to judge, the number that the caller
+    leaves out, the variables that answers have and the target does not show, and what may be left
+    out, by name with the reason. `wish` is the option of the caller; `stopped`: the run ended with
+    its first finding (-x)."""
 
     asked: int
     limited: int = 0
     hidden: Sequence[str] = ()
     allowed: Mapping[str, str] = field(default_factory=dict)
+    wish: str = LIMIT
+    stopped: bool = False
 
 
 def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
@@ -53,8 +58,9 @@ def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
     committed = folder.committed()
     came = sum(_int(content["vectors"]) for content in committed.values())
     imageless = sum(_int(content.get("imageless", 0)) for content in committed.values())
-    found = [Left(NOT_ASKED, scope.asked - came)] if scope.asked > came else []
-    found += [Left(NOT_ASKED, scope.limited, LIMIT)] if scope.limited else []
+    lost = "-x" if scope.stopped else ""
+    found = [Left(NOT_ASKED, scope.asked - came, lost)] if scope.asked > came else []
+    found += [Left(NOT_ASKED, scope.limited, scope.wish)] if scope.limited else []
     judged = came
     if any(_table(content["verdicts"]).keys() - JUDGED for content in committed.values()):
         unjudged = _unjudged(folder, scope.allowed)
@@ -102,8 +108,8 @@ def _shown(left: Left) -> str:
         concerned = f"the {left.what}"
     elif left.what == IMAGE:
         concerned = f"the image of {left.vectors:,}"
-    if left.allowed == LIMIT:
-        return f"{concerned} ({LIMIT})"
+    if left.allowed in WISHES:
+        return f"{concerned} ({left.allowed})"
     return f"{concerned} (allowed)" if left.allowed else concerned
 
 

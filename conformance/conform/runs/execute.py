@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
+from charter.formats import canonical
 from charter.formats.canonical import Json
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.stdio import StdioConnection
@@ -20,7 +21,7 @@ from conform.judging.assess import VectorItem
 from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.baseline import NO_BASELINE, Baseline, write_baseline
-from conform.runs.compared import NOT_ASKED, ComparedScope, Left, left_out
+from conform.runs.compared import LIMIT, NOT_ASKED, ComparedScope, Left, left_out
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
@@ -36,6 +37,7 @@ from conform.runs.select import (
     resolve,
     variables,
 )
+from conform.runs.selection import ALL, SuitePart, Wanted, failed_before, part_of, record_failed
 from conform.runs.shrink import with_shrunk
 from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
@@ -63,6 +65,7 @@ class RunOptions:
     baseline: Baseline = NO_BASELINE
     update_baseline: bool = False
     shrink: bool = True
+    wanted: Wanted = ALL
     command: tuple[str, ...] = ()
 
 
@@ -96,11 +99,16 @@ def run_target(
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
     options = replace(options, engine=engine_for(options, suite.manifest.vectors, say))
+    part = part_of(suite, options.wanted, failed_before(prepared.target))
+    selection = part.json(options.wanted)
     about = {**_greet(prepared, suite, options), **judged_with(suite, resolved.entries)}
+    if selection:
+        about["id"] = f"{about['id']}-part-{canonical.digest(selection)[:6]}"
+    about["selection"] = selection
     folder = folder_at(options.out, about)
     with alone_in(folder):
         start_or_resume(folder, about, say)
-        return _run_into(folder, about, resolved, options, began)
+        return _run_into(_Begun(folder, about, part, began), resolved, options)
 
 
 def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
@@ -115,25 +123,37 @@ def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) ->
     return "inline"
 
 
-def _run_into(
-    folder: RunFolder,
-    about: Mapping[str, Json],
-    resolved: ResolvedRun,
-    options: RunOptions,
-    began: float,
-) -> Finished:
-    """Judge the remaining buckets of a run that began at the time `began`, and write its
-    summary."""
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A run that has begun: its folder, run.json, the vectors to ask, and the time."""
+
+    folder: RunFolder
+    about: Mapping[str, Json]
+    part: SuitePart
+    time: float
+
+
+def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Finished:
+    """Judge the remaining buckets of a run, and write its summary."""
     suite, prepared, entries = resolved.suite, resolved.prepared, resolved.entries
+    folder, about, part, began = begun.folder, begun.about, begun.part, begun.time
     folder.write_json("prepared.json", {**prepared.said})
-    context = _context(resolved, options, about, folder)
-    spent = _judge_all(suite, context, options, folder)
+    chosen = _context(resolved, options, about, folder)
+    context = replace(
+        chosen, only=part.only, failed=part.failed, controls=part.controls,
+        first=options.wanted.first, known=options.baseline.known,
+    )  # fmt: skip
+    spent = _judge_all(suite, context, options, begun)
     extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
     counts = summary.collect(folder)
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
-    vectors = sum(min(held.vectors, context.limit or held.vectors) for held in suite.stored)
-    left = left_out(folder, scope(suite, about, vectors))
+    asked = sum(min(count, context.limit or count) for count in part.counts)
+    intended = scope(suite, about, asked)
+    stopped = any(bucket.get("stopped") is True for bucket in folder.committed().values())
+    wish = options.wanted.option or LIMIT
+    left = left_out(folder, replace(intended, wish=wish, stopped=stopped))
+    record_failed(prepared.target, folder, options.baseline.known)
     findings, baseline = _with_baseline(folder, options, left)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)
@@ -191,12 +211,13 @@ def stale_entries(
     return tuple(overclaims.denied(overclaims.RunOutput(folder, suite, observes), models))
 
 
-def _judge_all(suite: Suite, context: RunContext, options: RunOptions, folder: RunFolder) -> float:
+def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _Begun) -> float:
     """Judge the remaining buckets; returns the seconds this took."""
+    folder = begun.folder
     done = set(folder.committed())
     left = [bucket for bucket in range(suite.buckets) if bucket not in done]
     for bucket in list(left):
-        if not suite.stored[bucket].vectors:
+        if not begun.part.counts[bucket]:
             empty_bucket(bucket, context)
             left.remove(bucket)
     if not left:
@@ -204,7 +225,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, folder: R
     title = f"{options.target} {context.start.release}".strip()
     with bar(title, suite.buckets, lambda: len(folder.committed())) as progress:
         began = time.time()
-        if options.engine == "inline":
+        if options.engine == "inline" or options.wanted.first:
             inline.run(suite, left, context, progress)
             return time.time() - began
         from conform.runs.engines import spark  # slow to import, and only needed here

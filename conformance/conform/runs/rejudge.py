@@ -83,7 +83,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     assert isinstance(found, list)
     counts.canaries = [*found, *counts.canaries]
     _take_breaks(old.read_json("summary.json"), counts)
-    left = left_out(new, scope(suite, about, judged if about["limit"] else manifest.vectors))
+    left = left_out(new, scope(suite, about, judged if _partial(about) else manifest.vectors))
     inputs = summary.ConclusionInputs(
         tuple(entries), (), False, manifest.vectors, left, run_findings(new)
     )
@@ -94,6 +94,11 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)
     return Finished(new, about, concluded, tuple(counts.canaries))
+
+
+def _partial(about: Mapping[str, Json]) -> bool:
+    """Whether the caller of the run left vectors out."""
+    return bool(about["limit"] or about.get("selection"))
 
 
 def _take_breaks(earlier: Mapping[str, Json], counts: summary.RunCounts) -> None:

@@ -18,7 +18,8 @@ from conform.storage.store import RunFolder
 _LOCK = ".lock"
 _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
-    "limit": "limit", "implementation": "implementation", "component": "component",
+    "limit": "limit", "selection": "selection",
+    "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries", "models": "models",
     "buckets": "number of buckets", "adapter": "adapter's files",
     "prepared": "prepared files",

@@ -13,6 +13,7 @@ from conform.console.extras import need
 from conform.console.terminal import out_json, say
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.execute import RunOptions, run_target
+from conform.runs.selection import Wanted
 
 EXAMPLES = """examples:
   conform run --target reference
@@ -20,6 +21,8 @@ EXAMPLES = """examples:
   conform run --target kafka-controller --suite 9f01c2aa --limit 10000 --engine inline
   conform run --target ./adapter --junit build/junit.xml --baseline baselines/lease.toml
   conform run --target ./adapter --baseline baselines/lease.toml --update-baseline
+  conform run --target ./adapter -k renew/late -x
+  conform run --target ./adapter --last-failed
 
 Repeat the command to resume an interrupted run. Exit code 0: no divergence, or only those that the
 target's overlay or the baseline explain; 1: a new one, or an overlay entry that no longer applies;
@@ -45,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
     parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
+    _add_selection(parser)
     parser.add_argument("--out", default="", help="folder of the run (default: build/runs/ID)")
     parser.add_argument(
         "--strict", action="store_true", help="exit code 1 for any divergence that the baseline"
@@ -63,6 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit XML, also if the"
                         " run fails or is not to be trusted")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    """Options that leave vectors out; the run never says then that all was judged."""
+    branch = "judge vectors that take a branch with this text in its name"
+    parser.add_argument("-k", default="", metavar="BRANCH", dest="branch", help=branch)
+    last = "judge what failed in earlier runs of the target; all if nothing did"
+    parser.add_argument("--last-failed", action="store_true", help=last)
+    first = "stop after the first new finding; judges in one process"
+    parser.add_argument("-x", action="store_true", dest="first", help=first)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -99,6 +113,7 @@ def _run(arguments: argparse.Namespace) -> int:
         baseline=_baseline(arguments),
         update_baseline=arguments.update_baseline,
         shrink=not arguments.no_shrink,
+        wanted=Wanted(arguments.branch, arguments.last_failed, arguments.first),
         command=("conform", *arguments.given),
     )
     finished = run_target(options, say, releases_of)

@@ -6,7 +6,7 @@ import functools
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -30,6 +30,7 @@ from conform.runs.canaries import (
     on_target,
 )
 from conform.runs.engines.context import RunContext
+from conform.runs.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much
 from conform.storage.store import RunFolder
 from conform.storage.tables import (
@@ -40,6 +41,7 @@ from conform.storage.tables import (
     Transitions,
     add_deviations,
     add_verdict,
+    cause_of,
     element_sorts,
 )
 
@@ -128,6 +130,7 @@ class Tally:
     claimed: list[Claimed] = field(default_factory=list)
     imageless: int = 0
     broken: list[BrokenBatch] = field(default_factory=list)
+    stop: bool = False
 
     def add(self, judgement: Judgement) -> None:
         if not self.first:
@@ -160,7 +163,9 @@ class Tally:
             self.sample.append(item)
 
 
-def judge_bucket(items: Iterable[VectorItem], bucket: int, context: RunContext, pool: Pool) -> Json:
+def judge_bucket(
+    items: Iterable[VectorItem], bucket: int, context: RunContext, pool: Pool
+) -> dict[str, Json]:
     """Judge the vectors of one bucket, write and commit its datasets, and return its summary.
 
     Raises `CannotStart`, `CannotWrite`, `BadSuite` and `Incomplete`.
@@ -168,21 +173,46 @@ def judge_bucket(items: Iterable[VectorItem], bucket: int, context: RunContext, 
     began = time.time()
     session, fresh = pool.session(context)
     tally = Tally()
-    limited = itertools.islice(items, context.limit or None)
+    chosen = (item for item in items if context.only is None or item.id in context.only)
+    limited = itertools.islice(chosen, context.limit or None)
     overlay = with_overlay(context)
-    for judgement in session.run(limited):
+    until = itertools.takewhile(lambda _: not tally.stop, limited)
+    for judgement in session.run(until):
         tally.add(judgement)
+        tally.stop |= context.first and shows_new(judgement, context.known)
         if overlay and judgement.line:
             tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
             overlay = None  # one batch of each bucket
     where = f"bucket {bucket}"
-    canaries = [*on_target(session, tally.usable, where), *derived(context, tally.drawn, where)]
+    usable = tally.usable or _conforming(session, context.controls)
+    canaries = [*on_target(session, usable, where), *derived(context, tally.drawn, where)]
     if fresh:
         canaries += of_worker(context, tally.sample, f"worker of {where}")
     tally.broken = session.broken()
     summary = summarised(tally, bucket, began, canaries)
     RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
     return summary
+
+
+def shows_new(judgement: Judgement, known: Collection[str]) -> bool:
+    """Whether one of the vectors shows a finding that no overlay entry explains and that is not
+    known."""
+    for item, assessment in zip(judgement.items, judgement.assessments, strict=True):
+        for deviation in assessment.verdict.deviations:
+            sorts = orjson.loads(item.question)["sorts"]
+            if not deviation.entries and finding_id("", cause_of(deviation, sorts)) not in known:
+                return True
+    return False
+
+
+def _conforming(session: Session, controls: Sequence[VectorItem]) -> list[VectorItem]:
+    """The first of some vectors that conform now; their verdicts do not count."""
+    found = []
+    for judgement in session.run(controls):
+        for item, assessment in zip(judgement.items, judgement.assessments, strict=True):
+            if can_be_canary(assessment.verdict.kind):
+                found.append(item)
+    return found[:TRIES]
 
 
 def datasets(tally: Tally, context: RunContext) -> dict[str, DatasetRows]:
@@ -222,6 +252,7 @@ def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) 
         "taken": _counts(tally.taken),
         "deviating": _counts(tally.deviating),
         "imageless": tally.imageless,
+        "stopped": tally.stop,
         "broken_batches": len(tally.broken),
         "unexplained_breaks": [batch.detail for batch in tally.broken if not batch.culprits],
         "claimed": [claimed.json() for claimed in tally.claimed],

@@ -23,6 +23,10 @@ class RunContext:
     charter, by module. `started` is when the run began (seconds since the epoch). `reference`:
     whether the suite was made from the charter of the generated model, which must then conform.
     `types` are those of replies and observations, if the suite has them.
+
+    `only` are the vectors to judge (None: all); the inline engine asks those in `failed` first.
+    `controls` are used for canaries of a bucket in which no vector conforms. `first`: nothing more
+    is asked after a finding that is neither explained nor in `known`.
     """
 
     run: str
@@ -37,3 +41,8 @@ class RunContext:
     reference: bool = True
     folders: tuple[str, ...] = ()
     types: JudgedTypes | None = None
+    only: frozenset[str] | None = None
+    failed: frozenset[str] = frozenset()
+    controls: tuple[VectorItem, ...] = ()
+    first: bool = False
+    known: frozenset[str] = frozenset()

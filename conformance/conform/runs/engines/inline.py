@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from conform.console.interrupts import interrupts_remembered
-from conform.runs.engines.bucket import Pool, judge_bucket
+from conform.judging.assess import VectorItem
+from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
 from conform.runs.engines.context import RunContext
-from conform.suites.cache import Suite
+from conform.suites.cache import Suite, bucket_of
 
 
 def run(
@@ -17,9 +18,27 @@ def run(
     pool = Pool()
     try:
         with interrupts_remembered() as check:
-            for bucket in buckets:
-                judge_bucket(suite.items(bucket), bucket, context, pool)
+            stopped = False
+            for bucket in _failed_first(buckets, context.failed, suite.buckets):
+                if stopped:
+                    empty_bucket(bucket, context)
+                    continue
+                summary = judge_bucket(_items(suite, bucket, context.failed), bucket, context, pool)
+                stopped = summary["stopped"] is True
                 progress()
                 check()
     finally:
         pool.close()
+
+
+def _failed_first(buckets: Sequence[int], failed: frozenset[str], count: int) -> list[int]:
+    """The buckets, those with vectors that failed before at the beginning."""
+    before = {bucket_of(vector, count) for vector in failed}
+    return sorted(buckets, key=lambda bucket: bucket not in before)
+
+
+def _items(suite: Suite, bucket: int, failed: frozenset[str]) -> Iterator[VectorItem]:
+    """The vectors of a bucket, those that failed before at the beginning."""
+    if failed:
+        yield from (item for item in suite.items(bucket) if item.id in failed)
+    yield from (item for item in suite.items(bucket) if item.id not in failed)

@@ -1,0 +1,135 @@
+"""The part of a suite that a run asks: vectors that take a branch, or that failed before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.verdict import Kind
+from conform.adapters.targets import Target
+from conform.console.errors import BadSuite
+from conform.judging.assess import VectorItem
+from conform.runs.findings import finding_id
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite, cache_folder
+
+_BRANCH = re.compile(rb'"branch":"([^"]+)"')
+_CONTROLS = 8
+_MOST_FAILED = 10_000
+_TROUBLE = frozenset({Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller wants asked: vectors that take a branch with the text `branch` in its name,
+    only those that failed in earlier runs, and none after the first new finding."""
+
+    branch: str = ""
+    last_failed: bool = False
+    first: bool = False
+
+    @property
+    def option(self) -> str:
+        """The option that leaves vectors out, "" for none."""
+        return "-k" if self.branch else "--last-failed" if self.last_failed else ""
+
+
+ALL = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePart:
+    """The vectors to ask: `only` these (None: all), `counts` of them in each bucket. `failed` are
+    asked first. `controls` are others, for canaries where no chosen vector conforms."""
+
+    only: frozenset[str] | None
+    counts: tuple[int, ...]
+    failed: frozenset[str] = frozenset()
+    controls: tuple[VectorItem, ...] = ()
+
+    def json(self, wanted: Wanted) -> dict[str, Json]:
+        """The selection in run.json; empty if all of the suite is asked."""
+        if self.only is None and not wanted.first:
+            return {}
+        ids = canonical.digest([*sorted(self.only)]) if self.only is not None else ""
+        return {"branch": wanted.branch, "last_failed": wanted.last_failed, "first": wanted.first,
+                "vectors": ids}  # fmt: skip
+
+
+def part_of(suite: Suite, wanted: Wanted, failed: frozenset[str]) -> SuitePart:
+    """The part of a suite that is wanted. If nothing failed before, `last_failed` leaves nothing
+    out. Raises `BadSuite` if no vector takes such a branch."""
+    every = tuple(held.vectors for held in suite.stored)
+    few = wanted.last_failed and bool(failed)
+    if not (wanted.branch or few or wanted.first):
+        return SuitePart(None, every, failed)
+    only, counts = set[str](), [0] * suite.buckets
+    branches, controls = set[str](), list[VectorItem]()
+    for bucket in range(suite.buckets):
+        for item in suite.items(bucket):
+            taken = {name.decode() for name in _BRANCH.findall(item.answer)}
+            branches |= taken
+            fits = not wanted.branch or any(wanted.branch.lower() in one.lower() for one in taken)
+            if fits and (not few or item.id in failed):
+                only.add(item.id)
+                counts[bucket] += 1
+            if item.id not in failed and len(controls) < _CONTROLS:
+                controls.append(item)
+    if wanted.branch and not only:
+        raise BadSuite(_no_vector(wanted, branches))
+    chosen = frozenset(only) if wanted.branch or few else None
+    return SuitePart(chosen, tuple(counts), failed, tuple(controls))
+
+
+def _no_vector(wanted: Wanted, branches: Iterable[str]) -> str:
+    there = sorted(branches)
+    shown = ", ".join(there[:20]) + (", …" if len(there) > 20 else "")
+    which = " that failed before" if wanted.last_failed else ""
+    return f"no vector{which} takes a branch with {wanted.branch!r} in its name; there are: {shown}"
+
+
+# --- what failed before --------------------------------------------------------------------------
+
+
+def failed_before(target: Target) -> frozenset[str]:
+    """The vectors that failed when they were last asked of a target; none if that is not known."""
+    try:
+        ids = orjson.loads(_record(target).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return frozenset()
+    return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
+
+
+def record_failed(target: Target, folder: RunFolder, known: frozenset[str]) -> None:
+    """Keep which vectors of a run failed: those that broke the adapter, and those with a deviation
+    that neither the overlay nor the baseline (`known`) lists. Others that the run asked do not fail
+    any more."""
+    verdicts = folder.table("verdicts").select(["id", "kind"]).to_pylist()
+    deviations = folder.table("deviations").select(["id", "entry", "cause"]).to_pylist()
+    failing = {row["id"] for row in verdicts if row["kind"] in _TROUBLE}
+    failing |= {row["id"] for row in deviations if _is_new(row, known)}
+    asked = {row["id"] for row in verdicts}
+    kept = sorted(failing) + sorted(failed_before(target) - asked)
+    path = _record(target)
+    with contextlib.suppress(OSError):  # it only changes the order of the next run
+        path.parent.mkdir(parents=True, exist_ok=True)
+        hidden = path.with_name(f"{path.name}.{os.getpid()}")
+        hidden.write_bytes(orjson.dumps(kept[:_MOST_FAILED]))
+        hidden.replace(path)
+
+
+def _is_new(row: Mapping[str, str], known: frozenset[str]) -> bool:
+    return not row["entry"] and finding_id("", row["cause"]) not in known
+
+
+def _record(target: Target) -> Path:
+    place = canonical.text_digest(str(target.folder.resolve()))[:8]
+    return cache_folder() / "failed" / f"{target.id}-{place}.json"

@@ -1,0 +1,75 @@
+"""A part of the suite: by branch, what failed before, or up to the first finding."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+
+@pytest.fixture
+def ran(called, targets_folder, toy_suite):
+    """Runs a fake without an overlay over the toy suite: exit code, what `--json` prints."""
+
+    def run(mode, *more):
+        file = Path("adapters") / targets_folder(mode) / "adapter.toml"
+        file.write_text(file.read_text().replace('overlay = "known"\n', ""))
+        given = ("--target", file.parent, "--suite", toy_suite, "--engine", "inline", "--no-shrink")
+        code, out, err = called("run", *given, *more, "--json")
+        return code, json.loads(out) if out else err
+
+    return run
+
+
+def rows(told):
+    files = sorted(Path(told["folder"]).glob("verdicts/*/*.parquet"))
+    return [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
+
+
+def left(told):
+    return {(one["what"], one["allowed"]): one["vectors"]
+            for one in told["summary"]["not_compared"]}  # fmt: skip
+
+
+def test_vectors_that_take_a_branch_are_judged_and_no_others(ran):
+    code, told = ran("faithful", "-k", "WRITE/committed")
+    assert code == 0
+    taken = rows(told)
+    assert 0 < len(taken) == told["summary"]["judged"] < 60
+    assert all("write/committed" in row["branches"] or "" in row["branches"][1:] for row in taken)
+    assert left(told) == {("not asked", "-k"): 121 - len(taken)}
+    assert told["summary"]["complete"] is False
+
+
+def test_branch_that_no_vector_takes_is_one_sentence_with_those_that_are(ran):
+    code, err = ran("faithful", "-k", "fly")
+    assert code == 2
+    assert "no vector takes a branch with 'fly' in its name; there are: elect/chosen" in err
+
+
+def test_what_failed_is_asked_again_and_the_run_is_trusted(ran):
+    """All of it diverges, so the canaries are made of other vectors."""
+    code, told = ran("wrong_error", "--limit", "60")
+    failed = {row["id"] for row in rows(told) if row["kind"] == "diverges"}
+    code, told = ran("wrong_error", "--last-failed")
+    assert (code, told["summary"]["trusted"]) == (1, True)
+    assert {row["id"] for row in rows(told)} == failed
+    assert left(told) == {("not asked", "--last-failed"): 121 - len(failed)}
+    assert "-part-" in told["run"]["id"]
+
+
+def test_everything_is_asked_when_nothing_failed_before(ran):
+    code, told = ran("faithful", "--last-failed")
+    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (0, 121, True)
+
+
+def test_nothing_is_asked_after_the_first_finding_and_what_failed_comes_first(ran):
+    _, told = ran("wrong_error", "--limit", "60")
+    failed = {row["id"] for row in rows(told) if row["kind"] == "diverges"}
+    code, told = ran("wrong_error", "-x")
+    assert code == 1
+    asked = {row["id"] for row in rows(told)}
+    assert asked & failed and len(asked) < 60
+    assert left(told) == {("not asked", "-x"): 121 - len(asked)}
+    code, told = ran("faithful", "-x")
+    assert (code, told["summary"]["complete"]) == (0, True)
