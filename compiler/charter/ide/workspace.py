@@ -60,10 +60,12 @@ class Snapshot:
         return Shift.between("" if file.of is None else file.of.text, file.source.text)
 
     def now(self, span: Span) -> Span:
-        """A span in the present text of its file."""
+        """A span in the present text of its file. That of an error behind the last character ends
+        with the text."""
         file = self.files.get(span.source.name)
-        if file is None or file.of is None or file.of.text == file.source.text:
-            return span
+        if file is None or file.of is None or span.source == file.source:
+            end = len(span.source.text)
+            return Span(span.source, min(span.start, end), min(span.end, end))
         shift = self.shift(span.source.name)
         start = shift.forward(span.start)
         return Span(file.source, start, max(start, shift.forward(span.end)))

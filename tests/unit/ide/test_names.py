@@ -177,6 +177,14 @@ def test_a_rename_is_refused_when_the_text_cannot_be_parsed() -> None:
         answers.rename(workspace, FILE, cursor("sort Cli", "ent"), "Customer")
 
 
+def test_an_error_ends_with_the_text_when_the_text_ends_too_early() -> None:
+    snapshot = opened("protocol p\nsort")[1]
+    (error,) = snapshot.found[FILE]
+    size = len(snapshot.files[FILE].source.text)
+    assert error.span.end > size
+    assert snapshot.now(error.span).end == size
+
+
 def test_files_of_one_folder_are_apart_when_their_protocols_differ(tmp_path: Path) -> None:
     (tmp_path / "a.charter").write_text("protocol one\nsort A\n", encoding="utf-8")
     (tmp_path / "b.charter").write_text("-- two\nprotocol two\nsort A\n", encoding="utf-8")
