@@ -208,6 +208,7 @@ class Transitions:
                 counts[pair] = [1, vector]
             else:
                 found[0] += 1  # type: ignore[operator]
+                found[1] = min(found[1], vector)  # type: ignore[type-var]
 
     def rows(self, elements: Mapping[str, str], counters: Sequence[str]) -> DatasetRows:
         """One row a pair; `elements` gives the sort of each element."""
@@ -219,6 +220,7 @@ class Transitions:
                 self.names[state] = number
             found = merged.setdefault((number, branch), [0, vector])
             found[0] += count  # type: ignore[operator]
+            found[1] = min(str(found[1]), str(vector))
         rows = DatasetRows(TRANSITIONS)
         for (number, branch), (count, vector) in sorted(merged.items()):
             rows.add(number, branch, count, vector)

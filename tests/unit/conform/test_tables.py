@@ -63,3 +63,14 @@ def test_cause_does_not_depend_on_which_element_it_was():
     assert one == cause("op", "op/b", Severity.STATE, ["up.b2.epoch"], ELEMENTS)
     assert one != cause("op", "op/b", Severity.STATE, ["up.b2.fenced"], ELEMENTS)
     assert one != cause("op", "op/b", Severity.REPLY, ["up.b1.epoch"], ELEMENTS)
+
+
+def test_transition_names_the_same_vector_in_whatever_order_they_were_asked():
+    found = []
+    for order in (("a", "b"), ("b", "a")):
+        transitions = Transitions()
+        for vector in order:
+            transitions.add([(b'{"x":1}', "go/done")], vector)
+        found.append(transitions.rows({}, ()).table().to_pylist())
+    assert found[0] == found[1]
+    assert (found[0][0]["vector"], found[0][0]["count"]) == ("a", 2)
