@@ -208,7 +208,7 @@ class Transitions:
                 counts[pair] = [1, vector]
             else:
                 found[0] += 1  # type: ignore[operator]
-                found[1] = min(found[1], vector)  # type: ignore[type-var]
+                found[1] = min(found[1], vector)
 
     def rows(self, elements: Mapping[str, str], counters: Sequence[str]) -> DatasetRows:
         """One row a pair; `elements` gives the sort of each element."""
