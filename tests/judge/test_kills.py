@@ -46,6 +46,8 @@ class Killer:
         """Kill the command within so many seconds. If it ends before, it ends well."""
         child = self.start(arguments)
         number = self.random.choice(SIGNALS)
+        if number == signal.SIGINT:  # before our code runs, Python itself shows a traceback
+            assert until(lambda: any(self.scratch.glob("conform-*")))
         time.sleep(self.random.uniform(0.0, seconds))
         child.send_signal(number)
         _, err = child.communicate(timeout=60)

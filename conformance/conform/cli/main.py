@@ -115,9 +115,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"conform: there is no command {name!r}; {meant}conform --help lists them\n"
         )
         return 2
-    if arguments is None:
+    if arguments is not None:
+        return _run(name, known[name], given[1:])
+    from conform.console.interrupts import ignore_signals
+
+    try:
         _prepare_process()
-    return _run(name, known[name], given[1:])
+        return _run(name, known[name], given[1:])
+    except KeyboardInterrupt as ended:  # before the command began
+        return getattr(ended, "exit_code", 130)
+    finally:
+        ignore_signals()  # nothing is left but cleaning up
 
 
 def _prepare_process() -> None:

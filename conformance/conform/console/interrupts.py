@@ -34,6 +34,12 @@ def stop_on_signals() -> None:
             signal.signal(number, stop)
 
 
+def ignore_signals() -> None:
+    """Let no signal interrupt what this process does at its end."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @contextlib.contextmanager
 def interrupts_later() -> Iterator[None]:
     """A context in which signals that end the command are delayed to the end of the block."""
