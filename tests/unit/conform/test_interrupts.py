@@ -6,6 +6,7 @@ import signal
 import pytest
 from tests.support.judging import fake_start
 
+from conform.adapters.base import AdapterStart
 from conform.adapters.stdio import StdioConnection
 from conform.console.interrupts import (
     SIGNALS,
@@ -14,10 +15,13 @@ from conform.console.interrupts import (
     stop_on_signals,
 )
 from conform.runs.engines import inline
+from conform.runs.engines.context import RunContext
 
 
 class Buckets:
     """A suite of which nothing is read."""
+
+    buckets = 3
 
     def items(self, bucket):
         return iter(())
@@ -31,10 +35,11 @@ def test_ctrl_c_that_python_drops_still_ends_the_run(monkeypatch):
         judged.append(bucket)
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+        return {"stopped": False}
 
     monkeypatch.setattr(inline, "judge_bucket", judge)
     with pytest.raises(KeyboardInterrupt):
-        inline.run(Buckets(), [0, 1, 2], None, lambda: None)
+        inline.run(Buckets(), [0, 1, 2], RunContext("run", "", AdapterStart(())), lambda: None)
     assert judged == [0]
     assert signal.getsignal(signal.SIGINT) is before
 
