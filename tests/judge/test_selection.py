@@ -73,3 +73,12 @@ def test_nothing_is_asked_after_the_first_finding_and_what_failed_comes_first(ra
     assert left(told) == {("not asked", "-x"): 121 - len(asked)}
     code, told = ran("faithful", "-x")
     assert (code, told["summary"]["complete"]) == (0, True)
+
+
+def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tmp_path):
+    """A suite that was made again may have none of the vectors that failed."""
+    ran("wrong_error", "--limit", "60")
+    (record,) = tmp_path.rglob("failed/*.json")
+    record.write_text(json.dumps(["0" * 20]))
+    code, told = ran("wrong_error", "--last-failed")
+    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (1, 121, True)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -65,24 +65,27 @@ class SuitePart:
 
 
 def part_of(suite: Suite, wanted: Wanted, failed: frozenset[str]) -> SuitePart:
-    """The part of a suite that is wanted. If nothing failed before, `last_failed` leaves nothing
-    out. Raises `BadSuite` if no vector takes such a branch."""
+    """The part of a suite that is wanted. If nothing of the suite failed before, `last_failed`
+    leaves nothing out. Raises `BadSuite` if no vector takes such a branch."""
     every = tuple(held.vectors for held in suite.stored)
     few = wanted.last_failed and bool(failed)
     if not (wanted.branch or few or wanted.first):
         return SuitePart(None, every, failed)
     only, counts = set[str](), [0] * suite.buckets
-    branches, controls = set[str](), list[VectorItem]()
+    branches, controls, again = set[str](), list[VectorItem](), False
     for bucket in range(suite.buckets):
         for item in suite.items(bucket):
             taken = {name.decode() for name in _BRANCH.findall(item.answer)}
             branches |= taken
+            again |= item.id in failed
             fits = not wanted.branch or any(wanted.branch.lower() in one.lower() for one in taken)
             if fits and (not few or item.id in failed):
                 only.add(item.id)
                 counts[bucket] += 1
             if item.id not in failed and len(controls) < _CONTROLS:
                 controls.append(item)
+    if few and not again:  # they are of another suite
+        return part_of(suite, replace(wanted, last_failed=False), frozenset())
     if wanted.branch and not only:
         raise BadSuite(_no_vector(wanted, branches))
     chosen = frozenset(only) if wanted.branch or few else None
