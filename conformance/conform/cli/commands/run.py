@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from charter.formats.project import BadProject
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
@@ -82,7 +83,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     try:
         return _run(arguments)
-    except ConformError as error:
+    except (ConformError, BadProject) as error:
         if arguments.junit:
             from conform.reports.junit import junit_of_error, write_junit  # slow to import
 
