@@ -76,6 +76,15 @@ def test_finding_that_is_gone_is_told_and_fails_a_strict_run(ran, path):
     assert "f-0123456789" not in path.read_text()
 
 
+def test_reasons_stay_when_the_adapter_breaks(ran, path):
+    """What a broken run does not show may be there still."""
+    path.parent.mkdir()
+    path.write_text('[f-0123456789]\nreason = "LEASE-17"\n')
+    code, summary, _ = ran("crash", "--baseline", path, "--update-baseline", "--json")
+    assert (code, summary["stale_baseline"]) == (3, [])
+    assert "LEASE-17" in path.read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -131,3 +140,11 @@ def test_junit_says_why_when_a_run_is_not_trusted_or_never_began(ran, tmp_path):
     assert ran("mute", "--junit", junit)[0] == 2
     (case,) = cases(junit).values()
     assert "the adapter did not start" in case.find("error").get("message")
+
+
+def test_junit_says_why_when_the_project_file_is_wrong(ran, tmp_path):
+    Path("charter.toml").write_text("adapters = 1")
+    junit = tmp_path / "junit.xml"
+    assert ran("faithful", "--junit", junit)[0] == 2
+    (case,) = cases(junit).values()
+    assert "adapters is not a text" in case.find("error").get("message")

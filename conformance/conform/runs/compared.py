@@ -53,6 +53,11 @@ class ComparedScope:
     stopped: bool = False
 
 
+def saw_all(left: Iterable[Left]) -> bool:
+    """Whether a finding that the run did not show is gone: all was asked, and nothing was lost."""
+    return all(one.what != NOT_ASKED and one.allowed for one in left)
+
+
 def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
     """Everything that a run did not compare, from its committed buckets."""
     committed = folder.committed()

@@ -21,7 +21,7 @@ from conform.judging.assess import VectorItem
 from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.baseline import NO_BASELINE, Baseline, write_baseline
-from conform.runs.compared import LIMIT, NOT_ASKED, ComparedScope, Left, left_out
+from conform.runs.compared import LIMIT, ComparedScope, Left, left_out, saw_all
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
@@ -175,13 +175,13 @@ def _with_baseline(
     folder: RunFolder, options: RunOptions, left: Sequence[Left]
 ) -> tuple[tuple[RunFinding, ...], Baseline]:
     """The findings with the reasons that the baseline has for them, and the baseline, which is
-    written first if the options ask for it. A run that did not ask all keeps what it did not
-    see."""
+    written first if the options ask for it. A run that did not ask all, or lost some, keeps what
+    it did not see."""
     found = run_findings(folder)
     baseline = options.baseline
     if options.update_baseline:
-        partial = any(one.what == NOT_ASKED for one in left)
-        baseline = write_baseline(baseline, found, baseline.stale(found) if partial else ())
+        kept = () if saw_all(left) else baseline.stale(found)
+        baseline = write_baseline(baseline, found, kept)
     return baseline.applied(found), baseline
 
 

@@ -10,7 +10,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline
-from conform.runs.compared import NOT_ASKED, Left, sentence
+from conform.runs.compared import Left, saw_all, sentence
 from conform.runs.findings import RunFinding
 from conform.storage.store import RunFolder
 
@@ -77,9 +77,8 @@ class ConclusionInputs:
 
     @property
     def stale_baseline(self) -> tuple[str, ...]:
-        """The findings of the baseline that were not seen, if the whole suite was asked."""
-        asked = not any(left.what == NOT_ASKED for left in self.left)
-        return self.baseline.stale(self.findings) if asked else ()
+        """The findings of the baseline that were not seen, if the whole suite was compared."""
+        return self.baseline.stale(self.findings) if saw_all(self.left) else ()
 
     entries: Sequence[str]
     stale: Sequence[str]
