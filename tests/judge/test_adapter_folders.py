@@ -28,6 +28,17 @@ def test_generate_writes_an_adapter_and_then_only_its_types(conform, toy, tmp_pa
     assert (folder / "main.go").read_text() == "mine"
 
 
+def test_generate_overwrites_nothing_in_a_folder_without_an_adapter(conform, toy, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "README.md").write_text("mine")
+    code, _, err = conform("generate", "--adapter", "python", toy, "--out", folder)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "README.md exists, and nothing is overwritten" in err
+    assert [path.name for path in folder.iterdir()] == ["README.md"]
+    assert (folder / "README.md").read_text() == "mine"
+
+
 def test_every_language_has_an_example():
     assert sorted(TOOLS) == sorted(api.LANGUAGES)
 

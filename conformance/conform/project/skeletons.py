@@ -33,7 +33,8 @@ def is_adapter(folder: Path) -> bool:
 
 def write_skeleton(wanted: Skeleton, folder: Path) -> Mapping[str, str]:
     """Write the adapter into `folder`; returns its files by their path in it. Raises
-    `ConformError` if there is an adapter already, or if the folder cannot be written."""
+    `ConformError` if there is an adapter or one of its files already, or if the folder cannot be
+    written."""
     if is_adapter(folder):
         raise ConformError(f"{folder} has an adapter already: name another folder")
     texts = {**_texts(_templates("adapters", wanted.language)), **wanted.files}
@@ -43,6 +44,11 @@ def write_skeleton(wanted: Skeleton, folder: Path) -> Mapping[str, str]:
         protocol=wanted.protocol,
         component=wanted.component,
     )
+    for path in texts:
+        if (folder / path).exists():
+            raise ConformError(
+                f"{folder / path} exists, and nothing is overwritten; name another folder"
+            )
     return _write(texts, folder)
 
 
