@@ -122,6 +122,19 @@ def test_mistakes_of_the_caller_are_one_sentence(conform, project: Path) -> None
     assert (code, "has no charter; name one" in err) == (2, True)
 
 
+def test_an_adapter_is_found_from_outside_of_the_project(
+    conform, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is relative to where the caller is, like the charter."""
+    monkeypatch.chdir(project.parent)
+    source = project / "adapters" / "lamp" / "adapter.toml"
+    source.write_text(TOML.replace('protocol = "lamp"', 'protocol = "lamb"'))
+    given = (f"{project.name}/spec/lamp.charter", "--adapter", f"{project.name}/adapters/lamp")
+    code, _, err = conform("test", *given)
+    assert code == 2, err
+    assert "the adapter lamp is of the protocol 'lamb', not of lamp; mend" in err
+
+
 def test_a_charter_outside_of_a_project_says_how_to_make_one(
     conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,15 +83,17 @@ class Tested:
 def run(arguments: argparse.Namespace) -> int:
     project = _project(arguments.charter)
     charters = [arguments.charter.resolve()] if arguments.charter else _charters(project)
+    chosen = _targets(project, arguments.adapter)
     if find_project(Path()) != project:
         say(f"in {project.root}")
         os.chdir(project.root)  # paths that are shown are relative to the project
     charters = [_near(path) for path in charters]
-    chosen = _targets(project, arguments.adapter)
     tested = Tested(arguments.json)
     models = {path: _checked(path, arguments.most, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
+        if arguments.adapter:
+            _check_protocol(chosen, models)
         runs = _judged(project, models, chosen, arguments.release, tested)
     report = _report(project, runs, tested)
     _conclude(tested, runs, report)
@@ -130,6 +132,16 @@ def _targets(project: Project, wanted: str) -> list[Target]:
             f"{wanted!r} is no adapter of the project; there are: {known} (in {project.adapters})"
         )
     return same
+
+
+def _check_protocol(chosen: Sequence[Target], models: dict[Path, Model]) -> None:
+    """Raises `UnknownTarget` if the adapter that was asked for implements none of the charters."""
+    protocols = sorted({model.protocol for model in models.values()})
+    if not any(target.protocol in protocols for target in chosen):
+        raise UnknownTarget(
+            f"the adapter {chosen[0].id} is of the protocol {chosen[0].protocol!r}, not of"
+            f" {', '.join(protocols)}; mend its adapter.toml, or name its charter"
+        )
 
 
 # --- the charter ---------------------------------------------------------------------------------
