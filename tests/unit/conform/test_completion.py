@@ -103,6 +103,8 @@ def test_targets_are_the_adapters_when_a_project_has_some(
 ) -> None:
     (tmp_path / "adapters" / "mine").mkdir(parents=True)
     (tmp_path / "adapters" / "mine" / "adapter.toml").touch()
+    (tmp_path / "adapters" / "$(touch x)").mkdir()  # bash would run it
+    (tmp_path / "adapters" / "$(touch x)" / "adapter.toml").touch()
     (tmp_path / "charter.toml").touch()
     monkeypatch.chdir(tmp_path)
     assert names("targets", []) == ["mine", "reference"]

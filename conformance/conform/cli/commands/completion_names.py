@@ -16,6 +16,8 @@ DECLARED: Final = {
     "mutants": re.compile(r"^mutant\s+(\w+)", re.MULTILINE),
     "components": re.compile(r"^component\s+(\w+)", re.MULTILINE),
 }
+PLAIN: Final = re.compile(r"[\w.-]+")
+"""The names of folders that are completed: bash runs a command that stands in another one."""
 BRANCH: Final = re.compile(r"^\s*(operation|branch)\s+(\w+)", re.MULTILINE)
 
 
@@ -63,4 +65,5 @@ def _targets() -> Iterator[str]:
     yield "reference"
     project = find_project(Path.cwd())
     if project is not None:
-        yield from (path.parent.name for path in project.adapters.glob("*/adapter.toml"))
+        found = (path.parent.name for path in project.adapters.glob("*/adapter.toml"))
+        yield from (name for name in found if PLAIN.fullmatch(name))
