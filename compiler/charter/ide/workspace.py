@@ -76,8 +76,9 @@ NOTHING: Final = Snapshot({}, {}, EMPTY)
 
 @dataclass(slots=True)
 class Workspace:
-    """Files by name (path with forward slashes). `texts` are those of open files; `parsed` is
-    everything that was parsed; `snapshots` are the last ones, by the files in them."""
+    """Files by name (path with forward slashes). `texts` are those of open files, which are opened
+    and closed while another thread checks; `parsed` is everything that was parsed; `snapshots` are
+    the last ones, by the files in them."""
 
     texts: dict[str, str] = field(default_factory=dict)
     parsed: dict[str, Parsed] = field(default_factory=dict)
@@ -93,9 +94,8 @@ class Workspace:
 
     def source(self, name: str) -> Source:
         """The present text of a file. Raises `Unreadable`."""
-        if name in self.texts:
-            return Source(name, self.texts[name])
-        return read_source(Path(name))
+        text = self.texts.get(name)
+        return read_source(Path(name)) if text is None else Source(name, text)
 
     def protocol(self, name: str) -> tuple[Source, ...]:
         """The files of the protocol to which a file belongs: those in its folder whose first line
@@ -103,7 +103,7 @@ class Workspace:
         own = self.source(name)
         folder = Path(name).parent
         names = {file.as_posix() for file in folder.glob("*.charter")} | {
-            other for other in self.texts if Path(other).parent == folder
+            other for other in tuple(self.texts) if Path(other).parent == folder
         }
         sources = [own]
         for other in sorted(names - {name}):

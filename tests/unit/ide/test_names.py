@@ -8,7 +8,7 @@ import pytest
 from tests.support.edited_texts import FILE, LEASE, cursor, opened, shown
 
 from charter.diagnostics import Diagnostics
-from charter.ide import answers
+from charter.ide import answers, workspace
 from charter.ide.answers import CannotRename, Outlined
 from charter.ide.build import index_of
 from charter.ide.workspace import Workspace
@@ -203,6 +203,22 @@ def test_errors_of_other_files_stay_when_one_file_is_broken(tmp_path: Path) -> N
     found = workspace.refresh(first).found
     assert [item.code for item in found[first]] == ["syntax/unexpected"]
     assert [item.message for item in found[second]] == ["there is no type `C`"]
+
+
+def test_a_file_can_be_opened_when_others_are_being_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The texts are those of another thread, which goes on."""
+    space = Workspace()
+    space.open(f"{tmp_path}/one.charter", "protocol one\n")
+
+    def opening(name: str) -> Path:
+        space.open(f"{name}.more", "protocol more\n")
+        return Path(name)
+
+    monkeypatch.setattr(workspace, "Path", opening)
+    found = space.protocol(f"{tmp_path}/one.charter")
+    assert [source.name for source in found] == [f"{tmp_path}/one.charter"]
 
 
 def test_every_name_of_kafkas_charter_has_a_meaning_when_it_is_indexed() -> None:
