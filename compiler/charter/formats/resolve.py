@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from charter.formats.canonical import Json
 
@@ -35,6 +35,21 @@ def is_reference(value: Json) -> bool:
 def is_never_issued(value: Json) -> bool:
     """Whether `value` asks for a value that the implementation never gave out."""
     return isinstance(value, dict) and value == {"never_issued": True}
+
+
+def referred_steps(value: Json) -> Iterator[int]:
+    """The steps to which the references in arguments lead."""
+    if isinstance(value, dict):
+        if is_reference(value):
+            path = value["ref"]
+            assert isinstance(path, list) and isinstance(path[0], int)
+            yield path[0]
+        else:
+            for item in value.values():
+                yield from referred_steps(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from referred_steps(item)
 
 
 def look_up(reference: Json, observations: Sequence[Json]) -> Json:

@@ -9,7 +9,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json, text
 from charter.formats.labels import Labels
-from charter.formats.resolve import Path, Unresolved, is_reference, resolve
+from charter.formats.resolve import Path, Unresolved, referred_steps, resolve
 from charter.formats.vector import MAX_NODES, Answer, AnswerNode, OperationCall, Question
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
@@ -203,21 +203,4 @@ def _type_at(kind: t.Type, path: Path) -> t.Type:
 
 def _needed(calls: tuple[OperationCall, ...]) -> frozenset[int]:
     """The steps that the arguments of `calls` refer to."""
-    found: set[int] = set()
-
-    def visit(value: Json) -> None:
-        if isinstance(value, dict):
-            if is_reference(value):
-                path = value["ref"]
-                assert isinstance(path, list) and isinstance(path[0], int)
-                found.add(path[0])
-            else:
-                for item in value.values():
-                    visit(item)
-        elif isinstance(value, list):
-            for item in value:
-                visit(item)
-
-    for call in calls:
-        visit(dict(call.args))
-    return frozenset(found)
+    return frozenset(step for call in calls for step in referred_steps(dict(call.args)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
-from charter.formats.resolve import Unresolved, resolve
+from charter.formats.resolve import Unresolved, referred_steps, resolve
 from conform.judging.judge import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.wishes import NeverIssued
@@ -66,9 +66,10 @@ def _answer(model: JudgeModel, question: Mapping[str, Json]) -> AnswerJson:
     steps: list[list[NodeJson]] = [[begin]]
     operations = question["operations"]
     assert isinstance(operations, list)
-    for call in operations:
+    for number, call in enumerate(operations, 1):
         assert isinstance(call, dict)
-        nodes, front = _step(model, call, front, (observations, replies))
+        needed = frozenset(step for later in operations[number:] for step in referred_steps(later))
+        nodes, front = _step(model, call, front, (observations, replies), needed)
         steps.append(nodes)
     return {"observations": observations.values, "replies": replies.values, "steps": steps}
 
@@ -78,8 +79,10 @@ def _step(
     call: Mapping[str, Json],
     front: Sequence[_Front],
     tables: tuple[_Table, _Table],
+    needed: frozenset[int],
 ) -> tuple[list[NodeJson], list[_Front]]:
-    """The outcomes of one operation from all states of the front, equal ones once."""
+    """The outcomes of one operation from all states of the front; once those that no later
+    operation can tell apart, which refers to the observations `needed`."""
     observations, replies = tables
     operation = str(call["operation"])
     never_issued = NeverIssued(model, operation)
@@ -91,11 +94,13 @@ def _step(
         for outcome in model.outcomes(here.state, operation, args):
             raw = model.observe(outcome.state)
             reply, seen, labels = here.labels.step(outcome.reply, raw)
-            whole = f"{canonical.text(model.encode(outcome.state))} {labels.text}"
+            history = (*here.history, raw)
+            kept = [history[step] for step in sorted(needed) if step < len(history)]
+            whole = f"{canonical.text([model.encode(outcome.state), kept])} {labels.text}"
             at = (outcome.branch, replies.at(reply), observations.at(seen), whole)
             if at not in nodes:
                 nodes[at] = {"from": [], "branch": at[0], "reply": at[1], "observation": at[2]}
-                after.append(_Front(outcome.state, labels, (*here.history, raw)))
+                after.append(_Front(outcome.state, labels, history))
             nodes[at]["from"].append(origin)
     if len(nodes) > _MOST_NODES:
         raise CannotAnswer(f"{operation} has {len(nodes)} outcomes")
