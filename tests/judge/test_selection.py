@@ -82,3 +82,12 @@ def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tmp_path)
     record.write_text(json.dumps(["0" * 20]))
     code, told = ran("wrong_error", "--last-failed")
     assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (1, 121, True)
+
+
+@pytest.mark.parametrize(
+    ("mode", "option"), [("faithful", ("-k", "WRITE/committed")), ("wrong_error", ("-x",))]
+)
+def test_a_part_that_is_judged_again_has_the_same_reason(ran, called, toy_suite, mode, option):
+    _, told = ran(mode, *option)
+    _, out, _ = called("rejudge", told["folder"], "--suite", toy_suite, "--out", "again", "--json")
+    assert left(json.loads(out)) == left(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
@@ -20,12 +20,13 @@ from conform.judging.judge import Judge
 from conform.judging.walk import BatchTexts
 from conform.runs import summary
 from conform.runs.canaries import derived
-from conform.runs.compared import left_out
+from conform.runs.compared import LIMIT, left_out
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.engines.context import RunContext
 from conform.runs.execute import Finished, judged_with, scope
 from conform.runs.findings import run_findings
 from conform.runs.select import Ranges, models_of, no_ranges, variables
+from conform.runs.selection import Wanted
 from conform.runs.trouble import adapter_trouble
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
@@ -83,7 +84,8 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     assert isinstance(found, list)
     counts.canaries = [*found, *counts.canaries]
     _take_breaks(old.read_json("summary.json"), counts)
-    left = left_out(new, scope(suite, about, judged if _partial(about) else manifest.vectors))
+    intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
+    left = left_out(new, replace(intended, wish=_wish(about)))
     inputs = summary.ConclusionInputs(
         tuple(entries), (), False, manifest.vectors, left, run_findings(new)
     )
@@ -99,6 +101,15 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
 def _partial(about: Mapping[str, Json]) -> bool:
     """Whether the caller of the run left vectors out."""
     return bool(about["limit"] or about.get("selection"))
+
+
+def _wish(about: Mapping[str, Json]) -> str:
+    """The option with which the caller of the run left vectors out."""
+    chosen = about.get("selection")
+    if not isinstance(chosen, dict) or not chosen:
+        return LIMIT
+    wanted = Wanted(str(chosen["branch"]), bool(chosen["last_failed"]))
+    return wanted.option or "-x"
 
 
 def _take_breaks(earlier: Mapping[str, Json], counts: summary.RunCounts) -> None:
