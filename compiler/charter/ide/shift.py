@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +15,9 @@ class Shift:
     after: int
 
     @staticmethod
+    @lru_cache(maxsize=16)
     def between(before: str, after: str) -> Shift:
-        """The smallest difference of two texts."""
+        """The smallest difference of two texts. Cached: an outline moves all places of a file."""
         if before == after:
             return Shift(len(before), len(before), len(after))
         most = min(len(before), len(after))

@@ -11,6 +11,7 @@ from charter.diagnostics import Diagnostics
 from charter.ide import answers, workspace
 from charter.ide.answers import CannotRename, Outlined
 from charter.ide.build import index_of
+from charter.ide.shift import Shift
 from charter.ide.workspace import Workspace
 from charter.project.pipeline import parse_all
 from charter.project.sources import read_sources
@@ -115,6 +116,10 @@ def test_answers_keep_up_when_the_text_is_broken_above_them() -> None:
     assert errors == ["syntax/unexpected"]
     again = answers.definition(workspace.snapshot(FILE), FILE, offset)
     assert [shown(span) for span in again] == ["13: taken"]
+
+
+def test_a_difference_is_computed_once_when_many_places_are_moved() -> None:
+    assert Shift.between("one two", "one or two") is Shift.between("one two", "one or two")
 
 
 def test_the_outline_nests_declarations_when_a_component_has_operations() -> None:
