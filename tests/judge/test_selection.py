@@ -91,3 +91,16 @@ def test_a_part_that_is_judged_again_has_the_same_reason(ran, called, toy_suite,
     _, told = ran(mode, *option)
     _, out, _ = called("rejudge", told["folder"], "--suite", toy_suite, "--out", "again", "--json")
     assert left(json.loads(out)) == left(told)
+
+
+def test_nothing_more_is_asked_when_a_run_goes_on_that_had_found_something(ran):
+    """It was interrupted between its first finding and its end."""
+    _, told = ran("wrong_error", "-x")
+    folder = Path(told["folder"])
+    (folder / "summary.json").unlink()
+    commits = [json.loads(path.read_text()) for path in (folder / "commits").iterdir()]
+    unasked = [commit["bucket"] for commit in commits if not commit["vectors"]]
+    assert unasked and len(unasked) < len(commits)
+    (folder / "commits" / f"bucket={unasked[0]:04d}.json").unlink()
+    _, again = ran("wrong_error", "-x")
+    assert (again["folder"], left(again)) == (told["folder"], left(told))

@@ -150,7 +150,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     asked = sum(min(count, context.limit or count) for count in part.counts)
     intended = scope(suite, about, asked)
-    stopped = any(bucket.get("stopped") is True for bucket in folder.committed().values())
+    stopped = _stopped(folder)
     wish = options.wanted.option or LIMIT
     left = left_out(folder, replace(intended, wish=wish, stopped=stopped))
     record_failed(prepared.target, folder, options.baseline.known)
@@ -211,13 +211,19 @@ def stale_entries(
     return tuple(overclaims.denied(overclaims.RunOutput(folder, suite, observes), models))
 
 
+def _stopped(folder: RunFolder) -> bool:
+    """Whether a bucket of a run with -x had a new finding."""
+    return any(bucket.get("stopped") is True for bucket in folder.committed().values())
+
+
 def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _Begun) -> float:
     """Judge the remaining buckets; returns the seconds this took."""
     folder = begun.folder
     done = set(folder.committed())
     left = [bucket for bucket in range(suite.buckets) if bucket not in done]
+    stopped = _stopped(folder)
     for bucket in list(left):
-        if not begun.part.counts[bucket]:
+        if stopped or not begun.part.counts[bucket]:
             empty_bucket(bucket, context)
             left.remove(bucket)
     if not left:
