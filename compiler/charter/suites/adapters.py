@@ -11,6 +11,8 @@ from pathlib import Path
 from charter.formats.project import BadProject, Project
 
 FILE = "adapter.toml"
+_KINDS = {"protocol": str, "component": str, "releases": list, "variants": dict}
+_WORDS = {str: "text", list: "list", dict: "table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +50,17 @@ def read_adapter(folder: Path) -> AdapterFolder:
         return AdapterFolder(folder)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
+        for key, kind in _KINDS.items():
+            if not isinstance(content.setdefault(key, kind()), kind):
+                raise ValueError(f"{key!r} is not a {_WORDS[kind]}")
     except (OSError, ValueError) as error:
         raise BadProject(f"{path}: {error}; docs/formats/adapter.md has the format") from None
     return AdapterFolder(
         folder,
-        content.get("protocol", ""),
-        content.get("component", ""),
-        tuple(content.get("releases", ())),
-        content.get("variants", {}),
+        content["protocol"],
+        content["component"],
+        tuple(content["releases"]),
+        content["variants"],
     )
 
 

@@ -131,7 +131,7 @@ def read(path: Path) -> Target:
         unknown = sorted(set(content) - _KEYS)
         if unknown:
             raise ValueError(f"the key {unknown[0]!r} is not known")
-        return Target(
+        found = Target(
             id=_text(content, "id"),
             title=_text(content, "title"),
             folder=path.parent.resolve(),
@@ -148,6 +148,9 @@ def read(path: Path) -> Target:
             errors=_table(content, "errors"),
             not_compared=_not_compared(content),
         )
+        if not found.start:
+            raise ValueError("'start' is empty")
+        return found
     except (OSError, ValueError) as error:
         raise UnknownTarget(f"{path}: {error}; docs/formats/adapter.md has the format") from None
 
@@ -262,9 +265,11 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
 
 def _deadlines(content: Mapping[str, object]) -> Deadlines:
     held = content.get("deadlines", {})
-    if not isinstance(held, dict) or not set(held) <= {"hello", "batch", "one"}:
+    found: dict[str, float] = held if isinstance(held, dict) else {"": 0}
+    numbers = all(isinstance(seconds, int | float) for seconds in found.values())
+    if not numbers or not set(found) <= {"hello", "batch", "one"}:
         raise ValueError("'deadlines' has the seconds hello, batch and one")
-    return Deadlines(**{name: float(seconds) for name, seconds in held.items()})
+    return Deadlines(**{name: float(seconds) for name, seconds in found.items()})
 
 
 def _not_compared(content: Mapping[str, object]) -> dict[str, str]:

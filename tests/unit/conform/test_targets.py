@@ -82,6 +82,8 @@ def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
         ('id = "x"\ntitle = "X"\nstart = []\ncolour = 1', "the key 'colour' is not known"),
         ("not toml", "adapter.toml: "),
         ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\nfirst = 1', "seconds hello, batch"),
+        ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\none = [1]', "seconds hello, batch"),
+        ('id = "x"\ntitle = "X"\nstart = []', "'start' is empty"),
     ],
 )
 def test_toml_that_is_not_right(tmp_path, content, sentence):

@@ -12,8 +12,8 @@ from charter.api import generated as generate
 from charter.core import nodes as n
 from charter.core.releases import groups
 from charter.diagnostics import BUILTIN, Span
-from charter.formats.project import Project, project_at
-from charter.suites.adapters import judged
+from charter.formats.project import BadProject, Project, project_at
+from charter.suites.adapters import judged, read_adapter
 from charter.suites.subject import overlays_in
 
 LAMP = """protocol lamp
@@ -145,3 +145,17 @@ def test_an_overlay_of_another_protocol_is_left_alone(tmp_path: Path) -> None:
     assert overlays_in(lamp, "lamp") == ()
     shutil.rmtree(lamp.adapters)
     assert overlays_in(lamp, "lamp") == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('variants = ["old"]', "'variants' is not a table"),
+        ('protocol = ["lease"]', "'protocol' is not a text"),
+        ("releases = 1", "'releases' is not a list"),
+    ],
+)
+def test_an_adapter_is_refused_when_a_field_is_of_another_type(tmp_path, line, told):
+    (tmp_path / "adapter.toml").write_text(line)
+    with pytest.raises(BadProject, match=told):
+        read_adapter(tmp_path)
