@@ -39,6 +39,7 @@ import hashlib, sys
 from tests.support.switch import machine, switch
 from charter.prove import SingleStep, StepQuestion, single_step
 from charter.core.obligations import obligations
+from charter.core.reach import always
 from charter.semantics.values import text, to_json
 model = switch()
 lamp = model.components[0]
