@@ -122,6 +122,25 @@ def test_mistakes_of_the_caller_are_one_sentence(conform, project: Path) -> None
     assert (code, "has no charter; name one" in err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("protocol", "the adapter lamp is of the protocol 'lmap', not of lamp; did you mean lamp?"),
+        ("component", "of the component 'lmap', but lamp has lamp; did you mean lamp? mend its"),
+    ],
+)
+def test_an_adapter_that_fits_nothing_is_no_success(
+    conform, project: Path, key: str, said: str
+) -> None:
+    path = project / "adapters" / "lamp" / "adapter.toml"
+    path.write_text(TOML.replace(f'{key} = "lamp"', f'{key} = "lmap"'))
+    code, out, err = conform("test")
+    assert (code, said in err) == (2, True), out + err
+    if key == "component":
+        code, _, err = conform("generate")
+        assert (code, "there is no component 'lmap'" in err) == (2, True)
+
+
 def test_an_adapter_is_found_from_outside_of_the_project(
     conform, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +151,7 @@ def test_an_adapter_is_found_from_outside_of_the_project(
     given = (f"{project.name}/spec/lamp.charter", "--adapter", f"{project.name}/adapters/lamp")
     code, _, err = conform("test", *given)
     assert code == 2, err
-    assert "the adapter lamp is of the protocol 'lamb', not of lamp; mend" in err
+    assert "the adapter lamp is of the protocol 'lamb', not of lamp; did you mean lamp? mend" in err
 
 
 def test_a_charter_outside_of_a_project_says_how_to_make_one(

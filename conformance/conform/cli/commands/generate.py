@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.check:
             return _check(project, arguments.json)
         changed = api.generate(project)
-    except api.Unreadable as error:
+    except (api.Missing, api.Unreadable) as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
         raise _errors("nothing was generated", refused) from None

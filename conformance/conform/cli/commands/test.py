@@ -20,6 +20,7 @@ from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
 from conform.cli.commands.story import show_story
 from conform.cli.commands.unmet import show_unmet
+from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks
@@ -92,8 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     models = {path: _checked(path, arguments.most, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
-        if arguments.adapter:
-            _check_protocol(chosen, models)
+        _check_targets(chosen, models, bool(arguments.adapter) or not arguments.charter)
         runs = _judged(project, models, chosen, arguments.release, tested)
     report = _report(project, runs, tested)
     _conclude(tested, runs, report)
@@ -134,14 +134,24 @@ def _targets(project: Project, wanted: str) -> list[Target]:
     return same
 
 
-def _check_protocol(chosen: Sequence[Target], models: dict[Path, Model]) -> None:
-    """Raises `UnknownTarget` if the adapter that was asked for implements none of the charters."""
-    protocols = sorted({model.protocol for model in models.values()})
-    if not any(target.protocol in protocols for target in chosen):
-        raise UnknownTarget(
-            f"the adapter {chosen[0].id} is of the protocol {chosen[0].protocol!r}, not of"
-            f" {', '.join(protocols)}; mend its adapter.toml, or name its charter"
-        )
+def _check_targets(chosen: Sequence[Target], models: dict[Path, Model], each: bool) -> None:
+    """Raises `UnknownTarget` for an adapter of a component that its charter lacks and, if `each`
+    adapter must fit, for one that implements none of the charters."""
+    components = {m.protocol: [c.name for c in m.components] for m in models.values()}
+    for target in chosen:
+        known = components.get(target.protocol)
+        if known is None and each:
+            raise UnknownTarget(
+                f"the adapter {target.id} is of the protocol {target.protocol!r}, not of"
+                f" {', '.join(sorted(components))}; {meant_by(target.protocol, components)}mend"
+                " its adapter.toml, or name its charter"
+            )
+        if known is not None and target.component not in known:
+            raise UnknownTarget(
+                f"the adapter {target.id} is of the component {target.component!r}, but"
+                f" {target.protocol} has {', '.join(known) or 'none'};"
+                f" {meant_by(target.component, known)}mend its adapter.toml"
+            )
 
 
 # --- the charter ---------------------------------------------------------------------------------
