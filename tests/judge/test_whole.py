@@ -110,6 +110,7 @@ def test_a_wrong_charter_is_not_judged_by(
 def test_what_is_not_searched_to_the_end_is_named(conform, project: Path) -> None:
     _, out, _ = conform("test", "--most", "1")
     assert "explore   tiny: not searched to the end" in out
+    assert out.endswith("fine\nnot searched to the end: tiny\n")
 
 
 def test_mistakes_of_the_caller_are_one_sentence(conform, project: Path) -> None:

@@ -79,8 +79,8 @@ class QuestionSearch:
 
 def search(about: Subject, progress: Progress, solver: bool) -> Found:
     """Search for what is missing, with the solver or without. Earlier questions are kept if they
-    still have an answer; the small instances are searched again only if a branch or a reply is not
-    covered. Proofs are always repeated."""
+    still have an answer; the small instances are searched again if the rules changed, or if a
+    branch or a reply is not covered. Proofs are always repeated."""
     wanted = obligations(about.model, about.component)
     found = QuestionSearch(about, Desk(about.model, wanted), {o.name for o in wanted})
     name = about.component.name
@@ -89,7 +89,8 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
     for entry in found.desk.scenarios(name):
         found.left -= entry.meets
     _again(found)
-    if any(row.startswith(("branch ", "reply ")) for row in found.left):
+    uncovered = any(row.startswith(("branch ", "reply ")) for row in found.left)
+    if uncovered or not about.found.is_of(about.model):
         for number, instance in enumerate(tiny, 1):
             _explored(found, instance)
             progress(f"{instance.name}, {len(found.left)} left", number, total)

@@ -64,12 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class Tested:
-    """The results so far: exit codes, and what --json prints."""
+    """The results so far: exit codes, what --json prints, and the instances that were given up."""
 
     quiet: bool
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
     runs: list[Json] = field(default_factory=list)
+    given_up: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:
@@ -192,6 +193,7 @@ def _explored(model: Model, instance: str, most: int, tested: Tested) -> dict[st
         tested.codes.append(1)
         tested.tell("explore", f"{instance}: {states}, {len(stories)} violated")
     elif not found.complete:
+        tested.given_up.append(instance)
         tested.tell("explore", f"{instance}: not searched to the end, {states} (--most {most})")
     elif found.vacuous:
         tested.codes.append(4)
@@ -279,6 +281,8 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
     match tested.exit_code:
         case 0:
             out("fine" if runs else "fine, but no implementation was judged")
+            if tested.given_up:
+                out(f"not searched to the end: {', '.join(tested.given_up)}")
         case 1 if not runs:
             out("exit 1: mend the charter; no implementation was judged")
         case 1:
