@@ -85,6 +85,11 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     vector = run["summary"]["findings"][0]["vector"]
     code, out, _ = conform("replay", vector, "--run", run["folder"])
     assert code == 1 and "DIVERGES" in out
+    known = [f'[{one["id"]}]\nreason = "old"\n' for one in run["summary"]["findings"]]
+    (project / "baselines").mkdir()
+    (project / "baselines" / "lamp.toml").write_text("\n".join(known))
+    code, out, err = conform("test")
+    assert code == 0, out + err
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks
 from conform.console.terminal import number, out, out_json, say
 from conform.reports.pages import write as write_report
+from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.execute import Finished, RunOptions, run_target
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ EXAMPLES = """examples:
 
 For each charter of the project: checks it, runs its scenarios, explores its instances, looks for
 questions if its rules changed, brings generated/ up to date, judges each implementation of its
-components with the small suite, and writes a report.
+components with the small suite, and writes a report. Findings that baselines/ID.toml lists with a
+reason are known (ID: that of the adapter).
 
 Exit code 0: all is well; 1: an error in a charter, a violated property, a failing scenario, or a
 new finding on an implementation; 2: something is missing here; 3: a run is incomplete or not to be
@@ -237,6 +239,7 @@ def _judged(
         options = RunOptions(
             target=str(target.folder),
             release=release,
+            baseline=_baseline(project, target),
             command=("conform", "test", "--adapter", target.id),
         )
         finished.append(run_target(options, say, releases_of))
@@ -247,6 +250,12 @@ def _judged(
             show(finished[-1])
             out("")
     return finished
+
+
+def _baseline(project: Project, target: Target) -> Baseline:
+    """The known findings of a target, if the project has a file of them. Raises `BadBaseline`."""
+    place = project.baselines / f"{target.id}.toml"
+    return read_baseline(str(place)) if place.exists() else NO_BASELINE
 
 
 def _look(path: Path, component: str, tested: Tested) -> None:
