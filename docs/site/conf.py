@@ -52,7 +52,7 @@ def setup(app: Sphinx) -> None:
     app.config.include_patterns = [
         "docs/*.md", "docs/[!p]*/*.md", "docs/[!p]*/*/*.md", "spec/*/README.md", "tests/README.md",
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "conformance/adapters/README.md",
-        "conformance/adapters/*/README.md",
+        "conformance/adapters/*/README.md", "conformance/conform/templates/examples/README.md",
     ]  # fmt: skip
     app.config.html_extra_path = ["redirect"]
     app.setup_extension("myst_parser")
