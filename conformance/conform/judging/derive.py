@@ -5,18 +5,17 @@ Two answers are equal if they allow the same sequences of branches, replies and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import orjson
 
 from charter.formats.canonical import Json
-from charter.formats.labels import Labels
-from charter.formats.resolve import Unresolved, resolve
+from charter.formats.resolve import Unresolved
 from conform.judging.assess import VectorItem
-from conform.judging.model import JudgeModel, world_of
+from conform.judging.model import JudgeModel
 from conform.judging.relabel import key
-from conform.judging.wishes import NeverIssued
+from conform.judging.traces import ModelTrace, begin, steps
 
 MOST = 2_000
 """The most traces of one step; a vector with more of them is not compared."""
@@ -26,20 +25,11 @@ Shown = tuple[str, bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class _Trace:
-    """A trace of the model: its state, its labels, and the raw observations."""
-
-    state: object
-    labels: Labels
-    history: tuple[Json, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Together:
     """Nodes of the suite's answer and traces of the model that show the same."""
 
     nodes: frozenset[int]
-    traces: tuple[_Trace, ...]
+    traces: tuple[ModelTrace, ...]
 
 
 def difference(item: VectorItem, model: JudgeModel) -> str:
@@ -54,17 +44,16 @@ def difference(item: VectorItem, model: JudgeModel) -> str:
 
 
 def _difference(question: dict[str, Json], answer: dict[str, Json], model: JudgeModel) -> str:
-    calls, steps = question["operations"], answer["steps"]
-    assert isinstance(calls, list) and isinstance(steps, list)
-    first = _first(question, model)
-    shown = first.labels.step(None, first.history[0])[1]
-    allowed = _nodes(answer, steps[0])
-    if [(reply, seen) for _, reply, seen in allowed] != [(b"null", key(shown))]:
+    calls, levels = question["operations"], answer["steps"]
+    assert isinstance(calls, list) and isinstance(levels, list)
+    first = begin(model, question)
+    allowed = _nodes(answer, levels[0])
+    if [(reply, seen) for _, reply, seen in allowed] != [(b"null", key(first.seen))]:
         return "step 0: the model begins otherwise"
-    pairs = [_Together(frozenset((0,)), (first,))]
+    pairs = [_Together(frozenset((0,)), (first.after,))]
     for number, call in enumerate(calls, 1):
         assert isinstance(call, dict)
-        nodes = steps[number]
+        nodes = levels[number]
         assert isinstance(nodes, list)
         following: dict[tuple[frozenset[int], Shown], _Together] = {}
         for pair in pairs:
@@ -80,28 +69,16 @@ def _difference(question: dict[str, Json], answer: dict[str, Json], model: Judge
     return ""
 
 
-def _first(question: Mapping[str, Json], model: JudgeModel) -> _Trace:
-    world, given = world_of(question), question["given"]
-    state = model.initial(*world) if given is None else model.given(given, *world)
-    observed = model.observe(state)
-    return _Trace(state, Labels().step(None, observed)[2], (observed,))
-
-
 def _made(
-    call: dict[str, Json], traces: Sequence[_Trace], model: JudgeModel
-) -> dict[Shown, tuple[_Trace, ...]]:
+    call: dict[str, Json], traces: Sequence[ModelTrace], model: JudgeModel
+) -> dict[Shown, tuple[ModelTrace, ...]]:
     """What the model allows after some traces, each trace once."""
-    found: dict[Shown, dict[bytes, _Trace]] = {}
-    operation = str(call["operation"])
+    found: dict[Shown, dict[bytes, ModelTrace]] = {}
     for trace in traces:
-        args = resolve(call["args"], trace.history, NeverIssued(model, operation))
-        assert isinstance(args, dict)
-        for outcome in model.outcomes(trace.state, operation, args):
-            raw = model.observe(outcome.state)
-            reply, seen, labels = trace.labels.step(outcome.reply, raw)
-            after = _Trace(outcome.state, labels, (*trace.history, raw))
-            same = key([model.encode(outcome.state), labels.text, list(after.history)])
-            found.setdefault((outcome.branch, key(reply), key(seen)), {})[same] = after
+        for step in steps(model, call, trace):
+            after = step.after
+            same = key([model.encode(after.state), after.labels.text, list(after.history)])
+            found.setdefault((step.branch, key(step.reply), key(step.seen)), {})[same] = after
     return {label: tuple(held.values()) for label, held in found.items()}
 
 

@@ -1,0 +1,54 @@
+"""Traces of a generated model: the states that operations lead to, with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.resolve import resolve
+from conform.judging.model import JudgeModel, world_of
+from conform.judging.wishes import NeverIssued
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTrace:
+    """A trace of a model: its last state, its labels, and the raw observations."""
+
+    state: object
+    labels: Labels
+    history: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStep:
+    """An outcome of an operation: its branch, the relabelled reply and observation, and the trace
+    that it leads to."""
+
+    branch: str
+    reply: Json
+    seen: Json
+    after: ModelTrace
+
+
+def begin(model: JudgeModel, question: Mapping[str, Json]) -> ModelStep:
+    """The state in which a question starts."""
+    world, given = world_of(question), question["given"]
+    state = model.initial(*world) if given is None else model.given(given, *world)
+    raw = model.observe(state)
+    reply, seen, labels = Labels().step(None, raw)
+    return ModelStep("", reply, seen, ModelTrace(state, labels, (raw,)))
+
+
+def steps(model: JudgeModel, call: Mapping[str, Json], trace: ModelTrace) -> Iterator[ModelStep]:
+    """The outcomes that the model allows for an operation of a question after a trace. Raises
+    `Unresolved` if a reference leads nowhere."""
+    operation = str(call["operation"])
+    args = resolve(call["args"], trace.history, NeverIssued(model, operation))
+    assert isinstance(args, dict)
+    for outcome in model.outcomes(trace.state, operation, args):
+        raw = model.observe(outcome.state)
+        reply, seen, labels = trace.labels.step(outcome.reply, raw)
+        after = ModelTrace(outcome.state, labels, (*trace.history, raw))
+        yield ModelStep(outcome.branch, reply, seen, after)
