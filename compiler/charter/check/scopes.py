@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Literal, get_args
 
 from charter.check.types import UNKNOWN, fits, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import NOWHERE, Diagnostics, Span
+from charter.formats.spelling import nearest
 from charter.syntax import nodes as sx
 
 BUILTINS: tuple[ir.BuiltinName, ...] = get_args(ir.BuiltinName)
@@ -265,8 +265,8 @@ def unknown(span: Span) -> ir.Expr:
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """A hint with the nearest name, or nothing."""
-    near = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else ""
+    near = nearest(name, sorted(set(known)))
+    return f"did you mean `{near}`?" if near else ""
 
 
 def _mismatch_hint(actual: ty.Type, expected: ty.Type) -> str:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
+
+from charter.formats.spelling import meant
 
 FILE = "charter.toml"
 DEFAULTS: Mapping[str, str] = {
@@ -76,9 +77,10 @@ def _read(path: Path) -> Mapping[str, object]:
         raise BadProject(f"{path} is no TOML: {error}") from None
     for key in content:
         if key not in DEFAULTS:
-            near = "".join(f"did you mean {like}? " for like in get_close_matches(key, DEFAULTS, 1))
+            near = meant(key, DEFAULTS)
             raise BadProject(
-                f"{path}: the key {key!r} is not known; {near}known are {', '.join(DEFAULTS)}"
+                f"{path}: the key {key!r} is not known; {near and f'{near} '}known are"
+                f" {', '.join(DEFAULTS)}"
             )
     return content
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.reading import BadVector
+from charter.formats.spelling import meant
 
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]*|->|[{}:,])")
 _OPAQUE = re.compile(r"@-?[0-9]+")
@@ -193,7 +193,8 @@ def _some(names: Mapping[str, DeclaredType] | tuple[str, ...]) -> str:
 
 
 def _like(name: str, known: Mapping[str, DeclaredType]) -> str:
-    return "".join(f"; did you mean {like}?" for like in get_close_matches(name, known, 1))
+    like = meant(name, known)
+    return like and f"; {like}"
 
 
 # --- the text of a type ---------------------------------------------------------------------------

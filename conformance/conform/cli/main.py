@@ -76,9 +76,10 @@ class _Parser(argparse.ArgumentParser):
 
 def meant_by(word: str, known: Iterable[str]) -> str:
     """`did you mean X? ` with the most similar known word, or ""."""
-    from difflib import get_close_matches
+    from charter.formats.spelling import meant
 
-    return "".join(f"did you mean {like}? " for like in get_close_matches(word, known, 1))
+    like = meant(word, known)
+    return like and f"{like} "
 
 
 def overview() -> str:

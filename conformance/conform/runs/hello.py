@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from difflib import get_close_matches
 
 from charter.formats.adapter import Welcome
+from charter.formats.spelling import meant
 from charter.formats.suite import Manifest
 from conform.console.errors import BadHello
 from conform.judging import model
@@ -26,9 +26,9 @@ def check_hello(welcome: Welcome, manifest: Manifest) -> None:
 
 def _check(what: str, field: str, named: Collection[str], known: Collection[str]) -> None:
     for name in sorted(set(named) - set(known)):
-        like = "".join(f"; did you mean {one}?" for one in get_close_matches(name, known, 1))
+        like = meant(name, known)
         there = ", ".join(known) or "none"
         raise BadHello(
             f"the hello of the adapter names the {what} {name!r} in {field}, which the charter does"
-            f" not have{like or f' (it has: {there})'}"
+            f" not have{f'; {like}' if like else f' (it has: {there})'}"
         )

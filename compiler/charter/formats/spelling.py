@@ -1,0 +1,17 @@
+"""The known name that a wrong one probably means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The most similar known name, or "" if none is similar."""
+    return next(iter(get_close_matches(word, known, 1)), "")
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """`did you mean X?` with the most similar known name, or ""."""
+    like = nearest(word, known)
+    return f"did you mean {like}?" if like else ""
