@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.support import charters
 
 ADAPTER = """import sys
 from conform import sdk
@@ -30,24 +31,7 @@ component = "lamp"
 capabilities = ["load"]
 start = ["{python}", "{adapter}/adapter.py"]
 """
-LAMP = """protocol lamp
-
-component lamp {
-  state lit: bool = false
-  operation press() -> bool cites silent {
-    branch on when dark: not lit { lit' = true reply true }
-    branch off { lit' = false reply false }
-  }
-  observe all { lit }
-}
-
-stepwise toggles of lamp: took press/on implies lit'
-witness shines of lamp: lit
-mutant stays_dark in tiny { replace in lamp.press branch on
-  when dark: not lit { lit' = false reply true } } caught by toggles
-instance tiny of lamp { }
-scenario "twice" of lamp { do press() -> on do press() -> off }
-"""
+LAMP = charters.LAMP + 'scenario "twice" of lamp { do press() -> on do press() -> off }\n'
 
 
 @pytest.fixture

@@ -19,6 +19,25 @@ record Row { owner: option Broker, epoch: Epoch, isr: set Broker }
 union Reply { granted(epoch: Epoch), rejected(status: Status), nothing }
 """
 
+LAMP = """protocol lamp
+
+component lamp {
+  state lit: bool = false
+  operation press() -> bool cites silent {
+    branch on when dark: not lit { lit' = true reply true }
+    branch off { lit' = false reply false }
+  }
+  observe all { lit }
+}
+
+stepwise toggles of lamp: took press/on implies lit'
+witness shines of lamp: lit
+mutant stays_dark in tiny { replace in lamp.press branch on
+  when dark: not lit { lit' = false reply true } } caught by toggles
+instance tiny of lamp { }
+"""
+"""A component with one variable, and all that a project needs to judge it."""
+
 
 def load(text: str, *, variant: str = "", mutant: str = "") -> ir.Model:
     """The core of `WORDS` and `text`."""

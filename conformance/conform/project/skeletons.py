@@ -49,16 +49,17 @@ def write_skeleton(wanted: Skeleton, folder: Path) -> Mapping[str, str]:
             raise ConformError(
                 f"{folder / path} exists, and nothing is overwritten; name another folder"
             )
-    return _write(texts, folder)
+    return write_files(texts, folder)
 
 
 def write_example(language: str, folder: Path) -> Mapping[str, str]:
     """Write the example, a lease service with two planted bugs, over the skeleton of an adapter of
     the charter `lease`; returns its files. Raises `ConformError`."""
-    return _write(_texts(_templates("examples", language)), folder)
+    return write_files(_texts(_templates("examples", language)), folder)
 
 
-def _write(texts: Mapping[str, str], folder: Path) -> Mapping[str, str]:
+def write_files(texts: Mapping[str, str], folder: Path) -> Mapping[str, str]:
+    """Write texts by their path in `folder`; returns them. Raises `ConformError`."""
     try:
         for path, text in texts.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

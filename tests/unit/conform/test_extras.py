@@ -7,29 +7,12 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.charters import LAMP
 
 from charter import api
 from conform.cli.main import main
 from conform.console import extras
 from conform.runs.execute import INLINE, RunOptions, engine_for
-
-LAMP = """protocol lamp
-
-component lamp {
-  state lit: bool = false
-  operation press() -> bool cites silent {
-    branch on when dark: not lit { lit' = true reply true }
-    branch off { lit' = false reply false }
-  }
-  observe all { lit }
-}
-
-stepwise toggles of lamp: took press/on implies lit'
-witness shines of lamp: lit
-mutant stays_dark in tiny { replace in lamp.press branch on
-  when dark: not lit { lit' = false reply true } } caught by toggles
-instance tiny of lamp { }
-"""
 
 
 @pytest.fixture

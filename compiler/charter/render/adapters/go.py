@@ -8,9 +8,10 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
+from charter.render.adapters.fill import filled
 from charter.render.adapters.interface import Interface, SeenOperation
 from charter.render.adapters.names import TakenNames, pascal, words
-from charter.render.text import environment, wrapped
+from charter.render.text import wrapped
 
 _SDK = (
     "About", "Adapter", "Bool", "Consts", "Fault", "Given", "Greeter", "Hello", "Imager", "List",
@@ -28,18 +29,12 @@ def exported(name: str) -> str:
 
 def go_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"charter/protocol.go": _template("protocol.go.j2", seen)}
+    return {"charter/protocol.go": filled("protocol.go.j2", GoPage(seen), seen)}
 
 
 def go_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"main.go": _template("main.go.j2", seen)}
-
-
-def _template(name: str, seen: Interface) -> str:
-    page = GoPage(seen)
-    template = environment("charter.render.adapters").get_template(name)
-    return template.render(page=page, seen=seen, docs=docs)
+    return {"main.go": filled("main.go.j2", GoPage(seen), seen)}
 
 
 @dataclass(slots=True)

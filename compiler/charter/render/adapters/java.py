@@ -8,10 +8,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
+from charter.render.adapters.fill import filled
 from charter.render.adapters.interface import Interface, Named, SeenOperation
 from charter.render.adapters.layout import Bracketed, LineBreaker, call, flat
 from charter.render.adapters.names import TakenNames, camel, pascal, snake
-from charter.render.text import environment, wrapped
+from charter.render.text import wrapped
 
 _TAKEN = (
     "Adapter", "Boolean", "Codec", "Component", "Consts", "Driver", "Given", "Integer", "Json",
@@ -34,17 +35,12 @@ _LINES = LineBreaker("    ", 100, last="")
 
 def java_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"src/charter/Protocol.java": _template("Protocol.java.j2", seen)}
+    return {"src/charter/Protocol.java": filled("Protocol.java.j2", JavaPage(seen), seen)}
 
 
 def java_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"src/Main.java": _template("Main.java.j2", seen)}
-
-
-def _template(name: str, seen: Interface) -> str:
-    template = environment("charter.render.adapters").get_template(name)
-    return template.render(page=JavaPage(seen), seen=seen, docs=docs)
+    return {"src/Main.java": filled("Main.java.j2", JavaPage(seen), seen)}
 
 
 def attribute(name: str) -> str:

@@ -8,10 +8,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
+from charter.render.adapters.fill import filled
 from charter.render.adapters.interface import Interface, SeenOperation
 from charter.render.adapters.layout import Bracketed, LineBreaker, call
 from charter.render.adapters.names import TakenNames, camel, pascal
-from charter.render.text import environment, wrapped
+from charter.render.text import wrapped
 
 _TAKEN = (
     "About", "Adapter", "Array", "Consts", "Fault", "Given", "Map", "NotLoadable", "Object",
@@ -30,17 +31,12 @@ _WIDTH = 96
 
 def node_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"charter/protocol.js": _template("protocol.js.j2", seen)}
+    return {"charter/protocol.js": filled("protocol.js.j2", NodePage(seen), seen)}
 
 
 def node_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"adapter.js": _template("adapter.js.j2", seen)}
-
-
-def _template(name: str, seen: Interface) -> str:
-    template = environment("charter.render.adapters").get_template(name)
-    return template.render(page=NodePage(seen), seen=seen, docs=docs)
+    return {"adapter.js": filled("adapter.js.j2", NodePage(seen), seen)}
 
 
 def attribute(name: str) -> str:

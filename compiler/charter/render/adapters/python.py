@@ -9,10 +9,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
+from charter.render.adapters.fill import filled
 from charter.render.adapters.interface import Interface, Named, SeenOperation
 from charter.render.adapters.layout import Bracketed, LineBreaker, call
 from charter.render.adapters.names import TakenNames, pascal, snake
-from charter.render.text import environment, wrapped
+from charter.render.text import wrapped
 
 _TAKEN = (
     "ABC", "Adapter", "COMPONENT", "CONSTS", "Consts", "Enum", "Given", "Mapping", "NewType",
@@ -24,18 +25,12 @@ _LAYOUT = LineBreaker("    ", 100)
 
 def python_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"protocol.py": _template("protocol.py.j2", seen)}
+    return {"protocol.py": filled("protocol.py.j2", PythonPage(seen), seen)}
 
 
 def python_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"adapter.py": _template("adapter.py.j2", seen, "protocol.")}
-
-
-def _template(name: str, seen: Interface, package: str = "") -> str:
-    page = PythonPage(seen, package)
-    template = environment("charter.render.adapters").get_template(name)
-    return template.render(page=page, seen=seen, docs=docs)
+    return {"adapter.py": filled("adapter.py.j2", PythonPage(seen, "protocol."), seen)}
 
 
 def attribute(name: str) -> str:

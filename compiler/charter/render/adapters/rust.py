@@ -8,10 +8,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
+from charter.render.adapters.fill import filled
 from charter.render.adapters.interface import Interface, Named, SeenOperation
 from charter.render.adapters.layout import Bracketed, LineBreaker
 from charter.render.adapters.names import TakenNames, pascal, snake, words
-from charter.render.text import environment, wrapped
+from charter.render.text import wrapped
 
 _TAKEN = (
     "About", "Adapter", "BTreeMap", "BTreeSet", "Component", "Consts", "Default", "Deserialize",
@@ -36,17 +37,12 @@ _VARIANT_WIDTH = 35
 
 def rust_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"src/charter/protocol.rs": _template("protocol.rs.j2", seen)}
+    return {"src/charter/protocol.rs": filled("protocol.rs.j2", RustPage(seen), seen)}
 
 
 def rust_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"src/main.rs": _template("main.rs.j2", seen)}
-
-
-def _template(name: str, seen: Interface) -> str:
-    template = environment("charter.render.adapters").get_template(name)
-    return template.render(page=RustPage(seen), seen=seen, docs=docs)
+    return {"src/main.rs": filled("main.rs.j2", RustPage(seen), seen)}
 
 
 def attribute(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from charter import api
@@ -12,7 +12,7 @@ from conform.adapters.projects import project_here
 from conform.cli.commands.charters import Errors, loaded
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
-from conform.project.skeletons import Skeleton, is_adapter, write_skeleton
+from conform.project.skeletons import Skeleton, is_adapter, write_files, write_skeleton
 
 EXAMPLES = """examples:
   conform generate
@@ -108,7 +108,7 @@ def _export(arguments: argparse.Namespace) -> int:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
         raise _errors("nothing was written", refused) from None
-    _write(folder, files)
+    write_files(files, folder)
     for warning in warnings:
         say(warning.show())
     _tell_written(folder, files, arguments.json)
@@ -126,7 +126,7 @@ def _adapter(arguments: argparse.Namespace) -> int:
         raise ConformError(str(error)) from None
     files = made.types
     if is_adapter(folder):
-        _write(folder, files)
+        write_files(files, folder)
     else:
         files = write_skeleton(
             Skeleton(
@@ -140,15 +140,6 @@ def _adapter(arguments: argparse.Namespace) -> int:
         )
     _tell_written(folder, files, arguments.json)
     return 0
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    try:
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ConformError(f"{folder} cannot be written: {error.strerror}") from None
 
 
 def _tell_written(folder: Path, files: Iterable[str], as_json: bool) -> None:

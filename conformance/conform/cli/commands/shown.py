@@ -38,7 +38,7 @@ def show(finished: Finished) -> None:
         named = ", ".join(_texts(counted["without_reason"]))
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
-    out(f"run: {_near(finished.folder.place)}")
+    out(f"run: {near(finished.folder.place)}")
     out(one_line(_last_line(finished)))
 
 
@@ -144,7 +144,7 @@ def _show_example(finished: Finished, item: Mapping[str, Json]) -> None:
 def _replay(finished: Finished, item: Mapping[str, Json]) -> str:
     """The command that shows a vector again."""
     command = ["conform", "replay", str(item["vector"])[:12], "--run"]
-    return shlex.join([*command, _near(finished.folder.place)])
+    return shlex.join([*command, near(finished.folder.place)])
 
 
 def _show_trouble(finished: Finished) -> None:
@@ -167,8 +167,8 @@ def _plural(count: Json, noun: str) -> str:
     return f"{_number(count)} {noun}{'' if count == 1 else 's'}"
 
 
-def _near(place: str) -> str:
-    """A folder as a person would type it: relative to the working directory if it is below it."""
+def near(place: str) -> str:
+    """A place as a person would type it: relative to the working directory if it is below it."""
     here = Path.cwd()
     path = Path(place)
     return str(path.relative_to(here)) if path.is_relative_to(here) else place

@@ -17,7 +17,7 @@ from conform.adapters.targets import Target, read
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.shown import show
+from conform.cli.commands.shown import near, show
 from conform.cli.commands.story import show_story
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.main import meant_by
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     if find_project(Path()) != project:
         say(f"in {project.root}")
         os.chdir(project.root)  # paths that are shown are relative to the project
-    charters = [_near(path) for path in charters]
+    charters = [Path(near(str(path))) for path in charters]
     tested = Tested(arguments.json)
     models = {path: _checked(path, arguments.most, tested) for path in charters}
     runs: list[Finished] = []
@@ -115,12 +115,6 @@ def _charters(project: Project) -> list[Path]:
     if not found:
         raise ConformError(f"{project.charters} has no charter; name one, or write one there")
     return found
-
-
-def _near(path: Path) -> Path:
-    """A path as a person would type it."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _targets(project: Project, wanted: str) -> list[Target]:
