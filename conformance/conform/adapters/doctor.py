@@ -1,8 +1,8 @@
 """Tests an adapter against the adapter protocol: `conform doctor --adapter ID`.
 
-It sends empty questions, and one for each operation: as a vector of the target's suite has it, if
-there is one, and else without arguments. The replies must conform to the protocol; their content is
-not judged.
+It sends empty questions, and some for each operation: as vectors of the target's suite have it, if
+there is one, and else without arguments. The replies must conform to the protocol, and be of the
+types of the charter; what they say is not judged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import IO
@@ -22,8 +22,12 @@ import orjson
 
 from charter.formats.adapter import Status
 from charter.formats.canonical import Json
-from conform.adapters.base import AdapterStart, BatchAnswered, SentQuestion
+from charter.formats.suite import Manifest
+from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion
+from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.stdio import StdioConnection
+from conform.adapters.targets import Target
+from conform.adapters.trials import Trial, Trials
 from conform.console.errors import ConformError
 
 
@@ -37,6 +41,11 @@ class Check:
 
     def json(self) -> dict[str, Json]:
         return {"rule": self.rule, "ok": self.ok, "detail": self.detail}
+
+
+NOT_CHECKED = "not checked: "
+NOT_YET = "not performed yet: "
+"""How the detail of a check begins that is neither passed nor failed."""
 
 
 class _Failed(Exception):
@@ -53,37 +62,74 @@ def schema() -> Mapping[str, object]:
 @dataclass(frozen=True, slots=True)
 class Probes:
     """What to ask. `world` is what every question has: `sorts`, and `consts` if the charter has
-    constants. `calls` are arguments of their types for operations, as far as they are known."""
+    constants. `calls` are arguments of their types for operations, as far as they are known.
+    `trials` are questions of the suite with this `manifest`, if there is a suite; else `unknown`
+    says why not."""
 
     world: Mapping[str, Json]
     calls: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    trials: Mapping[str, Sequence[Trial]] = field(default_factory=dict)
+    manifest: Manifest | None = None
+    unknown: str = ""
 
 
-def check_adapter(start: AdapterStart, probes: Probes) -> Iterator[Check]:
-    """Try the adapter on every rule that needs no charter. Raises `CannotStart` if it does not
-    start."""
+def check_adapter(
+    start: AdapterStart, probes: Probes, chosen: Target | None = None
+) -> Iterator[Check]:
+    """Try the adapter of a target on every rule. Raises `CannotStart` if it does not start."""
     connection = StdioConnection(start)
     try:
         yield Check(
             "answers hello", True, f"{connection.welcome.name} {connection.welcome.version}"
         )
-        trial = _Trial(connection, start, probes)
-        for rule, attempt in trial.rules():
+        rules = _Rules(connection, start, probes)
+        for rule, attempt in rules.rules():
             try:
                 attempt()
                 yield Check(rule, True)
             except (_Failed, ConformError) as error:
                 yield Check(rule, False, str(error))
                 connection.restart()
+        if chosen is not None:
+            told = disagreement(connection.welcome, chosen)
+            yield Check("hello and adapter.toml agree about capabilities", not told, told)
+        yield from _held_against_charter(connection, start.deadlines.one, probes)
     finally:
         connection.close()
     yield ends(start, "ends within 5 s after bye", b'{"bye":true}\n')
     yield ends(start, "ends within 5 s when stdin ends", b"")
 
 
+def _held_against_charter(
+    connection: Connection, deadline: float, probes: Probes
+) -> Iterator[Check]:
+    """The rules that need the charter: names in hello, operations, types."""
+    manifest = probes.manifest
+    if manifest is None:
+        why = f"{NOT_CHECKED}{probes.unknown}"
+        yield Check("performs the operations of the charter", True, why)
+        return
+    told = ""
+    try:
+        check_hello(connection.welcome, manifest)
+    except ConformError as error:
+        told = f"{error}; correct it in what the adapter says about itself"
+    yield Check("hello has only names that the charter has", not told, told)
+    found = Trials(connection, deadline, manifest.judged_types()).results(probes.trials)
+    for name, why in found.failing.items():
+        yield Check(f"performs {name}", False, why)
+    unwritten = ", ".join(found.unwritten)
+    later = f"{NOT_YET}{unwritten}: `conform test` says what to write next" if unwritten else ""
+    if later or not found.failing:
+        yield Check("performs the operations of the charter", True, later)
+    told = "; ".join(f"{name}: {wrong}" for name, wrong in found.mistyped.items())
+    told += "; `conform help adapter` says how each type is written" if told else ""
+    yield Check("values are of the types of the charter", not told, told)
+
+
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    """The attempts on one running adapter."""
+class _Rules:
+    """The attempts on one running adapter, for the rules that need no charter."""
 
     connection: StdioConnection
     start: AdapterStart

@@ -13,6 +13,7 @@ from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, Deadlines, SentQuestion
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging.assess import Assessment, VectorItem, assess
+from conform.judging.claims import LOAD
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
 from conform.judging.walk import BatchTexts
@@ -101,9 +102,7 @@ class Session:
         """The first thing that the target lacks, or ""."""
         known = self._unsupported.get(needs)
         if known is None:
-            welcome = self.connection.welcome
-            offered = welcome.operations | (welcome.capabilities & {"load"})
-            offered |= {constant(name) for name in welcome.consts}
+            offered = offers(self.connection.welcome)
             lacking = [need for need in needs.split() if need not in offered]
             known = lacking[0] if lacking else ""
             self._unsupported[needs] = known
@@ -168,6 +167,12 @@ class Session:
             for item, result in zip(items, results.results, strict=True)
         )
         return Judgement(tuple(items), assessments, answer.line)
+
+
+def offers(welcome: Welcome) -> frozenset[str]:
+    """What questions may need of an adapter (`VectorItem.needs`) according to its hello."""
+    consts = {constant(name) for name in welcome.consts}
+    return welcome.operations | (welcome.capabilities & {LOAD}) | consts
 
 
 def compared_variables(welcome: Welcome, variables: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.verdict import Kind
 from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
 from conform.console.errors import CannotStart
+from conform.console.terminal import shortened
 from conform.storage.scratch import dying_with_parent, end_marked
 
 _PIPE_BYTES = 1 << 20
@@ -33,6 +35,14 @@ _STDERR_BYTES = 16 << 10
 _LINE_BYTES = 256 << 20
 _GOODBYE_SECONDS = 5.0
 _MARK = "CONFORM_ADAPTER"
+_FIRST, _LAST = 5, 8
+_WIDTH = 200
+_FRAME = re.compile(r"\s+at ")
+
+STDERR = "; stderr: "
+"""What stands between how an adapter ended and what it wrote to stderr."""
+BETWEEN = " | "
+"""What stands between lines of stderr in one text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +93,10 @@ class _Child:
         return line
 
     def said(self) -> str:
-        """The last lines of stderr, for messages."""
+        """What stderr said, for messages: its lines that matter."""
         with contextlib.suppress(OSError, ValueError):
             self.pump(0)
-        lines = self.stderr.decode("utf-8", "replace").strip().splitlines()
-        return " | ".join(line.strip() for line in lines[-6:])
+        return BETWEEN.join(last_words(self.stderr.decode("utf-8", "replace")))
 
     def _write(self) -> None:
         stdin = _pipe(self.process.stdin)
@@ -118,6 +127,20 @@ class _Child:
         elif chunk:
             self.stderr += chunk
             del self.stderr[:-_STDERR_BYTES]
+
+
+def last_words(stderr: str) -> list[str]:
+    """The first and the last lines of what an adapter wrote to stderr. Of a stack only the top is
+    kept: some languages print it after the message, others before."""
+    lines: list[str] = []
+    frames = 0
+    for line in stderr.splitlines():
+        frames = frames + 1 if _FRAME.match(line) else 0
+        if line.strip() and frames <= 1:
+            lines.append(shortened(line.strip(), _WIDTH))
+    if len(lines) <= _FIRST + _LAST:
+        return lines
+    return [*lines[:_FIRST], f"… ({len(lines) - _FIRST - _LAST} lines)", *lines[-_LAST:]]
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -247,7 +270,7 @@ class StdioConnection:
                 else str(error)
             )
             self._end()
-            raise CannotStart(f"the adapter did not start: {shown}; see `conform doctor`") from None
+            raise CannotStart(f"the adapter did not start: {lines_of(shown)}") from None
         if start.expect and welcome.version != start.expect:
             self._end()
             raise CannotStart(
@@ -265,7 +288,7 @@ class StdioConnection:
                 return AdapterBroken(Kind.CRASHED, self._obituary())
             if left <= 0:
                 said = child.said()
-                shown = f"; stderr: {said}" if said else ""
+                shown = f"{STDERR}{said}" if said else ""
                 return AdapterBroken(Kind.TIMED_OUT, f"no answer in {seconds:g} s{shown}")
             if len(child.incoming) > _LINE_BYTES:
                 return AdapterBroken(Kind.ADAPTER_ERROR, "a line of more than 256 MB")
@@ -283,7 +306,7 @@ class StdioConnection:
         else:
             how = f"it ended with {code}"
         said = self._child.said()
-        return f"{how}; stderr: {said}" if said else how
+        return f"{how}{STDERR}{said}" if said else how
 
     def _break(self, broken: AdapterBroken) -> AdapterBroken:
         self._end()
@@ -303,6 +326,14 @@ class StdioConnection:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def lines_of(detail: str) -> str:
+    """How an adapter ended, with what it wrote to stderr in lines of its own."""
+    how, _, said = detail.partition(STDERR)
+    if not said:
+        return how
+    return f"{how}; its stderr:" + "".join(f"\n  | {line}" for line in said.split(BETWEEN))
 
 
 def _shorten(line: bytes) -> str:

@@ -45,7 +45,7 @@ class Target:
     start: tuple[str, ...]
     protocol: str = ""
     component: str = ""
-    capabilities: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] | None = None
     prepare: tuple[str, ...] = ()
     overlay: str = ""
     default_release: str = ""
@@ -138,7 +138,7 @@ def read(path: Path) -> Target:
             start=_texts(content, "start"),
             protocol=_text(content, "protocol", ""),
             component=_text(content, "component", ""),
-            capabilities=_texts(content, "capabilities", ()),
+            capabilities=_texts(content, "capabilities") if "capabilities" in content else None,
             prepare=_texts(content, "prepare", ()),
             overlay=_text(content, "overlay", ""),
             default_release=_text(content, "default_release", ""),

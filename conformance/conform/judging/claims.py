@@ -13,6 +13,8 @@ from charter.formats.resolve import Unresolved, resolve
 from charter.formats.types import JudgedTypes
 from conform.judging.walk import BatchTexts, is_fault
 
+LOAD = "load"
+"""The capability to start from a given state."""
 IMAGE = "image"
 """The capability to show the state of a second reader of the log."""
 NAMED = ("unsupported", "variable", "vector")
@@ -22,7 +24,7 @@ NAMED = ("unsupported", "variable", "vector")
 def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
     """Why a status without steps is contradicted, or "". `needs` is what the question needs, and
     `offers` are the operations and capabilities that hello claims."""
-    if result.status is Status.NOT_LOADABLE and "load" not in needs.split():
+    if result.status is Status.NOT_LOADABLE and LOAD not in needs.split():
         return "it answered not_loadable, but the question gives no state"
     if result.status is Status.UNSUPPORTED and result.detail in offers:
         return f"it answered that {result.detail} is unsupported, but its hello claims it"

@@ -10,10 +10,11 @@ from typing import Literal
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import Prepared, files_digest, found_by
-from conform.console.errors import BadSuite, Untrustworthy
+from conform.console.errors import Untrustworthy
 from conform.console.extras import installed, remedy
 from conform.console.progress import bar
 from conform.judging import model
@@ -26,7 +27,6 @@ from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
 from conform.runs.findings import RunFinding, run_findings
-from conform.runs.hello import check_hello
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
     Ranges,
@@ -101,7 +101,7 @@ def run_target(
     options = replace(options, engine=engine_for(options, suite.manifest.vectors, say))
     part = part_of(suite, options.wanted, failed_before(prepared.target))
     selection = part.json(options.wanted)
-    about = {**_greet(prepared, suite, options), **judged_with(suite, resolved.entries)}
+    about = {**_greet(prepared, suite, options, say), **judged_with(suite, resolved.entries)}
     if selection:
         about["id"] = f"{about['id']}-part-{canonical.digest(selection)[:6]}"
     about["selection"] = selection
@@ -242,18 +242,18 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
         return time.time() - began
 
 
-def _greet(prepared: Prepared, suite: Suite, options: RunOptions) -> dict[str, Json]:
+def _greet(
+    prepared: Prepared, suite: Suite, options: RunOptions, say: Callable[[str], None]
+) -> dict[str, Json]:
     """The content of run.json; starts the adapter once for its hello."""
     connection = StdioConnection(prepared.start)
     welcome = connection.welcome
     connection.close()
     manifest, chosen = suite.manifest, prepared.target
-    if welcome.component != manifest.component:
-        raise BadSuite(
-            f"the adapter drives the component {welcome.component}, but the suite is about"
-            f" {manifest.component}; choose another with --suite"
-        )
     check_hello(welcome, manifest)
+    disagreed = disagreement(welcome, chosen)
+    if disagreed:
+        say(disagreed)
     name = "-".join(part for part in (chosen.id, prepared.release, manifest.digest[:8]) if part)
     return {
         "id": f"{name}-{options.limit}" if options.limit else name,

@@ -10,10 +10,9 @@ import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
+from conform.adapters.stdio import STDERR
 from conform.storage.store import RunFolder
 
-STDERR = "; stderr: "
-"""What stands between how an adapter ended and its last lines."""
 _FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
 _STEP = re.compile(r"^step [0-9]+: ")
 _MOST = 20

@@ -7,6 +7,8 @@ from tests.support.judging import fake_start
 
 from conform.adapters.base import AdapterStart, Deadlines
 from conform.adapters.doctor import ends
+from conform.adapters.stdio import StdioConnection, last_words
+from conform.console.errors import CannotStart
 
 BYE = b'{"bye":true}\n'
 
@@ -30,3 +32,40 @@ def test_an_adapter_that_ends_without_a_greeting_is_at_fault():
     start = AdapterStart((sys.executable, "-c", "input()"), deadlines=Deadlines(hello=20.0))
     check = ends(start, "ends", BYE)
     assert (check.ok, check.detail) == (False, "it ends before it answers hello")
+
+
+NODE = """node:internal/modules/esm/resolve:844
+  throw new ERR_MODULE_NOT_FOUND(packageName, fileURLToPath(base), null);
+        ^
+
+Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'leases' imported from /a/adapter.js
+    at packageResolve (node:internal/modules/esm/resolve:844:9)
+{} {{
+  code: 'ERR_MODULE_NOT_FOUND'
+}}
+
+Node.js v18.19.0
+""".format("\n".join(f"    at frame{n} (node:internal/modules/esm/resolve:{n})" for n in range(9)))
+
+
+def test_the_message_before_a_stack_is_among_the_last_words():
+    assert last_words(NODE)[3:5] == [
+        "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'leases' imported from /a/adapter.js",
+        "at packageResolve (node:internal/modules/esm/resolve:844:9)",
+    ]
+    assert last_words(NODE)[-1] == "Node.js v18.19.0"
+
+
+def test_last_words_are_bounded():
+    told = last_words("".join(f"line {n} {'x' * 500}\n" for n in range(1000)))
+    assert told[0].startswith("line 0 ") and told[-1].startswith("line 999 ")
+    assert (len(told), told[5], max(map(len, told))) == (14, "… (987 lines)", 200)
+
+
+def test_an_adapter_that_does_not_start_is_told_with_its_stderr_in_lines():
+    script = f"import sys; sys.stderr.write({NODE!r}); sys.exit(1)"
+    with pytest.raises(CannotStart) as told:
+        StdioConnection(AdapterStart((sys.executable, "-c", script)))
+    lines = str(told.value).splitlines()
+    assert lines[0] == "the adapter did not start: it ended with 1; its stderr:"
+    assert lines[4].startswith("  | Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'leases'")

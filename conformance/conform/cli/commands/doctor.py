@@ -12,12 +12,14 @@ from dataclasses import replace
 import orjson
 
 from charter.formats.canonical import Json
-from conform.adapters.doctor import Check, Probes, check_adapter
+from conform.adapters.doctor import NOT_CHECKED, NOT_YET, Check, Probes, check_adapter
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import Target, java, model_values, prepare, target, targets
+from conform.adapters.trials import trials_of
 from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.terminal import columns, out, out_json
+from conform.judging.model import use_folders
 from conform.runs.select import suite_for
 from conform.suites.cache import Suite, cache_folder, open_suite
 
@@ -29,7 +31,7 @@ EXAMPLES = """examples:
 Without --adapter: checks this machine. With it: checks the adapter against the protocol, with
 operations of the target's suite if it has one. --sorts and --consts are for a target without.
 
-`-` marks what is optional and not installed.
+`-` marks what is optional and not installed, or could not be checked.
 
 Exit code 0: all is well; 1: the adapter breaks a rule of the protocol; 2: something is missing
 here, or the adapter cannot be started.
@@ -50,42 +52,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     checks = _of_adapter(arguments) if arguments.adapter else _of_machine()
+    broken = sum(not check.ok for check in checks)
     if arguments.json:
         out_json([check.json() for check in checks])
     else:
         rows = [[_mark(check), check.rule, check.detail] for check in checks]
         out(columns(rows))
-    return 0 if all(check.ok for check in checks) else (1 if arguments.adapter else 2)
+        if arguments.adapter and broken:
+            rules = "1 rule" if broken == 1 else f"{broken} rules"
+            out(f"NOT: the adapter breaks {rules}; mend what is said there, then repeat the command"
+                " (`conform help adapter` is the protocol)")  # fmt: skip
+    return (1 if arguments.adapter else 2) if broken else 0
 
 
 def _mark(check: Check) -> str:
     if not check.ok:
         return "NOT"
-    return "-" if check.detail.startswith(_ABSENT) else "ok"
+    return "-" if check.detail.startswith((_ABSENT, NOT_CHECKED, NOT_YET)) else "ok"
 
 
 def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     sorts, consts = _json(arguments, "sorts"), _json(arguments, "consts")
     chosen = target(arguments.adapter)
     suite = None if sorts or consts else _suite(chosen, arguments.release)
-    if suite is not None:
+    if isinstance(suite, Suite):
         probes, types = probes_of(suite), suite.manifest.consts
     else:
-        probes = Probes({"sorts": sorts, **({"consts": consts} if consts else {})})
-        types = dict.fromkeys(consts, "int")
-    model = arguments.model or (suite.manifest.models.charter if suite else "")
-    prepared = prepare(chosen, arguments.release, model_values(model, model_folders(model)))
-    return list(check_adapter(replace(prepared.start, consts=types), probes))
+        world = {"sorts": sorts, **({"consts": consts} if consts else {})}
+        unknown = suite or "--sorts and --consts stand in for the suite"
+        probes, types = Probes(world, unknown=unknown), dict.fromkeys(consts, "int")
+    model = arguments.model or (probes.manifest.models.charter if probes.manifest else "")
+    folders = model_folders(model)
+    use_folders(folders)
+    prepared = prepare(chosen, arguments.release, model_values(model, folders))
+    return list(check_adapter(replace(prepared.start, consts=types), probes, chosen))
 
 
-def _suite(chosen: Target, release: str) -> Suite | None:
-    """The suite that a run of the target would judge, if there is one."""
+def _suite(chosen: Target, release: str) -> Suite | str:
+    """The suite that a run of the target would judge, or why there is none."""
     if not chosen.protocol:
-        return None
+        return "adapter.toml names no `protocol`"
     try:
         return open_suite(suite_for(chosen, release), os.cpu_count() or 1)
-    except BadSuite:
-        return None
+    except BadSuite as error:
+        return str(error)
 
 
 def probes_of(suite: Suite) -> Probes:
@@ -100,9 +110,10 @@ def probes_of(suite: Suite) -> Probes:
                 held = calls.setdefault(orjson.dumps(world).decode(), {})
                 held.setdefault(call["operation"], call["args"])
     if not calls:
-        return Probes({"sorts": {}})
+        return Probes({"sorts": {}}, manifest=suite.manifest)
     chosen = max(sorted(calls), key=lambda world: len(calls[world]))
-    return Probes(orjson.loads(chosen), calls[chosen])
+    every = (item for bucket in range(suite.buckets) for item in suite.items(bucket))
+    return Probes(orjson.loads(chosen), calls[chosen], trials_of(every), suite.manifest)
 
 
 def _json(arguments: argparse.Namespace, option: str) -> dict[str, Json]:

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from conform.adapters.stdio import BETWEEN, STDERR
 from conform.console.terminal import columns, number, one_line, out, shortened
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import shrunk_lines
-from conform.runs.trouble import STDERR
+
+UNLOADED = "unsupported load"
+"""The name of vectors that start in a given state, if the adapter does not claim `load`."""
 
 
 def show(finished: Finished) -> None:
@@ -38,6 +41,7 @@ def show(finished: Finished) -> None:
         named = ", ".join(_texts(counted["without_reason"]))
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
+    _show_unclaimed(counted)
     out(f"run: {near(finished.folder.place)}")
     out(one_line(_last_line(finished)))
 
@@ -71,6 +75,15 @@ def _show_broken(counted: Mapping[str, Json]) -> None:
         unexplained = len(_texts(counted["unexplained_breaks"]))
         out(f"batches that the adapter broke on: {_number(counted['broken_batches'])}; in"
             f" {unexplained} of them it answers each question when asked alone")  # fmt: skip
+
+
+def _show_unclaimed(counted: Mapping[str, Json]) -> None:
+    """Shows what to do about vectors that need the capability `load`."""
+    for left in read(counted["not_compared"]):
+        if left.what == UNLOADED and not left.allowed:
+            out(f"{_plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
+                " adapter (`conform help adapters`), or allow it in adapter.toml:"
+                f' [not_compared] "{UNLOADED}" = "why"')  # fmt: skip
 
 
 def _charter(about: Mapping[str, Json]) -> str:
@@ -156,7 +169,7 @@ def _show_trouble(finished: Finished) -> None:
         how, _, stderr = str(item["detail"]).partition(STDERR)
         kind = str(item["kind"]).replace("_", " ")
         out(f"  {kind}: {_plural(item['vectors'], 'vector')}: {one_line(how)}")
-        for line in stderr.split(" | ") if stderr else ():
+        for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, item)}")
     if listed:

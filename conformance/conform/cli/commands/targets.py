@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
                     "folder": str(item.folder),
                     "protocol": item.protocol,
                     "component": item.component,
-                    "capabilities": list(item.capabilities),
+                    "capabilities": list(item.capabilities or ()),
                     "releases": list(item.releases),
                     "default_release": item.default_release,
                     "overlay": item.overlay,

@@ -1,0 +1,106 @@
+"""What `conform doctor` tries with the questions of a suite: hello, operations, types."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.support.direct import DirectConnection
+from tests.support.fakes import fake
+from tests.support.toy import charter
+from tests.support.toy.vectors import TYPES, random_vectors
+
+from charter.formats.types import read_types
+from conform import sdk
+from conform.adapters.hello import disagreement
+from conform.adapters.targets import Target
+from conform.adapters.trials import MOST, Trials, trials_of
+from conform.suites.importing import item_of
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return trials_of(map(item_of, random_vectors(60)))
+
+
+def tried(made, trials):
+    types = read_types(TYPES, "types")
+    return Trials(DirectConnection(made), 1.0, types).results(trials)
+
+
+class Throws(fake.Fake):
+    """`elect` throws, always."""
+
+    def perform(self, operation, args):
+        if operation == "elect":
+            raise sdk.Fault("java.lang.IllegalStateException", "no quorum")
+        return super().perform(operation, args)
+
+
+class ThrowsOnce(fake.Fake):
+    """`elect` throws if nobody is registered."""
+
+    def perform(self, operation, args):
+        if operation == "elect" and not self.state.session:
+            raise sdk.Fault("java.lang.IllegalStateException", "no quorum")
+        return super().perform(operation, args)
+
+
+def test_trials_are_the_shortest_questions_of_each_operation(trials):
+    assert set(trials) == set(charter.OPERATIONS)
+    assert all(len(some) <= MOST and {one.operations[-1] for one in some} == {name}
+               for name, some in trials.items())  # fmt: skip
+    assert trials["register"][0].operations == ("register",)
+
+
+def test_a_sound_adapter_performs_everything(trials):
+    found = tried(fake.Fake, trials)
+    assert (found.failing, found.mistyped, found.unwritten) == ({}, {}, [])
+
+
+def test_an_operation_that_always_throws_is_told(trials):
+    found = tried(Throws, trials)
+    assert list(found.failing) == ["elect"]
+    assert found.failing["elect"].startswith("it ends in a fault in each of ")
+    assert found.failing["elect"].endswith("java.lang.IllegalStateException: no quorum")
+    assert not tried(ThrowsOnce, trials).failing
+
+
+def test_an_operation_that_fails_in_the_adapter_is_told_and_no_other(trials, capsys):
+    found = tried(fake.Errs, trials)
+    assert found.failing == {"failover": "the adapter fails: KeyError: 'failover'"}
+
+
+def test_an_operation_that_is_not_written_yet_is_no_failure(trials):
+    found = tried(fake.ClaimsAndRefuses, trials)
+    assert (found.failing, found.unwritten) == ({}, ["failover"])
+
+
+def test_a_value_of_another_type_is_told(trials):
+    found = tried(fake.Mistyped, trials)
+    told = 'step 1: reply.epoch is 0, not an opaque counter such as "@17"'
+    assert found.mistyped["register"] == told
+    assert not found.failing
+
+
+TARGET = Target("lease", "Lease", Path(), ("x",))
+
+
+@pytest.mark.parametrize(
+    "listed, claimed, told",
+    [
+        (None, {"load"}, ""),
+        (("load", "elr"), {"load", "elr"}, ""),
+        (None, {"lod"}, "hello claims the capability 'lod', which is not one of image, load; "),
+        ((), {"load"}, "hello claims the capability 'load', but adapter.toml does not list it"),
+        (("load",), set(), "adapter.toml lists the capability 'load', but hello does not claim it"),
+    ],
+)
+def test_capabilities_that_disagree_are_told(listed, claimed, told):
+    welcome = replace(DirectConnection(fake.Fake).welcome, capabilities=frozenset(claimed))
+    found = disagreement(welcome, replace(TARGET, capabilities=listed))
+    assert found.startswith(told) and bool(found) == bool(told)
+
+
+def test_a_release_may_lack_a_capability():
+    welcome = replace(DirectConnection(fake.Fake).welcome, capabilities=frozenset())
+    assert not disagreement(welcome, replace(TARGET, capabilities=("load",), releases=("1", "2")))
