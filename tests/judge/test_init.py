@@ -65,3 +65,24 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(conform, here: Path) ->
     code, _, err = conform("init", "file/mine", "--adapter", "none")
     assert (code, err.count("\n")) == (2, 1)
     assert "charter.toml cannot be written: Not a directory" in err
+
+
+def test_the_first_test_of_a_skeleton_says_what_to_write_and_the_next_what_is_next(
+    conform, here: Path
+) -> None:
+    assert conform("init", "--template", "queue", "--adapter", "python")[0] == 0
+    code, out, _ = conform("test")
+    assert code == 3
+    assert "the adapter does not perform 4 of 4 operations yet" in out
+    assert "next: write `put` in adapters/queue-python/adapter.py, line 23, and what it" in out
+    assert "adapter error:" not in out and "canary" not in out
+    assert "start in a given state: claim `load` in the adapter" in out
+    assert out.endswith(
+        "exit 3: write what is missing in the adapter, as is said above, and test again\n"
+    )
+    path = here / "adapters" / "queue-python" / "adapter.py"
+    path.write_text(path.read_text().replace('raise sdk.Unsupported("put")', "return True"))
+    out = conform("test")[1]
+    assert "the adapter does not perform 3 of 4 operations yet" in out
+    assert "next: write `take` in adapters/queue-python/adapter.py, line " in out
+    assert "step 0: working.w1 is missing" in out

@@ -27,8 +27,13 @@ def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
     if result.status is Status.NOT_LOADABLE and LOAD not in needs.split():
         return "it answered not_loadable, but the question gives no state"
     if result.status is Status.UNSUPPORTED and result.detail in offers:
-        return f"it answered that {result.detail} is unsupported, but its hello claims it"
+        return refused(result.detail)
     return ""
+
+
+def refused(name: str) -> str:
+    """The sentence about an operation or capability that hello claims and an answer denies."""
+    return f"it answered that {name} is unsupported, but its hello claims it"
 
 
 def resolves(question: Json, result: Result, batch: BatchTexts) -> str:

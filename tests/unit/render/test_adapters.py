@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,13 @@ def test_a_given_state_is_durable() -> None:
 
 def test_each_language_has_an_emitter() -> None:
     assert (*EMITTERS,) == api.LANGUAGES
+
+
+def test_a_case_that_is_called_like_its_union_has_a_codec_of_its_own_in_java() -> None:
+    path = resources.files("conform").joinpath("templates", "charters", "queue.charter")
+    pages = api.adapter_files(api.load_text(path.read_text()), "java").types.values()
+    names = re.findall(r"static final Codec<.*> ([A-Z0-9_]+) =", "".join(pages))
+    assert "TAKEN" in names and len(names) == len(set(names))
 
 
 def test_another_component_is_chosen_by_its_name() -> None:

@@ -289,8 +289,8 @@ class JavaPage:
 
 
 def constant(name: str) -> str:
-    """`TopicId` as `TOPIC_ID`."""
-    return snake(name).upper()
+    """`TopicId` as `TOPIC_ID`; underscores that tell names apart stay at the end."""
+    return snake(name).upper() + "_" * (len(name) - len(name.rstrip("_")))
 
 
 def applied(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from charter.formats.canonical import Json
 from conform.adapters.stdio import BETWEEN, STDERR
+from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, shortened
+from conform.judging.claims import refused
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import shrunk_lines
@@ -25,14 +27,18 @@ def show(finished: Finished) -> None:
     title = one_line(f"{about['title']} {implementation['version']}")
     out(f"{title} against {_charter(about)}")
     out("")
+    missing = unwritten(finished)
+    if missing:
+        out(next_step(finished, missing) + "\n")
     if counted["findings"]:
         _show_findings(finished)
-    _show_trouble(finished)
+    _show_trouble(finished, missing)
     out(columns([["  " + name, value] for name, value in _lines(counted)]))
     wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
     out("")
     _show_canaries(wrong)
-    _show_skipped(counted["skipped_canaries"])
+    if not missing:
+        _show_skipped(counted["skipped_canaries"])
     if counted["stale_baseline"]:
         stale = ", ".join(_texts(counted["stale_baseline"]))
         out(f"{counted['baseline']} lists findings that this run did not show: {stale}; remove"
@@ -43,7 +49,7 @@ def show(finished: Finished) -> None:
     _show_broken(counted)
     _show_unclaimed(counted)
     out(f"run: {near(finished.folder.place)}")
-    out(one_line(_last_line(finished)))
+    out(one_line(_last_line(finished, missing)))
 
 
 def _show_canaries(wrong: Sequence[Mapping[str, Json]]) -> None:
@@ -160,12 +166,12 @@ def _replay(finished: Finished, item: Mapping[str, Json]) -> str:
     return shlex.join([*command, near(finished.folder.place)])
 
 
-def _show_trouble(finished: Finished) -> None:
-    """Shows how the adapter failed, with the end of its stderr."""
-    listed = finished.summary["adapter_trouble"]
-    assert isinstance(listed, list)
+def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
+    """Shows how the adapter failed, with what it wrote to stderr, apart from operations that are
+    missing."""
+    told = {refused(name) for name in missing}
+    listed = [item for detail, item in trouble(finished) if detail not in told]
     for item in listed:
-        assert isinstance(item, dict)
         how, _, stderr = str(item["detail"]).partition(STDERR)
         kind = str(item["kind"]).replace("_", " ")
         out(f"  {kind}: {_plural(item['vectors'], 'vector')}: {one_line(how)}")
@@ -191,12 +197,14 @@ def _texts(value: Json) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []
 
 
-def _last_line(finished: Finished) -> str:
+def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     counted = finished.summary
     reasons = _texts(counted["reasons"])
     judged, suite = counted["judged"], counted["suite_vectors"]
     assert isinstance(judged, int) and isinstance(suite, int)
     compared = sentence(judged, suite, read(counted["not_compared"]))
+    if missing and counted["exit"] == 3:
+        return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}"
     if reasons:
         rest = "" if compared in reasons else f"; {compared}"
         return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}"

@@ -20,6 +20,7 @@ from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import near, show
 from conform.cli.commands.story import show_story
 from conform.cli.commands.unmet import show_unmet
+from conform.cli.commands.unwritten import unwritten
 from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
@@ -290,6 +291,8 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
             out("exit 1: mend the charter; no implementation was judged")
         case 1:
             out("exit 1: look at a finding with the `conform replay` above, mend, test again")
+        case 3 if any(unwritten(one) for one in runs):
+            out("exit 3: write what is missing in the adapter, as is said above, and test again")
         case 3:
             out("exit 3: a run is not complete, or not to be trusted; its last line says why")
         case _:

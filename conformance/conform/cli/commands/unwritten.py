@@ -1,0 +1,64 @@
+"""The operations that an adapter does not perform yet, and where to write the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from conform.adapters.targets import target
+from conform.console.errors import ConformError
+from conform.console.terminal import one_line
+from conform.judging.claims import refused
+from conform.runs.execute import Finished
+
+_SOURCES = frozenset({".py", ".js", ".ts", ".go", ".rs", ".java", ".kt"})
+
+
+def unwritten(finished: Finished) -> list[str]:
+    """The operations that hello claims and that the adapter answers `unsupported`, as a skeleton
+    does; first those that most vectors wait for."""
+    operations = finished.run["operations"]
+    assert isinstance(operations, list)
+    sentences = {refused(str(name)): str(name) for name in operations}
+    details = [detail for detail, _ in trouble(finished)]
+    return [sentences[detail] for detail in details if detail in sentences]
+
+
+def trouble(finished: Finished) -> Iterator[tuple[str, dict[str, Json]]]:
+    """How the adapter failed: the sentence, and the entry of summary.json."""
+    listed = finished.summary["adapter_trouble"]
+    assert isinstance(listed, list)
+    for item in listed:
+        assert isinstance(item, dict)
+        yield str(item["detail"]), item
+
+
+def next_step(finished: Finished, missing: list[str]) -> str:
+    """What to write next."""
+    operations = finished.run["operations"]
+    assert isinstance(operations, list)
+    first, others = missing[0], len(missing) - 1
+    where = _place(str(finished.run["found_by"]), first)
+    rest = f" ({', '.join(missing[1:])} later)" if others else ""
+    return (
+        f"  the adapter does not perform {len(missing)} of {len(operations)} operations yet\n"
+        f"  next: write `{first}`{where}, and what it needs of `start` and `observe`; then repeat"
+        f" the command{rest}"
+    )
+
+
+def _place(wanted: str, operation: str) -> str:
+    """Where the skeleton of a target says that an operation is unsupported."""
+    try:
+        folder = target(wanted).folder
+    except ConformError:
+        return ""
+    quoted = (f'"{operation}"', f"'{operation}'")
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            if "unsupported" in line.lower() and any(name in line for name in quoted):
+                shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+                return f" in {one_line(str(shown))}, line {number}"
+    return ""
