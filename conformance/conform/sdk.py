@@ -49,7 +49,7 @@ from charter.formats.codecs import (
     set_of,
     union,
 )
-from charter.formats.resolve import Path, Unresolved, resolve
+from charter.formats.resolve import History, Path, Unresolved, resolve
 
 __all__ = [
     "BOOL", "INT", "NEVER_ISSUED", "NEVER_ISSUED_TEXT", "WISH", "About", "Adapter", "Codec",
@@ -246,16 +246,16 @@ def _perform_all(
 ) -> None:
     shows = _images(implementation, question["delta"])
     implementation.start(_question(question))
-    observations = [implementation.observe()]
+    history = History((implementation.observe(),))
     image = interned.add(implementation.image()) if shows(0) else -1
-    steps.append([-1, interned.add(observations[0]), image])
+    steps.append([-1, interned.add(history.observations[0]), image])
     operations = question["operations"]
     assert isinstance(operations, list)
     for number, call in enumerate(operations, 1):
         assert isinstance(call, dict)
         operation = str(call["operation"])
         never_issued = partial(implementation.never_issued, operation)
-        args = resolve(call["args"], observations, never_issued)
+        args = resolve(call["args"], history, never_issued)
         assert isinstance(args, dict)
         try:
             reply = implementation.perform(operation, args)
@@ -263,9 +263,9 @@ def _perform_all(
             reply = {"fault": fault.name, "message": fault.message}
             steps.append([interned.add(reply), -1, -1])
             return
-        observations.append(implementation.observe())
+        history = history.then(reply, implementation.observe())
         image = interned.add(implementation.image()) if shows(number) else -1
-        steps.append([interned.add(reply), interned.add(observations[-1]), image])
+        steps.append([interned.add(reply), interned.add(history.observations[-1]), image])
 
 
 @dataclass(frozen=True, slots=True)

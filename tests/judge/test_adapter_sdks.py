@@ -40,6 +40,10 @@ REF = {"ref": [0, "open", "true"]}
 ASKED = {
     "values": {"operations": [ARGS]},
     "a reference": {"operations": [ARGS, {**ARGS, "epoch": {**REF, "plus": 2}}]},
+    "a reference into a reply": {
+        "operations": [ARGS, {**ARGS, "epoch": {"ref": [1], "in": "reply", "plus": 2}}]
+    },
+    "no reply yet": {"operations": [{**ARGS, "epoch": {"ref": [0], "in": "reply"}}]},
     "into an option": {
         "operations": [{**ARGS, "session": {"ref": [0, "members", "n2", "session"]}}]
     },
@@ -61,6 +65,8 @@ BEGUN, DONE = [None, SEEN, SEEN], ["4", SEEN, SEEN]
 ANSWERS = {
     "values": ("ok", [BEGUN, DONE]),
     "a reference": ("ok", [BEGUN, DONE, ["7", SEEN, SEEN]]),
+    "a reference into a reply": ("ok", [BEGUN, DONE, ["6", SEEN, SEEN]]),
+    "no reply yet": ("unresolved", [BEGUN]),
     "into an option": ("ok", [BEGUN, DONE]),
     "into an array": ("ok", [BEGUN, ["1", SEEN, SEEN]]),
     "a dangling reference": ("unresolved", [BEGUN, DONE]),

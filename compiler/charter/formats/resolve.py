@@ -1,35 +1,61 @@
-"""Arguments that refer to what was observed before (docs/formats/adapter.md, "Arguments")."""
+"""Arguments that refer to earlier observations and replies (docs/formats/adapter.md,
+"Arguments")."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from charter.formats.canonical import Json
 
 Path = tuple[str | int, ...]
+Place = tuple[int, bool]
+"""A step, and whether its reply is meant instead of its observation."""
 NeverIssued = Callable[[Path], Json]
 
 
+REPLY = "reply"
+"""The value of `in` in a reference that leads into a reply."""
+
+
 class Unresolved(Exception):
-    """A reference does not lead to a value in the observations."""
+    """A reference does not lead to a value in the observations or replies."""
 
 
-def resolve(args: Json, observations: Sequence[Json], never_issued: NeverIssued) -> Json:
-    """`args` with each reference replaced by what stands there in `observations`.
+@dataclass(frozen=True, slots=True)
+class History:
+    """Raw observations and replies, by step. Step 0 is the state before the first operation; its
+    reply is None."""
 
-    `observations[i]` is the raw observation of step i, 0 being the state before the first
-    operation. `never_issued` is called with the path of the place inside `args`.
-    Raises `Unresolved`.
-    """
-    return _resolve(args, observations, never_issued, ())
+    observations: tuple[Json, ...]
+    replies: tuple[Json, ...] = (None,)
+
+    def then(self, reply: Json, observation: Json) -> History:
+        """The history with one more step."""
+        return History((*self.observations, observation), (*self.replies, reply))
+
+    def json(self) -> Json:
+        """The whole history, to compare it with others."""
+        return [list(self.observations), list(self.replies)]
+
+    def at(self, place: Place) -> Json:
+        """What one step showed; None if there was no such step."""
+        step, in_reply = place
+        shown = self.replies if in_reply else self.observations
+        return shown[step] if 0 <= step < len(shown) else None
+
+
+def resolve(args: Json, history: History, never_issued: NeverIssued) -> Json:
+    """`args` with each reference replaced by what stands there in `history`. `never_issued` is
+    called with the path of the place inside `args`. Raises `Unresolved`."""
+    return _resolve(args, history, never_issued, ())
 
 
 def is_reference(value: Json) -> bool:
-    """Whether `value` stands for an observed value instead of itself."""
-    if not isinstance(value, dict):
+    """Whether `value` stands for an earlier value instead of itself."""
+    if not isinstance(value, dict) or not isinstance(value.get("ref"), list):
         return False
-    keys = set(value)
-    return keys in ({"ref"}, {"ref", "plus"}) and isinstance(value["ref"], list)
+    return value.keys() <= {"ref", "plus", "in"} and value.get("in", REPLY) == REPLY
 
 
 def is_never_issued(value: Json) -> bool:
@@ -37,28 +63,37 @@ def is_never_issued(value: Json) -> bool:
     return isinstance(value, dict) and value == {"never_issued": True}
 
 
-def referred_steps(value: Json) -> Iterator[int]:
-    """The steps to which the references in arguments lead."""
+def references(value: Json) -> Iterator[dict[str, Json]]:
+    """The references in arguments."""
     if isinstance(value, dict):
         if is_reference(value):
-            path = value["ref"]
-            assert isinstance(path, list) and isinstance(path[0], int)
-            yield path[0]
+            yield value
         else:
             for item in value.values():
-                yield from referred_steps(item)
+                yield from references(item)
     elif isinstance(value, list):
         for item in value:
-            yield from referred_steps(item)
+            yield from references(item)
 
 
-def look_up(reference: Json, observations: Sequence[Json]) -> Json:
-    """The value of `{"ref": [step, path...], "plus": n}`. Raises `Unresolved`."""
+def referred(value: Json) -> Iterator[Place]:
+    """What the references in arguments need."""
+    for reference in references(value):
+        path = reference["ref"]
+        assert isinstance(path, list) and isinstance(path[0], int)
+        yield path[0], "in" in reference
+
+
+def look_up(reference: Json, history: History) -> Json:
+    """The value of `{"ref": [step, path...], "in": "reply", "plus": n}`; without `in`, that of an
+    observation. Raises `Unresolved`."""
     assert isinstance(reference, dict)
     path = reference["ref"]
     assert isinstance(path, list)
     shown = ".".join(str(part) for part in path)
-    value = _at_step(path, observations, shown)
+    if "in" in reference:
+        shown = f"reply {shown}"
+    value = _at_step(path, history.replies if "in" in reference else history.observations, shown)
     for part in path[1:]:
         value = _descend(value, part, shown)
     if value is None:
@@ -71,11 +106,11 @@ def look_up(reference: Json, observations: Sequence[Json]) -> Json:
     return value + plus
 
 
-def _at_step(path: list[Json], observations: Sequence[Json], shown: str) -> Json:
+def _at_step(path: list[Json], steps: Sequence[Json], shown: str) -> Json:
     step = path[0] if path else None
-    if not isinstance(step, int) or not 0 <= step < len(observations):
+    if not isinstance(step, int) or not 0 <= step < len(steps):
         raise Unresolved(f"{shown} refers to a step that was not observed")
-    return observations[step]
+    return steps[step]
 
 
 def _descend(value: Json, part: Json, shown: str) -> Json:
@@ -86,21 +121,18 @@ def _descend(value: Json, part: Json, shown: str) -> Json:
     raise Unresolved(f"nothing stands at {shown}")
 
 
-def _resolve(
-    value: Json, observations: Sequence[Json], never_issued: NeverIssued, path: Path
-) -> Json:
+def _resolve(value: Json, history: History, never_issued: NeverIssued, path: Path) -> Json:
     if isinstance(value, dict):
         if is_reference(value):
-            return look_up(value, observations)
+            return look_up(value, history)
         if is_never_issued(value):
             return never_issued(path)
         return {
-            key: _resolve(item, observations, never_issued, (*path, key))
-            for key, item in value.items()
+            key: _resolve(item, history, never_issued, (*path, key)) for key, item in value.items()
         }
     if isinstance(value, list):
         return [
-            _resolve(item, observations, never_issued, (*path, position))
+            _resolve(item, history, never_issued, (*path, position))
             for position, item in enumerate(value)
         ]
     return value

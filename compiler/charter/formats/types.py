@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.reading import BadVector
+from charter.formats.resolve import Path
 from charter.formats.spelling import meant
 
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]*|->|[{}:,])")
 _OPAQUE = re.compile(r"@-?[0-9]+")
 _PRIMITIVES = frozenset({"bool", "int", "sort", "ordered", "opaque"})
+_NUMBERS = frozenset({"int", "ordered", "opaque"})
 _ONE_INSIDE = frozenset({"option", "set", "list"})
 _MOST = 8
 
@@ -62,6 +64,38 @@ class JudgedTypes:
             for wrong in self._wrong(self.observes[name], value, (name,), sorts):
                 return wrong
         return ""
+
+    def numbers(
+        self, shape: DeclaredType, value: Json, path: Path = ()
+    ) -> Iterator[tuple[Path, str, Json]]:
+        """The integers, counters and opaque values in a value of a type that a path can name
+        (members of sets cannot): path, name of the type, value."""
+        match shape.kind:
+            case "name":
+                (name,) = shape.names
+                inner = self.named[name]
+                if inner.kind in _NUMBERS:
+                    yield path, name, value
+                else:
+                    yield from self.numbers(inner, value, path)
+            case "int":
+                yield path, "int", value
+            case "option" if value is not None:
+                yield from self.numbers(shape.parts[0][1], value, path)
+            case "list" if isinstance(value, list):
+                for number, item in enumerate(value):
+                    yield from self.numbers(shape.parts[0][1], item, (*path, number))
+            case "map" if isinstance(value, dict):
+                for key, item in value.items():
+                    yield from self.numbers(shape.parts[1][1], item, (*path, key))
+            case "record" if isinstance(value, dict):
+                for field, part in shape.parts:
+                    yield from self.numbers(part, value[field], (*path, field))
+            case "union" if isinstance(value, dict):
+                case = dict(shape.parts)[str(value["case"])]
+                yield from self.numbers(case, value, path)
+            case _:
+                pass
 
     def _wrong(
         self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts

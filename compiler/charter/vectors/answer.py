@@ -9,7 +9,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json, text
 from charter.formats.labels import Labels
-from charter.formats.resolve import Path, Unresolved, referred_steps, resolve
+from charter.formats.resolve import History, Path, Place, Unresolved, referred, resolve
 from charter.formats.vector import MAX_NODES, Answer, AnswerNode, OperationCall, Question
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
@@ -33,16 +33,16 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AllowedTrace:
-    """A trace that the charter allows, up to some step: its last state, its labels, and the
-    observations that later arguments may refer to."""
+    """A trace that the charter allows, up to some step: its last state, its labels, and what later
+    arguments may refer to."""
 
     state: State
     labels: Labels
-    observed: tuple[Json, ...]
+    history: History
 
-    def key(self, machine: Machine, needed: frozenset[int]) -> tuple[object, ...]:
+    def key(self, machine: Machine, needed: frozenset[Place]) -> tuple[object, ...]:
         """Equal for traces that no later step can distinguish (ghost state never does)."""
-        kept = tuple(text(self.observed[i]) for i in sorted(needed) if i < len(self.observed))
+        kept = tuple(text(self.history.at(place)) for place in sorted(needed))
         labels = self.labels
         state = tuple(self.state[v.name] for v in machine.variables if v.kind != "ghost")
         return (state, labels.numbers, labels.labels, labels.texts, kept)
@@ -50,13 +50,14 @@ class AllowedTrace:
 
 @dataclass(frozen=True, slots=True)
 class RelabelledOutcome:
-    """The relabelled reply and observation of one outcome with their canonical texts, the raw
-    observation, and the labels after it."""
+    """The relabelled reply and observation of one outcome with their canonical texts, both raw,
+    and the labels after it."""
 
     reply: Json
     reply_text: str
     shown: Json
     shown_text: str
+    raw_reply: Json
     raw: Json
     labels: Labels
 
@@ -81,7 +82,7 @@ class Answers:
             raw_reply = to_json(machine.reply_type(operation), outcome.reply, machine.universe)
             raw = machine.observe(outcome.state)
             reply, shown, after = labels.step(raw_reply, raw)
-            known = RelabelledOutcome(reply, text(reply), shown, text(shown), raw, after)
+            known = RelabelledOutcome(reply, text(reply), shown, text(shown), raw_reply, raw, after)
             if len(self.memory) > MOST_REMEMBERED:
                 self.memory.clear()
             self.memory[key] = known
@@ -98,7 +99,7 @@ class Answers:
         observations, replies = _Table(), _Table()
         first = first or begin(self.machine, question.given)
         runs = [first]
-        shown = first.labels.step(None, first.observed[0])[1]
+        shown = first.labels.step(None, first.history.observations[0])[1]
         steps: list[tuple[AnswerNode, ...]] = [
             (AnswerNode((), "", -1, observations.put(shown, text(shown))),)
         ]
@@ -106,12 +107,14 @@ class Answers:
             needed = _needed(question.operations[number:])
             reached: dict[tuple[object, ...], tuple[AllowedTrace, AnswerNode]] = {}
             for origin, run in enumerate(runs):
-                args = arguments(self.machine, call, run.observed)
+                args = arguments(self.machine, call, run.history)
                 for outcome in self.outcomes(run.state, call.operation, args):
                     if watch is not None:
                         watch(run.state, call.operation, args, outcome)
                     seen = self.see(run, call.operation, outcome)
-                    after = AllowedTrace(outcome.state, seen.labels, (*run.observed, seen.raw))
+                    after = AllowedTrace(
+                        outcome.state, seen.labels, run.history.then(seen.raw_reply, seen.raw)
+                    )
                     node = AnswerNode(
                         (origin,),
                         outcome.branch,
@@ -164,13 +167,11 @@ def begin(machine: Machine, given: Json) -> AllowedTrace:
         assert isinstance(given, dict)
         state = machine.loaded(machine.from_durable(given))
     observed = machine.observe(state)
-    return AllowedTrace(state, Labels().step(None, observed)[2], (observed,))
+    return AllowedTrace(state, Labels().step(None, observed)[2], History((observed,)))
 
 
-def arguments(
-    machine: Machine, call: OperationCall, observed: tuple[Json, ...]
-) -> tuple[Value, ...]:
-    """The arguments of `call` as values, references looked up in `observed`. Raises NoAnswer."""
+def arguments(machine: Machine, call: OperationCall, history: History) -> tuple[Value, ...]:
+    """The arguments of `call` as values, references looked up in `history`. Raises NoAnswer."""
     params = machine.operations[call.operation].params
     kinds = {p.name: p.type for p in params}
 
@@ -179,7 +180,7 @@ def arguments(
         return to_json(kind, NEVER, machine.universe)
 
     try:
-        resolved = resolve(dict(call.args), observed, never)
+        resolved = resolve(dict(call.args), history, never)
     except Unresolved as missing:
         raise NoAnswer(f"{call.operation}: {missing}") from None
     assert isinstance(resolved, dict)
@@ -201,6 +202,6 @@ def _type_at(kind: t.Type, path: Path) -> t.Type:
             return kind
 
 
-def _needed(calls: tuple[OperationCall, ...]) -> frozenset[int]:
-    """The steps that the arguments of `calls` refer to."""
-    return frozenset(step for call in calls for step in referred_steps(dict(call.args)))
+def _needed(calls: tuple[OperationCall, ...]) -> frozenset[Place]:
+    """What the arguments of `calls` refer to."""
+    return frozenset(place for call in calls for place in referred(dict(call.args)))

@@ -21,7 +21,7 @@ from charter.semantics.machine import Machine
 from charter.semantics.retell import Act
 from charter.semantics.scenario import Followed, follow
 from charter.vectors.answer import MOST_REMEMBERED, AllowedTrace, Answers, NoAnswer, Outcomes, begin
-from charter.vectors.question import CounterAt, NoQuestion, ask, observed_places
+from charter.vectors.question import CounterAt, NoQuestion, Shows, ask, observed_places
 
 OPEN = "open environment"
 
@@ -74,6 +74,11 @@ class Planner:
         refuse_faults(model)
         answers = Answers(machine, outcomes or machine.outcomes)
         return Planner(model, answers, _consts(model, machine))
+
+    @property
+    def shows(self) -> Shows:
+        """Where a target shows counters."""
+        return Shows(self.machine, self.shown, self.answers.outcomes)
 
     @property
     def machine(self) -> Machine:
@@ -176,7 +181,7 @@ class Planner:
         return Vector(question, self.answers.answer(question, first), why)
 
     def _ask(self, trace: Trace, given: Json) -> Question:
-        asked = ask(self.model, self.machine, trace, given, self.shown)
+        asked = ask(self.model, self.shows, trace, given)
         return replace(asked, consts=self.consts) if self.consts else asked
 
     def _refuse(self, problem: Exception) -> None:

@@ -1,5 +1,5 @@
 """Makes questions from traces; values that an implementation allots become references to its
-observations."""
+observations or, where none shows them, to its replies."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from itertools import islice
 from charter.core import types as t
 from charter.core.nodes import Model, Value
 from charter.formats.canonical import Json, text
+from charter.formats.resolve import REPLY, History, Unresolved, look_up
 from charter.formats.vector import Delta, OperationCall, Question
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act
 from charter.semantics.values import to_json
+from charter.vectors.answer import Outcomes
 
 ELEMENT_IDS = (0, 1, 2, 3, 5, 7, 42, 1000, 65_536, 1_000_003, 2_147_483_646)
 """Concrete ids for elements of sorts, 0 and large ones included."""
 
 
 class NoQuestion(Exception):
-    """The trace needs a value that the implementation chooses and does not show."""
+    """The trace needs a value that the implementation chooses and shows nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class CounterAt:
-    """A counter or opaque value at a path of an observation, with the path of its type."""
+    """A counter or opaque value at a path of an observation or a reply."""
 
     kind: t.Counter
     value: int
@@ -47,6 +49,9 @@ def places(
         case t.Record(fields=fields), tuple():
             for (name, part), item in zip(fields, value, strict=True):
                 yield from places(part, item, machine, (*path, name))
+        case t.Union() as union, (str() as tag, *rest):
+            for (name, part), item in zip(union.params(tag), rest, strict=True):
+                yield from places(part, item, machine, (*path, name))
         case t.Map(key=t.Sort() | t.Enum() as key, value=inner), tuple():
             for k, item in zip(universe.domain(key), value, strict=True):
                 yield from places(inner, item, machine, (*path, str(to_json(key, k, universe))))
@@ -58,39 +63,74 @@ def places(
 
 
 def observed_places(machine: Machine, state: State) -> list[CounterAt]:
-    """The places of everything that the widest level of observables shows whole."""
+    """The places of everything that the widest level of observables shows."""
     assert machine.component is not None
-    whole = {
-        o.path[0] for o in machine.component.observables if o.mode != "ignored" and len(o.path) == 1
-    }
+    shown = {o.path for o in machine.component.observables if o.mode != "ignored"}
+    seen = History((machine.observe(state),))
     found: list[CounterAt] = []
     for variable in machine.variables:
-        if variable.name in whole:
-            found.extend(places(variable.type, state[variable.name], machine, (variable.name,)))
+        inside = places(variable.type, state[variable.name], machine, (variable.name,))
+        if (variable.name,) in shown:
+            found.extend(inside)
+        elif any(path[0] == variable.name for path in shown):
+            found.extend(place for place in inside if _is_shown(place, seen))
     return found
 
 
-Shown = Callable[[State], list[CounterAt]]
+def _is_shown(place: CounterAt, seen: History) -> bool:
+    try:
+        look_up({"ref": [0, *place.path]}, seen)
+    except Unresolved:
+        return False
+    return True
+
+
+Observed = Callable[[State], Sequence[CounterAt]]
 """`observed_places`, or a cached version of it."""
 
 
-def ask(
-    model: Model,
-    machine: Machine,
-    trace: Sequence[tuple[State, Act]],
-    given: Json,
-    shown: Shown | None = None,
-) -> Question:
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """Where a target shows counters: in its observations and in its replies."""
+
+    machine: Machine
+    observed: Observed
+    outcomes: Outcomes
+
+    def replied(self, before: State, act: Act, after: State) -> Sequence[CounterAt]:
+        """The places in the reply of an act; none if it may have several replies."""
+        found = {o.reply for o in self.outcomes(before, *act) if o.state == after}
+        if len(found) != 1:
+            return ()
+        return [*places(self.machine.reply_type(act[0]), found.pop(), self.machine)]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What comes before an operation of a trace. `observed` are the places in the observation of
+    each step, the last one that of the state in which the operation is performed."""
+
+    shows: Shows
+    trace: Sequence[tuple[State, Act]]
+    observed: Sequence[Sequence[CounterAt]]
+
+    def replied(self, step: int) -> Sequence[CounterAt]:
+        """The places in the reply of a step."""
+        return self.shows.replied(*self.trace[step - 1], self.trace[step][0]) if step else ()
+
+
+def ask(model: Model, shows: Shows, trace: Sequence[tuple[State, Act]], given: Json) -> Question:
     """The question of `trace`: each act with the state before it. `given` is the given state for
     the first one."""
-    seen: list[list[CounterAt]] = []
+    machine = shows.machine
     calls: list[OperationCall] = []
+    observed: list[Sequence[CounterAt]] = []
     for state, (operation, args) in trace:
-        seen.append(shown(state) if shown else observed_places(machine, state))
+        observed.append(shows.observed(state))
+        earlier = Earlier(shows, trace, observed)
         params = machine.operations[operation].params
         built = {
-            p.name: _argument(p.type, value, seen, machine)
-            for p, value in zip(params, args, strict=True)
+            p.name: _argument(p.type, value, earlier) for p, value in zip(params, args, strict=True)
         }
         calls.append(OperationCall(operation, built))
     assert machine.component is not None
@@ -106,48 +146,54 @@ def ask(
     )
 
 
-def _argument(kind: t.Type, value: Value, seen: list[list[CounterAt]], machine: Machine) -> Json:
+def _argument(kind: t.Type, value: Value, earlier: Earlier) -> Json:
+    universe = earlier.shows.machine.universe
     match kind, value:
         case t.Counter(), int():
-            return _counter(kind, value, seen, machine)
+            return _counter(kind, value, earlier)
         case t.Option(inner=inner), _ if value is not None:
-            return _argument(inner, value, seen, machine)
+            return _argument(inner, value, earlier)
         case t.Record(fields=fields), tuple():
             pairs = zip(fields, value, strict=True)
-            return {name: _argument(part, item, seen, machine) for (name, part), item in pairs}
+            return {name: _argument(part, item, earlier) for (name, part), item in pairs}
         case t.Map(key=t.Sort() | t.Enum() as key, value=inner), tuple():
-            keys = (to_json(key, k, machine.universe) for k in machine.universe.domain(key))
+            keys = (to_json(key, k, universe) for k in universe.domain(key))
             pairs_of = zip(keys, value, strict=True)
-            return {str(k): _argument(inner, item, seen, machine) for k, item in pairs_of}
+            return {str(k): _argument(inner, item, earlier) for k, item in pairs_of}
         case (t.Seq() | t.Ranking()) as listed, tuple():
-            return [_argument(listed.inner, item, seen, machine) for item in value]
+            return [_argument(listed.inner, item, earlier) for item in value]
         case t.Set(inner=inner), frozenset() if isinstance(inner, t.Record | t.Counter):
-            members = [_argument(inner, item, seen, machine) for item in value]
+            members = [_argument(inner, item, earlier) for item in value]
             return sorted(members, key=text)
         case _:
-            return to_json(kind, value, machine.universe)
+            return to_json(kind, value, universe)
 
 
-def _counter(kind: t.Counter, value: int, seen: list[list[CounterAt]], machine: Machine) -> Json:
-    """A reference to the newest observation that shows the value; else a difference to another
-    value of the type, a literal, or (if implementations choose the values) a value that was never
-    issued."""
+def _counter(kind: t.Counter, value: int, earlier: Earlier) -> Json:
+    """A reference to the newest observation that shows the value, else to the newest reply; else a
+    difference to another value of the type, a literal, or (if implementations choose the values) a
+    value that was never issued."""
+    seen, universe = earlier.observed, earlier.shows.machine.universe
     for step in range(len(seen) - 1, -1, -1):
         for place in seen[step]:
             if place.kind == kind and place.value == value:
                 return {"ref": [step, *place.path]}
+    for step in range(len(seen) - 1, 0, -1):
+        for place in earlier.replied(step):
+            if place.kind == kind and place.value == value:
+                return {"ref": [step, *place.path], "in": REPLY}
     if kind.opaque:
         issued = [p.value for shown in seen for p in shown if p.kind == kind]
         if not kind.ordered or value > max(issued, default=-1):
             return {"never_issued": True}
         # A value from the given state or an older one: any such number will do.
         if len(seen) == 1 or value < min((p.value for p in seen[0] if p.kind == kind), default=0):
-            return to_json(kind, value, machine.universe)
-        raise NoQuestion(f"no observation shows {kind.name} {value}")
+            return to_json(kind, value, universe)
+        raise NoQuestion(f"no observation and no reply shows {kind.name} {value}")
     for place in seen[-1]:
         if place.kind == kind:
             return {"ref": [len(seen) - 1, *place.path], "plus": value - place.value}
-    return to_json(kind, value, machine.universe)
+    return to_json(kind, value, universe)
 
 
 def concrete_ids(sorts: Mapping[str, tuple[str, ...]], seed: str) -> dict[str, dict[str, int]]:

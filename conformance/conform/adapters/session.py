@@ -16,6 +16,7 @@ from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.claims import LOAD
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
+from conform.judging.visible import visible
 from conform.judging.walk import BatchTexts
 
 BATCH = 64
@@ -78,7 +79,7 @@ class Session:
                 if missing:
                     yield _unsent(item, missing)
                 else:
-                    sendable.append(item)
+                    sendable.append(visible(item, self.judge, self.siblings))
             if not sendable:
                 continue
             waiting.append(sendable)

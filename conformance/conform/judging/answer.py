@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
-from charter.formats.resolve import Unresolved, referred_steps
+from charter.formats.resolve import Place, Unresolved, referred
 from conform.judging.judge import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
 from conform.judging.traces import ModelTrace, begin, steps
@@ -55,7 +55,7 @@ def _answer(model: JudgeModel, question: Mapping[str, Json]) -> AnswerJson:
     assert isinstance(operations, list)
     for number, call in enumerate(operations, 1):
         assert isinstance(call, dict)
-        needed = frozenset(step for later in operations[number:] for step in referred_steps(later))
+        needed = frozenset(place for later in operations[number:] for place in referred(later))
         nodes, front = _step(model, call, front, (observations, replies), needed)
         levels.append(nodes)
     return {"observations": observations.values, "replies": replies.values, "steps": levels}
@@ -66,17 +66,17 @@ def _step(
     call: Mapping[str, Json],
     front: Sequence[ModelTrace],
     tables: tuple[_Table, _Table],
-    needed: frozenset[int],
+    needed: frozenset[Place],
 ) -> tuple[list[NodeJson], list[ModelTrace]]:
     """The outcomes of one operation after all traces of the front; once those that no later
-    operation can tell apart, which refers to the observations `needed`."""
+    operation can tell apart, which refers to what is `needed`."""
     observations, replies = tables
     nodes: dict[tuple[str, int, int, str], NodeJson] = {}
     following: list[ModelTrace] = []
     for origin, here in enumerate(front):
         for step in steps(model, call, here):
             after = step.after
-            kept = [after.history[i] for i in sorted(needed) if i < len(after.history)]
+            kept = [after.history.at(place) for place in sorted(needed)]
             whole = f"{canonical.text([model.encode(after.state), kept])} {after.labels.text}"
             at = (step.branch, replies.at(step.reply), observations.at(step.seen), whole)
             if at not in nodes:

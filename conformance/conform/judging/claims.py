@@ -9,7 +9,7 @@ import orjson
 
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
-from charter.formats.resolve import Unresolved, resolve
+from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.types import JudgedTypes
 from conform.judging.walk import BatchTexts, is_fault
 
@@ -49,10 +49,15 @@ def resolves(question: Json, result: Result, batch: BatchTexts) -> str:
     call = operations[done]
     assert isinstance(call, dict)
     try:
-        resolve(call["args"], [batch.at(step[1]) for step in result.steps], lambda _: None)
+        resolve(call["args"], _history(result, batch), lambda _: None)
     except Unresolved:
         return ""
     return f"it answered unresolved, but showed a value for each reference of step {done + 1}"
+
+
+def _history(result: Result, batch: BatchTexts) -> History:
+    observations = tuple(batch.at(step[1]) for step in result.steps)
+    return History(observations, tuple(batch.at(step[0]) for step in result.steps))
 
 
 def mistyped(

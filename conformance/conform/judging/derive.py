@@ -77,7 +77,7 @@ def _made(
     for trace in traces:
         for step in steps(model, call, trace):
             after = step.after
-            same = key([model.encode(after.state), after.labels.text, list(after.history)])
+            same = key([model.encode(after.state), after.labels.text, after.history.json()])
             found.setdefault((step.branch, key(step.reply), key(step.seen)), {})[same] = after
     return {label: tuple(held.values()) for label, held in found.items()}
 

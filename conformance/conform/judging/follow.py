@@ -13,19 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
-from charter.formats.resolve import Unresolved, resolve
+from charter.formats.resolve import History, Unresolved, resolve
 from conform.console.errors import ModelBug
 from conform.judging.differ import Allowed
 from conform.judging.model import (
     JudgeModel,
     KnownFault,
     ModelOutcome,
+    bug_of,
     can_fail,
     fails,
-    name_of,
     world_of,
 )
 from conform.judging.relabel import key
@@ -146,7 +145,7 @@ class Follower:
         self.labels = Labels()
         self.wishes = Wishes(siblings.charter)
         self.wished: Mapping[str, str] = {}
-        self.history: list[Json] = []
+        self.history = History(())
         self.states: tuple[object, ...] = ()
         self.likely: tuple[object, ...] = ()
         self.known = b""
@@ -167,7 +166,7 @@ class Follower:
         except NoPlace as error:
             raise CannotFollow(str(error)) from None
         self.known = key(adopted)
-        self.history = [start]
+        self.history = History((start,))
 
     def _first(self, model: JudgeModel) -> tuple[Json, Json]:
         """The observation of the model's state before the first operation, and the whole state, as
@@ -200,14 +199,7 @@ class Follower:
         raise CannotFollow(sentence)
 
     def _bug(self, model: JudgeModel, operation: str, error: Exception) -> ModelBug:
-        """A bug of a model, with the question that shows it."""
-        where = f"at {operation}" if operation else "where a state is read or shown"
-        return ModelBug(
-            f"the generated model {name_of(model)} fails {where}, in vector"
-            f" {canonical.digest(dict(self.question))} ({type(error).__name__}: {error}); this is"
-            " a bug of the model and no finding about the target: run `conform generate`, and"
-            " report it if it stays"
-        )
+        return bug_of(model, self.question, operation, error)
 
     def _shown(self, observation: Json) -> Json:
         return observation if self.observes is None else project(observation, self.observes)
@@ -233,7 +225,7 @@ class Follower:
         self.states, self.likely, self.known = moved.states, moved.likely, moved.known
         self.labels, self.lost = moved.labels, moved.lost
         self.wishes.learn(moved.wished)
-        self.history.append(step.observation)
+        self.history = self.history.then(step.reply, step.observation)
         return moved.judged
 
     def _judge(self, step: ObservedStep, args: dict[str, Json]) -> Judged:
@@ -298,7 +290,7 @@ class Follower:
         return names or ("several_entries",) * len(knows)
 
     def _has_changed(self, observation: Json) -> bool:
-        before = self.history[-1]
+        before = self.history.observations[-1]
         return key(self._shown(observation)) != key(self._shown(before))
 
     def _knows_fault(self, sibling: JudgeModel, step: ObservedStep, args: dict[str, Json]) -> bool:

@@ -14,8 +14,9 @@ from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Protocol, cast
 
+from charter.formats import canonical
 from charter.formats.canonical import Json
-from conform.console.errors import BadSuite
+from conform.console.errors import BadSuite, ModelBug
 
 PACKAGE = "charter_models"
 """The package of all generated models."""
@@ -95,6 +96,19 @@ class _CanFail(Protocol):
 def name_of(model: JudgeModel) -> str:
     """The module of a model."""
     return str(getattr(model, "__name__", type(model).__name__)).removesuffix(WIRE)
+
+
+def bug_of(
+    model: JudgeModel, question: Mapping[str, Json], operation: str, error: Exception
+) -> ModelBug:
+    """A bug of a model, with the question that shows it."""
+    where = f"at {operation}" if operation else "where a state is read or shown"
+    return ModelBug(
+        f"the generated model {name_of(model)} fails {where}, in vector"
+        f" {canonical.digest(dict(question))} ({type(error).__name__}: {error}); this is a bug of"
+        " the model and no finding about the target: run `conform generate`, and report it if it"
+        " stays"
+    )
 
 
 def is_of(module: str, spec_digest: str) -> bool:

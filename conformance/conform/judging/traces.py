@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
-from charter.formats.resolve import resolve
+from charter.formats.resolve import History, resolve
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.wishes import NeverIssued
 
 
 @dataclass(frozen=True, slots=True)
 class ModelTrace:
-    """A trace of a model: its last state, its labels, and the raw observations."""
+    """A trace of a model: its last state, its labels, and what it showed, raw."""
 
     state: object
     labels: Labels
-    history: tuple[Json, ...]
+    history: History
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def begin(model: JudgeModel, question: Mapping[str, Json]) -> ModelStep:
     state = model.initial(*world) if given is None else model.given(given, *world)
     raw = model.observe(state)
     reply, seen, labels = Labels().step(None, raw)
-    return ModelStep("", reply, seen, ModelTrace(state, labels, (raw,)))
+    return ModelStep("", reply, seen, ModelTrace(state, labels, History((raw,))))
 
 
 def steps(model: JudgeModel, call: Mapping[str, Json], trace: ModelTrace) -> Iterator[ModelStep]:
@@ -50,5 +50,5 @@ def steps(model: JudgeModel, call: Mapping[str, Json], trace: ModelTrace) -> Ite
     for outcome in model.outcomes(trace.state, operation, args):
         raw = model.observe(outcome.state)
         reply, seen, labels = trace.labels.step(outcome.reply, raw)
-        after = ModelTrace(outcome.state, labels, (*trace.history, raw))
+        after = ModelTrace(outcome.state, labels, trace.history.then(outcome.reply, raw))
         yield ModelStep(outcome.branch, reply, seen, after)

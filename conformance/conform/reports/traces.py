@@ -9,6 +9,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.reports.values import FieldRow, call_text, flat, rows, shown
@@ -269,8 +270,8 @@ def _steps(
     last = max([last, *known.deviations])
     found: list[ReportedStep] = []
     for number in range(last + 1):
-        states = tuple(step.state for step in found)
-        found.append(_step(number, known, question, branches, (states, ordered)))
+        history = History(tuple(step.state for step in found), tuple(step.reply for step in found))
+        found.append(_step(number, known, question, branches, (history, ordered)))
     return found
 
 
@@ -279,10 +280,10 @@ def _step(
     known: _Known,
     question: Question | None,
     branches: Sequence[str],
-    around: tuple[tuple[Json, ...], frozenset[str]],
+    around: tuple[History, frozenset[str]],
 ) -> ReportedStep:
-    states, ordered = around
-    before = states[-1] if states else None
+    history, ordered = around
+    before = history.observations[-1] if number else None
     deviation = known.deviations.get(number)
     call = question.operations[number - 1] if question and number else None
     operation, args = (call.operation, call.args) if call else ("", {})
@@ -312,28 +313,13 @@ def _step(
         fields=fields,
         outcomes=deviation.outcomes(ordered) if deviation else (),
         ordered=ordered,
-        resolved={name: _resolved(arg, states) for name, arg in args.items()},
+        resolved={name: _resolved(arg, history) for name, arg in args.items()},
     )
 
 
-def _resolved(arg: Json, states: Sequence[Json]) -> Json:
-    """An argument with references replaced by the values that were observed."""
-    if isinstance(arg, list):
-        return [_resolved(item, states) for item in arg]
-    if not isinstance(arg, dict):
+def _resolved(arg: Json, history: History) -> Json:
+    """An argument with references replaced by the values that were shown."""
+    try:
+        return resolve(arg, history, lambda _: {"never_issued": True})
+    except Unresolved:
         return arg
-    path = arg.get("ref")
-    if not isinstance(path, list):
-        return {name: _resolved(item, states) for name, item in arg.items()}
-    found: Json = list(states)
-    for part in path:
-        if isinstance(found, list) and isinstance(part, int) and 0 <= part < len(found):
-            found = found[part]
-        elif isinstance(found, dict) and isinstance(part, str):
-            found = found.get(part)
-        else:
-            return arg
-    plus = arg.get("plus", 0)
-    if isinstance(found, int) and isinstance(plus, int):
-        return found + plus
-    return arg if found is None else found

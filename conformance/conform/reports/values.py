@@ -47,7 +47,7 @@ def shown(value: Json, ordered: bool = False) -> str:
 
 def _object(value: Mapping[str, Json]) -> str:
     if "ref" in value and isinstance(value["ref"], list):
-        return _reference(value["ref"], value.get("plus"))
+        return _reference(value["ref"], value.get("plus"), "in" in value)
     if value == {"never_issued": True}:
         return "never issued"
     fields = ", ".join(f"{name}: {shown(item)}" for name, item in value.items() if name != "case")
@@ -56,10 +56,12 @@ def _object(value: Mapping[str, Json]) -> str:
     return "{" + fields + "}"
 
 
-def _reference(path: Sequence[Json], plus: Json) -> str:
+def _reference(path: Sequence[Json], plus: Json, in_reply: bool) -> str:
     step, *rest = path
     where = ".".join(str(part) for part in rest)
     added = f" {'+' if plus > 0 else '−'} {abs(plus)}" if isinstance(plus, int) and plus else ""
+    if in_reply:
+        return f"{where} of the reply to step {step}{added}"
     return f"{where} after step {step}{added}" if step else f"{where} at the start{added}"
 
 

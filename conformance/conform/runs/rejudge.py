@@ -17,6 +17,7 @@ from conform.console.errors import BadRun
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.judge import Judge
+from conform.judging.visible import visible
 from conform.judging.walk import BatchTexts
 from conform.runs import summary
 from conform.runs.canaries import derived
@@ -158,7 +159,9 @@ def _bucket(job: _Job, bucket: int, items: Mapping[str, VectorItem]) -> int:
     for observed in observations(job.old, bucket):
         batch = BatchTexts.of(observed.results, job.observes)
         pairs = [
-            (items[result.id], result) for result in observed.results.results if result.id in items
+            (visible(items[result.id], judge, models), result)
+            for result in observed.results.results
+            if result.id in items
         ]
         found = [assess(item, result, batch, judge, models) for item, result in pairs]
         kept = tuple(item for item, _ in pairs)

@@ -7,7 +7,7 @@ from tests.support.toy import charter
 
 from charter.formats import canonical
 from charter.formats.labels import Labels
-from charter.formats.resolve import resolve
+from charter.formats.resolve import History, resolve
 from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
 
@@ -54,7 +54,7 @@ def answer(asked, model=charter):
     raw = model.observe(start)
     _, seen, labels = Labels().step(None, raw)
     steps = [(AnswerNode((), "", -1, observations.at(seen)),)]
-    front = [(start, labels, (raw,))]
+    front = [(start, labels, History((raw,)))]
     for call in asked.operations:
         found = {}
         for origin, (state, labels, history) in enumerate(front):
@@ -63,9 +63,9 @@ def answer(asked, model=charter):
                 raw = model.observe(outcome.state)
                 reply, seen, after = labels.step(outcome.reply, raw)
                 key = (outcome.branch, replies.at(reply), observations.at(seen), outcome.state)
-                found.setdefault(key, ([], (outcome.state, after, (*history, raw))))[0].append(
-                    origin
-                )
+                found.setdefault(
+                    key, ([], (outcome.state, after, history.then(outcome.reply, raw)))
+                )[0].append(origin)
         steps.append(
             tuple(AnswerNode(tuple(o), key[0], key[1], key[2]) for key, (o, _) in found.items())
         )

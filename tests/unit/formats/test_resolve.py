@@ -1,19 +1,20 @@
-"""References into what was observed."""
+"""References into what was observed and replied."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charter.formats.resolve import Unresolved, resolve
+from charter.formats.resolve import History, Unresolved, referred, resolve
 
-SEEN = [
+SEEN = (
     {"epoch": None, "version": 0, "log": []},
     {"epoch": "@7", "version": 3, "log": [{"at": "~x"}]},
-]
+)
+REPLIES = (None, {"case": "granted", "token": "@9", "ttl": 5})
 
 
 def resolved(args):
-    return resolve(args, SEEN, lambda path: f"never at {path}")
+    return resolve(args, History(SEEN, REPLIES), lambda path: f"never at {path}")
 
 
 def test_reference_in_the_depth_of_the_arguments():
@@ -23,6 +24,18 @@ def test_reference_in_the_depth_of_the_arguments():
 
 def test_reference_with_an_addition():
     assert resolved({"v": {"ref": [1, "version"], "plus": -4}}) == {"v": -1}
+
+
+def test_reference_into_a_reply():
+    token = {"ref": [1, "token"], "in": "reply"}
+    assert resolved({"token": token}) == {"token": "@9"}
+    assert resolved({"ttl": {"ref": [1, "ttl"], "in": "reply", "plus": 1}}) == {"ttl": 6}
+    assert [*referred({"a": [token, {"ref": [0, "version"]}]})] == [(1, True), (0, False)]
+
+
+def test_what_looks_like_a_reference_and_is_none():
+    for value in ({"ref": [1, "epoch"], "in": "state"}, {"ref": 1}, {"ref": [1], "of": "reply"}):
+        assert resolved({"x": value}) == {"x": value}
 
 
 def test_never_issued_tells_its_place():
@@ -41,6 +54,9 @@ def test_never_issued_tells_its_place():
         {"ref": [1, "log", 5]},
         {"ref": [1, "version", "deeper"]},
         {"ref": [1, "epoch"], "plus": 1},
+        {"ref": [1, "epoch"], "in": "reply"},
+        {"ref": [0, "token"], "in": "reply"},
+        {"ref": [2, "token"], "in": "reply"},
     ],
 )
 def test_reference_that_leads_nowhere(reference):

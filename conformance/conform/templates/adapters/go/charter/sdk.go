@@ -299,13 +299,19 @@ func status(err error) string {
 	return "error"
 }
 
-// asking is a question, and what was observed so far.
-type asking struct {
-	server       server
-	question     question
-	shared       *shared
-	steps        [][3]int
+// history is what was shown, by step; step 0 has no reply.
+type history struct {
 	observations []any
+	replies      []any
+}
+
+// asking is a question, and what was shown so far.
+type asking struct {
+	server   server
+	question question
+	shared   *shared
+	steps    [][3]int
+	history  history
 }
 
 func (a *asking) performAll() error {
@@ -315,8 +321,9 @@ func (a *asking) performAll() error {
 	if err := a.observe(-1); err != nil {
 		return err
 	}
+	a.history.replies = append(a.history.replies, nil)
 	for _, call := range a.question.operations {
-		args, err := resolved(call.Args, a.observations)
+		args, err := resolved(call.Args, a.history)
 		if err != nil {
 			return err
 		}
@@ -330,10 +337,11 @@ func (a *asking) performAll() error {
 		if err != nil {
 			return err
 		}
-		_, reply, err := a.shared.add(value)
+		tree, reply, err := a.shared.add(value)
 		if err != nil {
 			return err
 		}
+		a.history.replies = append(a.history.replies, tree)
 		if err := a.observe(reply); err != nil {
 			return err
 		}
@@ -360,7 +368,7 @@ func (a *asking) observe(reply int) error {
 			return err
 		}
 	}
-	a.observations = append(a.observations, observation)
+	a.history.observations = append(a.history.observations, observation)
 	a.steps = append(a.steps, [3]int{reply, shown, image})
 	return nil
 }
@@ -381,32 +389,35 @@ func (a *asking) show(value any) (any, int, error) {
 }
 
 // resolved returns arguments with each reference replaced by what stands there.
-func resolved(args []byte, observations []any) ([]byte, error) {
+func resolved(args []byte, shown history) ([]byte, error) {
 	tree, err := decode(args)
 	if err != nil {
 		return nil, err
 	}
-	if tree, err = resolve(tree, observations); err != nil {
+	if tree, err = resolve(tree, shown); err != nil {
 		return nil, err
 	}
 	return encode(tree)
 }
 
-func resolve(value any, observations []any) (any, error) {
+func resolve(value any, shown history) (any, error) {
 	var err error
 	switch value := value.(type) {
 	case map[string]any:
 		if path, ok := value["ref"].([]any); ok {
-			return lookUp(path, value["plus"], observations)
+			if value["in"] == "reply" {
+				return lookUp(path, value["plus"], shown.replies)
+			}
+			return lookUp(path, value["plus"], shown.observations)
 		}
 		for name, part := range value {
-			if value[name], err = resolve(part, observations); err != nil {
+			if value[name], err = resolve(part, shown); err != nil {
 				return nil, err
 			}
 		}
 	case []any:
 		for i, part := range value {
-			if value[i], err = resolve(part, observations); err != nil {
+			if value[i], err = resolve(part, shown); err != nil {
 				return nil, err
 			}
 		}
@@ -415,8 +426,8 @@ func resolve(value any, observations []any) (any, error) {
 }
 
 // lookUp returns what stands at a path: the number of a step, then keys and positions.
-func lookUp(path []any, plus any, observations []any) (any, error) {
-	var value any = observations
+func lookUp(path []any, plus any, steps []any) (any, error) {
+	var value any = steps
 	for _, part := range path {
 		value = descend(value, part)
 	}

@@ -159,7 +159,7 @@ class Shared {
 /** A question, and what was observed so far. */
 class Asking {
   steps = [];
-  observations = [];
+  history = { observations: [], replies: [null] };
 
   constructor({ about, adapter, component }, question, shared) {
     this.about = about;
@@ -182,7 +182,7 @@ class Asking {
     });
     await this.observe(-1);
     for (const { operation, args } of question.operations) {
-      const resolved = resolve(args, this.observations);
+      const resolved = resolve(args, this.history);
       let reply;
       try {
         reply = await this.perform(operation, resolved);
@@ -194,6 +194,7 @@ class Asking {
         this.steps.push([this.shared.add(fault), -1, -1]);
         return;
       }
+      this.history.replies.push(reply);
       await this.observe(this.shared.add(reply));
     }
   }
@@ -217,7 +218,7 @@ class Asking {
     if (wanted && this.about.capabilities.includes("image")) {
       image = this.shared.add(this.show(await this.adapter.image()));
     }
-    this.observations.push(observation);
+    this.history.observations.push(observation);
     this.steps.push([reply, this.shared.add(observation), image]);
   }
 
@@ -231,25 +232,26 @@ class Asking {
 }
 
 /** `args` with each reference replaced by what stands there. */
-function resolve(value, observations) {
+function resolve(value, history) {
   if (Array.isArray(value)) {
-    return value.map((item) => resolve(item, observations));
+    return value.map((item) => resolve(item, history));
   }
   if (value === null || typeof value !== "object") {
     return value;
   }
   if (Array.isArray(value.ref)) {
-    return lookUp(value.ref, value.plus ?? 0, observations);
+    const shown = value.in === "reply" ? history.replies : history.observations;
+    return lookUp(value.ref, value.plus ?? 0, shown);
   }
   const entries = Object.entries(value);
   return Object.fromEntries(
-    entries.map(([key, item]) => [key, resolve(item, observations)]),
+    entries.map(([key, item]) => [key, resolve(item, history)]),
   );
 }
 
 /** What stands at a path: the number of a step, then keys and positions. */
-function lookUp(path, plus, observations) {
-  let value = observations;
+function lookUp(path, plus, shown) {
+  let value = shown;
   for (const part of path) {
     value = Object.hasOwn(Object(value), part) ? value[part] : null;
   }

@@ -169,6 +169,7 @@ public final class Sdk {
         private final Shared shared;
         private final List<Object> steps = new ArrayList<>();
         private final List<Object> observations = new ArrayList<>();
+        private final List<Object> replies = new ArrayList<>();
 
         Asking(Server server, Map<String, Object> question, Shared shared) {
             this.about = server.about();
@@ -205,6 +206,7 @@ public final class Sdk {
 
         private void performAll() throws Exception {
             component.start(question);
+            replies.add(null);
             observe(-1L);
             for (Object each : Json.items(question.get("operations"))) {
                 Map<String, Object> call = Json.fields(each);
@@ -217,6 +219,7 @@ public final class Sdk {
                     steps.add(List.of(shared.add(shown), -1L, -1L));
                     return;
                 }
+                replies.add(reply);
                 observe(shared.add(reply));
             }
         }
@@ -254,7 +257,8 @@ public final class Sdk {
             }
             Map<String, Object> fields = Json.fields(value);
             if (fields.get("ref") instanceof List<?> path) {
-                return lookUp(path, (Long) fields.getOrDefault("plus", 0L));
+                List<Object> shown = "reply".equals(fields.get("in")) ? replies : observations;
+                return lookUp(path, (Long) fields.getOrDefault("plus", 0L), shown);
             }
             Map<String, Object> made = new TreeMap<>();
             fields.forEach((name, part) -> made.put(name, resolved(part)));
@@ -262,8 +266,8 @@ public final class Sdk {
         }
 
         /** What stands at a path: the number of a step, then keys and positions. */
-        private Object lookUp(List<?> path, long plus) {
-            Object value = observations;
+        private Object lookUp(List<?> path, long plus, List<Object> shown) {
+            Object value = shown;
             for (Object part : path) {
                 value = descend(value, part);
             }

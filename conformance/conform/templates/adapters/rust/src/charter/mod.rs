@@ -211,13 +211,18 @@ impl<C: Component> Server<C> {
         let mut question = std::mem::take(&mut asked.rest);
         question.insert("id".to_string(), json!(asked.id));
         self.component.start(Value::Object(question))?;
-        let mut observations = vec![self.observe(-1, &asked.delta, shared, steps)?];
+        let mut history = History {
+            observations: vec![self.observe(-1, &asked.delta, shared, steps)?],
+            replies: vec![Value::Null],
+        };
         for call in &asked.operations {
-            let args = resolve(&call.args, &observations)?;
+            let args = resolve(&call.args, &history)?;
             match self.component.perform(&call.operation, args) {
                 Ok(reply) => {
+                    history.replies.push(reply.clone());
                     let reply = shared.add(reply);
-                    observations.push(self.observe(reply, &asked.delta, shared, steps)?);
+                    let observation = self.observe(reply, &asked.delta, shared, steps)?;
+                    history.observations.push(observation);
                 }
                 Err(Error::Fault { name, message }) => {
                     let fault = shared.add(json!({ "fault": name, "message": message }));
@@ -278,33 +283,42 @@ impl Shared {
     }
 }
 
+/// What was shown, by step; step 0 has no reply.
+struct History {
+    observations: Vec<Value>,
+    replies: Vec<Value>,
+}
+
 /// `value` with each reference replaced by what stands there.
-fn resolve(value: &Value, observations: &[Value]) -> Result<Value, Error> {
+fn resolve(value: &Value, history: &History) -> Result<Value, Error> {
     match value {
         Value::Object(fields) => {
             if let Some(Value::Array(path)) = fields.get("ref") {
-                return look_up(path, fields.get("plus"), observations);
+                let in_reply = fields.get("in").is_some_and(|place| place == "reply");
+                let shown = if in_reply {
+                    &history.replies
+                } else {
+                    &history.observations
+                };
+                return look_up(path, fields.get("plus"), shown);
             }
             let resolved: Result<Map<_, _>, Error> = fields
                 .iter()
-                .map(|(name, part)| Ok((name.clone(), resolve(part, observations)?)))
+                .map(|(name, part)| Ok((name.clone(), resolve(part, history)?)))
                 .collect();
             Ok(Value::Object(resolved?))
         }
-        Value::Array(items) => items
-            .iter()
-            .map(|item| resolve(item, observations))
-            .collect(),
+        Value::Array(items) => items.iter().map(|item| resolve(item, history)).collect(),
         other => Ok(other.clone()),
     }
 }
 
 /// What stands at a path: the number of a step, then keys and positions.
-fn look_up(path: &[Value], plus: Option<&Value>, observations: &[Value]) -> Result<Value, Error> {
+fn look_up(path: &[Value], plus: Option<&Value>, steps: &[Value]) -> Result<Value, Error> {
     let shown = || Value::Array(path.to_vec()).to_string();
     let mut parts = path.iter();
     let step = parts.next().and_then(Value::as_u64);
-    let start = step.and_then(|step| observations.get(step as usize));
+    let start = step.and_then(|step| steps.get(step as usize));
     let found = parts.fold(start, |value, part| match part {
         Value::String(key) => value?.get(key),
         position => value?.get(position.as_u64()? as usize),

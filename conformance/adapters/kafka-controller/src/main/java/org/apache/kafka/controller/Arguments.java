@@ -6,17 +6,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The arguments of one operation, with references resolved from what was observed before it. */
+/** The arguments of one operation, with references resolved from what was shown before it. */
 final class Arguments {
     /** Beyond every epoch that a controller allots in one question. */
     private static final long NEVER_ISSUED = 1L << 40;
     private static final int NEVER_REACHED = 1 << 30;
     private static final long NONE = -1;
 
-    /** The observation after a step, as parsed JSON. */
+    /** What a step showed, as parsed JSON. */
     interface Past {
-        /** A step that was not yet reached is null. */
-        Object observation(int step);
+        /** Its reply, else its observation; null for a step that was not yet reached. */
+        Object shown(int step, boolean reply);
     }
 
     private final Map<String, Object> resolved = new HashMap<>();
@@ -112,7 +112,7 @@ final class Arguments {
             return value;
         }
         if (form.get("ref") instanceof List<?> reference) {
-            Object found = follow(reference);
+            Object found = follow(reference, "reply".equals(form.get("in")));
             return form.get("plus") instanceof Long plus ? (Object) ((Long) found + plus) : found;
         }
         Map<Object, Object> members = new HashMap<>();
@@ -120,8 +120,8 @@ final class Arguments {
         return members;
     }
 
-    private Object follow(List<?> reference) {
-        Object at = past.observation(((Long) reference.get(0)).intValue());
+    private Object follow(List<?> reference, boolean reply) {
+        Object at = past.shown(((Long) reference.get(0)).intValue(), reply);
         for (Object key : reference.subList(1, reference.size())) {
             if (at instanceof Map<?, ?> members) {
                 at = members.get(key);
@@ -132,7 +132,7 @@ final class Arguments {
             }
         }
         if (at == null) {
-            throw Refusal.unresolved(Json.write(reference) + " leads nowhere in what was observed");
+            throw Refusal.unresolved(Json.write(reference) + " leads nowhere in what was shown");
         }
         return at;
     }

@@ -15,6 +15,7 @@ final class Question {
     private final Values values;
     private final Names names;
     private final Subject subject;
+    private final List<Integer> replies = new ArrayList<>();
     private final List<Integer> observations = new ArrayList<>();
     private final StringBuilder steps = new StringBuilder("[");
     private boolean everyStep;
@@ -80,7 +81,7 @@ final class Question {
     private boolean run(Map<?, ?> step) {
         String name = (String) step.get("operation");
         Operations.Operation operation = Operations.named(name);
-        Arguments arguments = new Arguments((Map<?, ?>) step.get("args"), names, this::observation);
+        Arguments arguments = new Arguments((Map<?, ?>) step.get("args"), names, this::shown);
         int before = subject.recordCount();
         try {
             String reply = operation.run(subject, arguments);
@@ -110,6 +111,7 @@ final class Question {
     private void record(int reply, boolean changed) {
         int step = observations.size();
         int observed = changed ? values.index(subject.observe()) : observations.get(step - 1);
+        replies.add(reply);
         observations.add(observed);
         steps.append(step == 0 ? "[" : ",[").append(reply).append(',').append(observed);
         steps.append(',').append(image(step)).append(']');
@@ -131,7 +133,9 @@ final class Question {
         }
     }
 
-    private Object observation(int step) {
-        return step < observations.size() ? values.parsed(observations.get(step)) : null;
+    private Object shown(int step, boolean reply) {
+        List<Integer> indices = reply ? replies : observations;
+        int index = step < indices.size() ? indices.get(step) : NONE;
+        return index == NONE ? null : values.parsed(index);
     }
 }
