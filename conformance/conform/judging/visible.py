@@ -3,7 +3,7 @@ to another place that shows the same value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import orjson
@@ -59,16 +59,19 @@ class _Sight:
     def question(self, question: dict[str, Json]) -> Json:
         """A question with other references."""
         calls: list[Json] = []
-        traces, done = [begin(self.model, question).after], [""]
+        earlier = _Earlier(
+            (begin(self.model, question).after,), ("",), question["given"] is not None
+        )
         operations = question["operations"]
         assert isinstance(operations, list)
         for call in operations:
             assert isinstance(call, dict)
-            calls.append({**call, "args": self._shown(call["args"], traces, done)})
-            traces = [step.after for trace in traces for step in steps(self.model, call, trace)]
-            done.append(str(call["operation"]))
+            calls.append({**call, "args": self._shown(call["args"], earlier)})
+            traces = tuple(s.after for t in earlier.traces for s in steps(self.model, call, t))
             if not 0 < len(traces) <= _MOST_TRACES:
                 return dict(question)
+            done = (*earlier.done, str(call["operation"]))
+            earlier = replace(earlier, traces=traces, done=done)
         return {**question, "operations": calls}
 
     def is_hidden(self, reference: dict[str, Json]) -> bool:
@@ -77,30 +80,27 @@ class _Sight:
         assert isinstance(path, list)
         return "in" not in reference and path[1] not in self.observes
 
-    def _shown(self, value: Json, traces: Sequence[ModelTrace], done: Sequence[str]) -> Json:
-        """A value with its references replaced; `done` are the operations of the steps so far."""
+    def _shown(self, value: Json, earlier: _Earlier) -> Json:
+        """A value with its references replaced."""
         if isinstance(value, list):
-            return [self._shown(item, traces, done) for item in value]
+            return [self._shown(item, earlier) for item in value]
         if not isinstance(value, dict):
             return value
         if not is_reference(value):
-            return {name: self._shown(item, traces, done) for name, item in value.items()}
-        return self._elsewhere(value, traces, done) if self.is_hidden(value) else value
+            return {name: self._shown(item, earlier) for name, item in value.items()}
+        return self._elsewhere(value, earlier) if self.is_hidden(value) else value
 
-    def _elsewhere(
-        self, hidden: dict[str, Json], traces: Sequence[ModelTrace], done: Sequence[str]
-    ) -> Json:
-        """The newest place that has the value of a hidden one on every trace; else the hidden
-        one."""
+    def _elsewhere(self, hidden: dict[str, Json], earlier: _Earlier) -> Json:
+        """The newest place that has the value of a hidden one on every trace, else that value
+        itself if it was loaded, else the hidden one."""
+        traces = earlier.traces
         kind = self._kind(hidden, traces[0].history)
-        bare = {"ref": hidden["ref"]}
-        plus = {"plus": hidden["plus"]} if "plus" in hidden else {}
-        original = [_value(bare, trace.history) for trace in traces]
-        for place in self._places(traces[0].history, done) if kind else ():
-            if place.kind == kind and place.value == original[0]:
-                values = [_value(place.reference, trace.history) for trace in traces]
-                if values == original:
-                    return {**place.reference, **plus}
+        original = [_value({"ref": hidden["ref"]}, trace.history) for trace in traces]
+        for place in self._places(earlier) if kind else ():
+            if place.kind != kind or place.value != original[0]:
+                continue
+            if [_value(place.where, trace.history) for trace in traces] == original:
+                return _plus(place.where, hidden.get("plus"))
         return hidden
 
     def _kind(self, hidden: dict[str, Json], history: History) -> str:
@@ -115,28 +115,55 @@ class _Sight:
         assert isinstance(observation, dict)
         return self.types.numbers(self.types.observes[name], observation[name])
 
-    def _places(self, history: History, done: Sequence[str]) -> Iterator[_Place]:
-        """All places that the target shows, those of the newest step first."""
-        for step in range(len(done) - 1, -1, -1):
+    def _places(self, earlier: _Earlier) -> Iterator[_Place]:
+        """All places that the target shows, those of the newest step first, then what it loaded."""
+        history = earlier.traces[0].history
+        for step in range(len(earlier.done) - 1, -1, -1):
             for name in self.observes:
                 for path, kind, value in self._observed(history.observations[step], name):
                     yield _Place({"ref": [step, name, *path]}, kind, value)
-            if done[step] in self.types.replies:
-                shape = self.types.replies[done[step]]
-                for path, kind, value in self.types.numbers(shape, history.replies[step]):
-                    yield _Place({"ref": [step, *path], "in": REPLY}, kind, value)
+            shape = self.types.replies.get(earlier.done[step])
+            for path, kind, value in (
+                self.types.numbers(shape, history.replies[step]) if shape else ()
+            ):
+                yield _Place({"ref": [step, *path], "in": REPLY}, kind, value)
+        for name in self.types.observes if earlier.loaded else ():
+            for _, kind, value in self._observed(history.observations[0], name):
+                yield _Place(value, kind, value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """The traces of the model up to an operation, the operations of the steps so far ("" for the
+    first), and whether the first state was loaded."""
+
+    traces: tuple[ModelTrace, ...]
+    done: tuple[str, ...]
+    loaded: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    reference: dict[str, Json]
+    """Where a value of a type stands: a reference, or the value itself."""
+
+    where: Json
     kind: str
     value: Json
 
 
-def _value(reference: Json, history: History) -> Json:
-    """What a reference leads to, or None."""
+def _value(where: Json, history: History) -> Json:
+    """What stands at a place, or None."""
     try:
-        return look_up(reference, history)
+        return look_up(where, history) if is_reference(where) else where
     except Unresolved:
         return None
+
+
+def _plus(where: Json, more: Json) -> Json:
+    """A place and a number to add to what stands there."""
+    if more is None:
+        return where
+    if isinstance(where, dict):
+        return {**where, "plus": more}
+    assert isinstance(where, int) and isinstance(more, int)
+    return where + more

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
@@ -64,14 +64,17 @@ def skipped(where: str, why: str) -> Canary:
     return Canary("skipped", where, "", "", "", True, why)
 
 
-def flipped(item: VectorItem) -> VectorItem:
-    """The same question with a changed expectation: values that no target has in the last step."""
+def flipped(item: VectorItem, observes: Collection[str] | None) -> VectorItem:
+    """The same question with a changed expectation: values that no target has in the last step, in
+    the observation or, if the target shows no variable, in the reply."""
     answer = orjson.loads(item.answer)
-    observations: list[Json] = answer["observations"]
+    hidden = observes is not None and not observes
+    place, table = ("reply", "replies") if hidden else ("observation", "observations")
+    values: list[Json] = answer[table]
     for node in answer["steps"][-1]:
-        changed = impossible(observations[node["observation"]])
-        node["observation"] = len(observations)
-        observations.append(changed)
+        changed = impossible(values[node[place]])
+        node[place] = len(values)
+        values.append(changed)
     content = orjson.dumps(answer, option=orjson.OPT_SORT_KEYS)
     return replace(item, answer=content, ways=orjson.dumps(ways(answer)))
 
@@ -115,7 +118,7 @@ def _flipped(chosen: VectorItem, verdict: Verdict, where: str) -> Canary:
 def _ask_changed(session: Session, chosen: VectorItem, nonce: str) -> Judgement:
     before = session.rename(nonce)
     try:
-        return next(iter(list(session.run([flipped(chosen)]))))
+        return next(iter(list(session.run([flipped(chosen, session.judge.observes)]))))
     finally:
         session.rename(before)
 

@@ -17,7 +17,7 @@ PAIRS = [(False, True), (0, 1), ([], [0]), ({"of": 0}, {"of": 1}), ("a", "change
 
 @pytest.mark.parametrize("values", PAIRS)
 @pytest.mark.parametrize("shown", [0, 1])
-@pytest.mark.parametrize("observes", [None, ("x",)])
+@pytest.mark.parametrize("observes", [None, ("x",), ()])
 def test_a_changed_expectation_is_none_of_the_allowed_outcomes(values, shown, observes):
     """The last step allows two values of `x`, and a correct target shows either."""
     observations = tuple({"x": value} for value in values)
@@ -29,6 +29,6 @@ def test_a_changed_expectation_is_none_of_the_allowed_outcomes(values, shown, ob
     batch = BatchTexts.of(Results([*observations, None], [result]), observes)
     judge = Judge(observes)
     assert assess(item, result, batch, judge, None).verdict.kind is Kind.CONFORMS
-    verdict = assess(flipped(item), result, batch, judge, None).verdict
+    verdict = assess(flipped(item, observes), result, batch, judge, None).verdict
     assert verdict.kind is Kind.DIVERGES
     assert verdict.first is not None and verdict.first.step == 1

@@ -8,9 +8,10 @@ from tests.support.direct import DirectConnection
 from tests.support.fakes.fake import Fake
 from tests.support.judging import QUICK
 from tests.support.toy import charter, no_epoch_check
-from tests.support.toy.vectors import TYPES, random_vectors, vector
+from tests.support.toy.vectors import TYPES, answer, question, random_vectors, vector
 
 from charter.formats.types import read_types
+from charter.formats.vector import Vector, Why
 from charter.formats.verdict import Kind
 from conform.adapters.session import Session
 from conform.judging.follow import Siblings
@@ -91,3 +92,16 @@ def test_a_question_is_left_as_it_is_without_need_or_without_the_model():
     ]:
         assert visible(item, judged, siblings) is item
     assert visible(item, judge, Siblings(charter)) is not item
+
+
+def test_a_value_that_was_loaded_is_named_itself():
+    given = {"registration": {"n1": {"epoch": "@4"}, "n2": None}, "leader": "n1", "version": 3,
+             "issued": "@4"}  # fmt: skip
+    epoch = {"ref": [0, "registration", "n1", "epoch"]}
+    version = {"ref": [0, "version"], "plus": 1}
+    write = ("write", {"node": "n1", "epoch": epoch, "version": version})
+    asked = replace(question(write), given=given)
+    item = item_of(Vector(asked, answer(asked), Why()))
+    seen = visible(item, Judge(("leader",), (), KINDS), Siblings(charter))
+    args = orjson.loads(seen.question)["operations"][0]["args"]
+    assert args == {"node": "n1", "epoch": "@4", "version": 4}
