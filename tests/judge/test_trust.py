@@ -1,6 +1,7 @@
 """When a run is trusted: each kind of canary has come as it must, and none has misbehaved."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.support.suites import write_suite
@@ -8,6 +9,8 @@ from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
 from conform.runs.execute import RunOptions, run_target
+from conform.runs.forgetful import has_mutants, outlook, telling
+from conform.suites.importing import item_of
 
 
 def judged(target, suite, out, **options):
@@ -45,14 +48,42 @@ def test_bucket_whose_canaries_cannot_be_had_makes_the_run_untrusted(
     assert finished.exit_code == 3
 
 
-def test_suite_without_a_mutant_is_not_trusted(targets_folder, tmp_path):
-    models = Models("tests.support.toy.charter")
-    about = Manifest("", "toy.lease", "", "keeper", "5eed", 0, models)
-    write_suite(tmp_path / "suite", [vector(("register", {"node": "n1"}))], about)
-    finished = judged("reference", tmp_path / "suite", tmp_path / "run")
+WITHOUT = Manifest("", "toy.lease", "", "keeper", "5eed", 0, Models("tests.support.toy.charter"))
+
+
+def test_suite_without_a_mutant_in_which_nothing_changes_is_not_trusted(targets_folder, tmp_path):
+    write_suite(tmp_path / "suite", [vector(("expire", {"node": "n1"}))], WITHOUT)
+    chosen = RunOptions("reference", suite=str(tmp_path / "suite"), out=str(tmp_path / "run"))
+    said = []
+    finished = run_target(chosen, said.append)
     assert finished.exit_code == 3
     (reason,) = finished.summary["reasons"]
     assert reason == "no mutant canary was caught (the suite names no mutants), so the run cannot be trusted"  # noqa: E501 # fmt: skip
+    assert said[0].startswith("the charter has no mutants, and no operation in the suite surely")
+
+
+def test_suite_without_a_mutant_is_trusted_by_operations_that_are_forgotten(
+    targets_folder, tmp_path
+):
+    write_suite(tmp_path / "suite", [vector(("register", {"node": "n1"}))], WITHOUT)
+    finished = judged("reference", tmp_path / "suite", tmp_path / "run")
+    assert finished.exit_code == 0
+    (mutant,) = [one for one in finished.canaries if one["kind"] == "mutant"]
+    assert mutant["where"] == "tests.support.toy.charter without the effect of register"
+    assert (mutant["got"], mutant["ok"]) == ("diverges", True)
+
+
+def test_operations_are_forgotten_where_it_surely_shows():
+    register, expire = ("register", {"node": "n1"}), ("expire", {"node": "n1"})
+    items = [item_of(vector(*calls)) for calls in ([expire], [expire, register], [register])]
+    found = telling(items)
+    assert {name: len(some) for name, some in found.items()} == {"register": 2}
+
+
+def test_mutants_that_no_vector_tells_apart_are_not_replaced():
+    about = replace(WITHOUT, counts={"mutants": 2, "mutants_killed": 0})
+    assert has_mutants(about)
+    assert outlook(about, {}).startswith("no vector of the suite surely tells one of the 2 mutants")
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,13 @@ from conform.sdk import About, Json
 
 
 class Reference(sdk.Adapter):
-    """Drives a model. With `nothing` it only shows the initial state, and replies null."""
+    """Drives a model. With `nothing` it only shows the initial state, and replies null. The
+    operation `forgets` replies like any other, and leaves the state as it was."""
 
-    def __init__(self, model: JudgeModel, nothing: bool = False) -> None:
+    def __init__(self, model: JudgeModel, nothing: bool = False, forgets: str = "") -> None:
         self.model = model
         self.nothing = nothing
+        self.forgets = forgets
         self.state: object = None
         self.random = random.Random(0)
         operations: Sequence[str] = getattr(model, "OPERATIONS", ())
@@ -49,7 +51,8 @@ class Reference(sdk.Adapter):
         if self.nothing:
             return None
         outcome = self.random.choice(self.model.outcomes(self.state, operation, args))
-        self.state = outcome.state
+        if operation != self.forgets:
+            self.state = outcome.state
         return outcome.reply
 
     def observe(self) -> Json:
@@ -65,9 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", required=True, help="Python module of the model")
     parser.add_argument("--models", default="", help="folders with generated models")
     parser.add_argument("--nothing", action="store_true", help="do nothing: a canary")
+    parser.add_argument("--forgets", default="", help="operation without effect: a canary")
     chosen = parser.parse_args(arguments)
     use_folders([folder for folder in chosen.models.split(os.pathsep) if folder])
-    sdk.serve(Reference(load(chosen.model), chosen.nothing))
+    sdk.serve(Reference(load(chosen.model), chosen.nothing, chosen.forgets))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ DRAWN = 32
 
 _SAME = "the model's answers"
 
+FORGETS = " without the effect of "
+"""What stands between the model and an operation in the name of a canary of the kind `mutant`."""
+
 TRIES = 3
 """The most vectors of a bucket that a canary is tried with if the adapter breaks."""
 
@@ -155,7 +158,12 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
     """Once for each worker: the reference must conform, and an adapter that does nothing must
     not."""
     if not context.model or not sample:
-        return [skipped(where, "the suite names no model")]
+        why = (
+            "no vector of this bucket could be sent"
+            if context.model
+            else "the suite names no model"
+        )
+        return [skipped(where, why)]
     found = []
     if context.reference:
         found.append(_reference(context, sample, where))
@@ -181,23 +189,35 @@ def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) ->
 
 
 def of_run(context: RunContext) -> list[Canary]:
-    """Once for each run: every mutant that the suite names must be caught. If the suite was made
-    from another version of the charter, a mutant may be missing or equivalent: it is skipped, and
-    another must be caught."""
-    found = []
-    for module, items in context.canaries.items():
-        kinds = _kinds(model_start(module, context.folders), items, context)
-        caught = Kind.DIVERGES in kinds
-        if not caught and not context.reference:
-            why = f"not caught ({_shown(kinds)}), and the suite was made from another charter"
-            found.append(skipped(f"run, mutant {module}", why))
-            continue
-        got = "diverges" if caught else _shown(kinds)
-        vector = items[0].id if items else ""
-        found.append(Canary("mutant", module, vector, "diverges", got, caught))
-    if not found:
-        found.append(skipped("run", "the suite names no mutants"))
-    return found
+    """Once for each run: every mutant that the suite names must be caught, or for a charter without
+    mutants its model if it forgets an operation. If the suite was made from another version of the
+    charter, a mutant may be missing or equivalent: it is skipped, and another must be caught."""
+    mutants = [
+        (module, model_start(module, context.folders), items)
+        for module, items in context.canaries.items()
+    ]
+    mutants += [
+        (
+            f"{context.model}{FORGETS}{operation}",
+            model_start(context.model, context.folders, "--forgets", operation),
+            items,
+        )
+        for operation, items in context.forgetful.items()
+    ]
+    found = [_mutant(where, start, items, context) for where, start, items in mutants]
+    return found or [skipped("run", "the suite names no mutants")]
+
+
+def _mutant(
+    where: str, start: AdapterStart, items: Sequence[VectorItem], context: RunContext
+) -> Canary:
+    kinds = _kinds(start, items, context)
+    caught = Kind.DIVERGES in kinds
+    if not caught and not context.reference:
+        why = f"not caught ({_shown(kinds)}), and the suite was made from another charter"
+        return skipped(f"run, mutant {where}", why)
+    got = "diverges" if caught else _shown(kinds)
+    return Canary("mutant", where, items[0].id if items else "", "diverges", got, caught)
 
 
 def _kinds(start: AdapterStart, items: Sequence[VectorItem], context: RunContext) -> list[Kind]:

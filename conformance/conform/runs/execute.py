@@ -27,6 +27,7 @@ from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
 from conform.runs.findings import RunFinding, run_findings
+from conform.runs.forgetful import forgetful, outlook
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
     Ranges,
@@ -108,7 +109,7 @@ def run_target(
     folder = folder_at(options.out, about)
     with alone_in(folder):
         start_or_resume(folder, about, say)
-        return _run_into(_Begun(folder, about, part, began), resolved, options)
+        return _run_into(_Begun(folder, about, part, began, say), resolved, options)
 
 
 def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
@@ -125,12 +126,14 @@ def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A run that has begun: its folder, run.json, the vectors to ask, and the time."""
+    """A run that has begun: its folder, run.json, the vectors to ask, the time, and what is called
+    with sentences for the user."""
 
     folder: RunFolder
     about: Mapping[str, Json]
     part: SuitePart
     time: float
+    say: Callable[[str], None]
 
 
 def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Finished:
@@ -139,6 +142,9 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     folder, about, part, began = begun.folder, begun.about, begun.part, begun.time
     folder.write_json("prepared.json", {**prepared.said})
     chosen = _context(resolved, options, about, folder)
+    warning = outlook(suite.manifest, chosen.forgetful)
+    if warning:
+        begun.say(warning)
     context = replace(
         chosen, only=part.only, failed=part.failed, controls=part.controls,
         first=options.wanted.first, known=options.baseline.known,
@@ -308,6 +314,7 @@ def _context(
         variables=variables(suite),
         limit=-(-options.limit // suite.buckets) if options.limit else 0,
         canaries=_canary_items(suite),
+        forgetful=forgetful(suite) if module else {},
         started=time.time(),
         reference=model.is_of(module, manifest.spec_digest),
         folders=resolved.folders,

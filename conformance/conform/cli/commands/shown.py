@@ -11,6 +11,7 @@ from conform.adapters.stdio import BETWEEN, STDERR
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, shortened
 from conform.judging.claims import refused
+from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import shrunk_lines
@@ -39,6 +40,7 @@ def show(finished: Finished) -> None:
     _show_canaries(wrong)
     if not missing:
         _show_skipped(counted["skipped_canaries"])
+    _show_forgetful(finished)
     if counted["stale_baseline"]:
         stale = ", ".join(_texts(counted["stale_baseline"]))
         out(f"{counted['baseline']} lists findings that this run did not show: {stale}; remove"
@@ -73,6 +75,16 @@ def _show_skipped(skipped: Json, most: int = 6) -> None:
     for why, where in places.items():
         more = f" and {len(where) - most} more" if len(where) > most else ""
         out(f"no canary in {', '.join(where[:most])}{more}: {why}")
+
+
+def _show_forgetful(finished: Finished) -> None:
+    """Shows that the charter has no mutants, and what took their place."""
+    places = [str(item["where"]) for item in finished.canaries if isinstance(item, dict)]
+    names = [place.partition(FORGETS)[2] for place in places if FORGETS in place]
+    if names:
+        out("the charter has no mutants; its model without the effect of"
+            f" {' and of '.join(names)} was caught instead: mutants of your own prove more"
+            " (`conform help variants-mutants-overlays`)")  # fmt: skip
 
 
 def _show_broken(counted: Mapping[str, Json]) -> None:

@@ -20,9 +20,10 @@ class RunContext:
     model ("" for none), `entries` maps overlay entries to modules of sibling models.
     `variables` are those of the charter's widest level, empty if not known. `limit` vectors of
     each bucket are judged, 0 for all. `canaries` are vectors that tell mutants from the
-    charter, by module. `started` is when the run began (seconds since the epoch). `reference`:
-    whether the suite was made from the charter of the generated model, which must then conform.
-    `types` are those of replies and observations, if the suite has them.
+    charter, by module. `forgetful` are vectors that show it if an operation is forgotten, by
+    operation, for a charter without mutants. `started` is when the run began (seconds since the
+    epoch). `reference`: whether the suite was made from the charter of the generated model, which
+    must then conform. `types` are those of replies and observations, if the suite has them.
 
     `only` are the vectors to judge (None: all); the inline engine asks those in `failed` first.
     `controls` are used for canaries of a bucket in which no vector conforms. `first`: nothing more
@@ -37,6 +38,7 @@ class RunContext:
     variables: tuple[str, ...] = ()
     limit: int = 0
     canaries: Mapping[str, tuple[VectorItem, ...]] = field(default_factory=dict)
+    forgetful: Mapping[str, tuple[VectorItem, ...]] = field(default_factory=dict)
     started: float = 0.0
     reference: bool = True
     folders: tuple[str, ...] = ()
