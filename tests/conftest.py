@@ -139,7 +139,7 @@ def toy_suite(tmp_path_factory):
 def targets_folder(tmp_path, monkeypatch):
     """A project with targets, where the test then is: `fake-MODE` for each way of being wrong, and
     the reference. Suites go into a cache of the test's own."""
-    from tests.support.judging import write_fake_target
+    from tests.support.judging import write_fake_target, write_toy_models
 
     from conform.adapters.targets import target
 
@@ -148,6 +148,7 @@ def targets_folder(tmp_path, monkeypatch):
     (folder / "reference").mkdir(parents=True)
     (folder / "reference" / "adapter.toml").write_text(reference, encoding="utf-8")
     (tmp_path / "charter.toml").touch()
+    write_toy_models(tmp_path / "generated")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     return lambda mode, *more: write_fake_target(folder, mode, *more)

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.suites import sealed
 
 from charter.api import generated as generate
 from charter.formats.project import project_at
-from charter.formats.suite import read_lines, read_manifest, suite_digest
+from charter.formats.suite import read_lines, read_manifest
 from charter.suites import make
 from charter.suites.found import place, read_found
 from charter.suites.published import FULL
@@ -64,7 +65,7 @@ def test_less_is_covered_and_killed_when_the_solver_is_taken_away() -> None:
 def test_a_committed_suite_is_what_its_manifest_says(name: str) -> None:
     manifest = read_manifest(SUITES / name)
     vectors = list(read_lines(SUITES / name / "vectors.jsonl"))
-    assert (manifest.vectors, manifest.digest) == (len(vectors), suite_digest(vectors))
+    assert sealed(manifest, vectors) == manifest and len(vectors) == manifest.vectors
     assert set(manifest.canaries) == set(manifest.models.mutants)
     assert {v for ids in manifest.canaries.values() for v in ids} <= {v.id for v in vectors}
 

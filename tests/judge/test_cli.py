@@ -174,7 +174,7 @@ def test_rejudge_against_a_changed_charter_finds_the_changed_rule(
     from tests.support.toy import keeps_leader
 
     changed = tmp_path / "changed"
-    module = keeps_leader.__name__
+    module = "charter_models.toy.keeps_leader"
     write_toy_suite(changed, 120, model=keeps_leader, charter_model=module)
     for place, exit_code in zip(runs, (1, 0), strict=True):
         out = tmp_path / f"{place.name}-again"

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.judging import write_toy_models
 
 from charter import api
 from charter.formats.suite import read_lines
@@ -18,6 +19,7 @@ from conform.adapters.targets import targets
 from conform.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[2]
+GENERATED = (ROOT / "generated" / "suites", *(ROOT / "generated" / "charter_models").iterdir())
 COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
 LONG = {"run", "explore", "prove", "generate", "vectors", "init", "test"}
 """Commands whose examples take long or write a project; they are run on small things in other
@@ -104,9 +106,12 @@ def test_all_that_an_example_names_is_there(example):
 def stage(toy_suite, tmp_path_factory):
     """A folder where the runs and ids of the examples are: those of the toy protocol."""
     place = tmp_path_factory.mktemp("stage")
-    for name in ("spec", "generated", "conformance"):
-        (place / name).symlink_to(ROOT / name)
+    for path in (*map(ROOT.joinpath, ("spec", "conformance", "charter.toml")), *GENERATED):
+        (place / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        (place / path.relative_to(ROOT)).symlink_to(path)
+    write_toy_models(place / "generated")
     patch = pytest.MonkeyPatch()
+    patch.chdir(place)
     patch.setenv("CHARTER_CACHE", str(place / "cache"))
     for name in ("A", "B"):
         out = place / "build" / "runs" / name

@@ -48,7 +48,7 @@ def test_bucket_whose_canaries_cannot_be_had_makes_the_run_untrusted(
     assert finished.exit_code == 3
 
 
-WITHOUT = Manifest("", "toy.lease", "", "keeper", "5eed", 0, Models("tests.support.toy.charter"))
+WITHOUT = Manifest("", "toy.lease", "", "keeper", "5eed", 0, Models("charter_models.toy.charter"))
 
 
 def test_suite_without_a_mutant_in_which_nothing_changes_is_not_trusted(targets_folder, tmp_path):
@@ -69,7 +69,7 @@ def test_suite_without_a_mutant_is_trusted_by_operations_that_are_forgotten(
     finished = judged("reference", tmp_path / "suite", tmp_path / "run")
     assert finished.exit_code == 0
     (mutant,) = [one for one in finished.canaries if one["kind"] == "mutant"]
-    assert mutant["where"] == "tests.support.toy.charter without the effect of register"
+    assert mutant["where"] == "charter_models.toy.charter without the effect of register"
     assert (mutant["got"], mutant["ok"]) == ("diverges", True)
 
 
@@ -93,15 +93,15 @@ def test_mutants_that_no_vector_tells_apart_are_not_replaced():
 def test_mutant_of_another_charter_may_be_gone_if_one_is_caught(
     targets_folder, tmp_path, mutants, exit_code
 ):
-    modules = {name: f"tests.support.toy.{name}" for name in mutants}
+    modules = {name: f"charter_models.toy.{name}" for name in mutants}
     told = {name: tuple(v.id for v in killers()) for name in mutants}
-    models = Models("tests.support.toy.charter", {}, modules)
+    models = Models("charter_models.toy.charter", {}, modules)
     about = Manifest("", "toy.lease", "", "keeper", "another", 0, models, told)
     write_suite(tmp_path / "suite", killers(), about)
     finished = judged("reference", tmp_path / "suite", tmp_path / "run")
     assert finished.exit_code == exit_code
     left = [item["where"] for item in finished.summary["skipped_canaries"]]
-    assert "run, mutant tests.support.toy.gone" in left
+    assert "run, mutant charter_models.toy.gone" in left
 
 
 @pytest.mark.parametrize("kind", ["flipped", "nonce", "mutant", "nothing"])

@@ -1,7 +1,9 @@
 """Judges toy vectors with fake adapters."""
 
+import shutil
 import sys
 from collections import Counter
+from pathlib import Path
 
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 
@@ -69,3 +71,11 @@ def write_fake_target(folder, mode, *more):
     ]
     (place / "adapter.toml").write_text("\n".join(lines), encoding="utf-8")
     return f"fake-{mode}"
+
+
+def write_toy_models(generated):
+    """The models of the toy protocol as generated ones, `charter_models.toy.*`."""
+    place = generated / "charter_models" / "toy"
+    place.mkdir(parents=True)
+    for path in Path(charter.__file__).parent.glob("*.py"):
+        shutil.copy(path, place)

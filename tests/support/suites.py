@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from charter.formats.suite import Manifest
+from charter.formats.suite import Manifest, digest_line, lines_digest
 from charter.formats.vector import Vector
 from charter.suites.make import in_order
 from charter.suites.record import VectorRecord
@@ -14,3 +14,8 @@ def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Man
     """Writes vectors in any order; returns `about` with the digest and the number of what was
     written."""
     return write_records(folder, in_order(VectorRecord.of(vector) for vector in vectors), about)
+
+
+def sealed(about: Manifest, vectors: Iterable[Vector]) -> Manifest:
+    """`about` with the digest that it has with these vectors."""
+    return about.sealed(lines_digest(digest_line(vector) for vector in vectors))

@@ -1,7 +1,7 @@
 """A suite: vectors with a manifest. Here as JSON lines; the judge also keeps it as Parquet.
 
-The digest of a suite is the hash of its sorted `id answer-digest why-digest` lines, so it does not
-depend on how, or in which order, the vectors are stored.
+The digest of a suite covers its manifest and the sorted `id answer-digest why-digest` lines of its
+vectors, so it does not depend on how, or in which order, the vectors are stored.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from charter.formats import canonical
@@ -23,6 +23,7 @@ MANIFEST = "manifest.json"
 LINES = "vectors.jsonl"
 
 _DIGEST = re.compile("[0-9a-f]{20}")
+_MODEL = re.compile(r"charter_models(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,11 @@ class Manifest:
         """The types of replies and observations, if the suite has them."""
         return read_types(dict(self.types), "types") if self.types else None
 
+    def sealed(self, lines: str) -> Manifest:
+        """The manifest with the digest of the suite, of all else that it says and of its vectors;
+        `lines` is their `lines_digest`."""
+        return replace(self, digest=canonical.digest({**self.json(), "digest": lines}))
+
     def json(self) -> dict[str, Json]:
         return {
             "format": FORMAT,
@@ -91,18 +97,13 @@ class Manifest:
         }
 
 
-def suite_digest(vectors: Iterable[Vector]) -> str:
-    """20 hexadecimal digits for a set of vectors, in any order."""
-    return lines_digest(digest_line(vector) for vector in vectors)
-
-
 def digest_line(vector: Vector) -> str:
     """The line of one vector for the digest of its suite."""
     return f"{vector.id} {vector.answer.digest} {canonical.digest(vector.why.json())}"
 
 
 def lines_digest(lines: Iterable[str]) -> str:
-    """The digest of the lines that `digest_line` made."""
+    """20 hexadecimal digits for the lines that `digest_line` made, in any order."""
     total = hashlib.sha256()
     for line in sorted(lines):
         total.update(line.encode())
@@ -144,9 +145,9 @@ def parse_manifest(value: Json, where: str) -> Manifest:
         spec_digest=reader.text("spec_digest"),
         vectors=reader.item("vectors").integer(),
         models=Models(
-            models.text("charter"),
-            {name: _names(item) for name, item in models.item("overlays").entries()},
-            _names(models.item("mutants")),
+            _model(models, "charter") if models.text("charter") else "",
+            {name: _models(item) for name, item in models.item("overlays").entries()},
+            _models(models.item("mutants")),
         ),
         canaries={name: item.texts() for name, item in reader.item("canaries").entries()},
         counts={name: item.integer() for name, item in reader.item("counts").entries()},
@@ -166,6 +167,21 @@ def read_lines(path: Path) -> Iterator[Vector]:
 def _types(reader: JsonReader) -> dict[str, Json]:
     read_types(reader.raw, reader.where)
     return reader.object()
+
+
+def _model(reader: JsonReader, name: str) -> str:
+    """The module of a model, which the judge imports: only generated ones are allowed."""
+    module = reader.text(name)
+    if not _MODEL.fullmatch(module):
+        raise BadVector(
+            f"{reader.where}: {name!r} names the model {module!r}, which is no generated model; the"
+            " modules of those begin with charter_models"
+        )
+    return module
+
+
+def _models(reader: JsonReader) -> dict[str, str]:
+    return {name: _model(reader, name) for name in reader.object()}
 
 
 def _names(reader: JsonReader) -> dict[str, str]:

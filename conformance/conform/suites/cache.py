@@ -230,10 +230,10 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
     buckets = max(1, 2 * cores, -(-manifest.vectors // _ROWS))
     try:
         with _scratch(cached) as scratch:
-            stored = _write_buckets(folder, manifest, scratch, buckets)
+            stored, lines = _write_buckets(folder, manifest, scratch, buckets)
             (scratch / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
             listed = [{"vectors": bucket.vectors, "sha256": bucket.digest} for bucket in stored]
-            about = {"importer": importer_digest(), "buckets": listed}
+            about = {"importer": importer_digest(), "lines": lines, "buckets": listed}
             (scratch / _FILES).write_bytes(orjson.dumps(about))
             shutil.copy(folder / MANIFEST, scratch / MANIFEST)
             scratch.rename(cached)
@@ -296,7 +296,7 @@ def _intact(cached: Path) -> tuple[Bucket, ...]:
         about = orjson.loads((cached / _FILES).read_bytes())
         if about["importer"] != importer_digest():
             return ()
-        listed = about["buckets"]
+        listed, lines = about["buckets"], str(about["lines"])
         stored = tuple(Bucket(int(item["vectors"]), str(item["sha256"])) for item in listed)
         held = read_manifest(cached)
     except (OSError, ValueError, KeyError, TypeError, BadVector):
@@ -304,15 +304,17 @@ def _intact(cached: Path) -> tuple[Bucket, ...]:
     same = all(
         _digest_of(_path(cached, bucket)) == file.digest for bucket, file in enumerate(stored)
     )
-    whole = sum(file.vectors for file in stored) == held.vectors and held.digest == cached.name
-    return stored if same and whole else ()
+    whole = sum(file.vectors for file in stored) == held.vectors
+    sealed = held == held.sealed(lines) and held.digest == cached.name
+    return stored if same and whole and sealed else ()
 
 
 def _fingerprint(folder: Path) -> str:
-    """A hash of the files of a suite without its manifest."""
+    """A hash of the files of a suite."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix in (".jsonl", ".parquet"):
+        is_of_it = path.suffix in (".jsonl", ".parquet") or path.name == MANIFEST
+        if path.is_file() and is_of_it:
             total.update(path.relative_to(folder).as_posix().encode())
             with path.open("rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
@@ -324,7 +326,10 @@ def _stored_fingerprint(cached: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int) -> list[Bucket]:
+def _write_buckets(
+    folder: Path, manifest: Manifest, scratch: Path, buckets: int
+) -> tuple[list[Bucket], str]:
+    """Store the vectors of a suite; returns the files, and the digest of the vectors' lines."""
     lines = []
     counts = [0] * buckets
     with _Buckets(scratch, buckets) as stored:
@@ -332,14 +337,19 @@ def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int
             stored.add(found)
             lines.append(found.line)
             counts[bucket_of(found.item.id, buckets)] += 1
-    if len(lines) != manifest.vectors or lines_digest(lines) != manifest.digest:
+    if len(lines) != manifest.vectors:
         raise BadVector(
-            f"{folder}: {len(lines)} vectors that are not those of the manifest"
-            f" ({manifest.vectors}, digest {manifest.digest}); was a file cut off?"
+            f"{folder}: there are {len(lines)} vectors, and {manifest.vectors} in the manifest; was"
+            " a file cut off?"
         )
-    return [
-        Bucket(count, _digest_of(_path(scratch, bucket))) for bucket, count in enumerate(counts)
-    ]
+    digest = lines_digest(lines)
+    if manifest != manifest.sealed(digest):
+        raise BadVector(
+            f"{folder}: the vectors and the manifest do not have the digest {manifest.digest}; they"
+            " were changed, or an earlier version of conform wrote them"
+        )
+    written = [Bucket(count, _digest_of(_path(scratch, n))) for n, count in enumerate(counts)]
+    return written, digest
 
 
 class _Buckets:

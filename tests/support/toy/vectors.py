@@ -136,7 +136,7 @@ TYPES = {
 
 
 def write_toy_suite(
-    folder, count=40, seed=0, model=charter, charter_model="tests.support.toy.charter"
+    folder, count=40, seed=0, model=charter, charter_model="charter_models.toy.charter"
 ):
     """Writes a suite of the toy protocol with its models and canaries. `model` computes its
     answers; `charter_model` names the model that the judge uses."""
@@ -145,11 +145,11 @@ def write_toy_suite(
         charter_model,
         {
             "known": {
-                "": "tests.support.toy.keeps_leader",
-                "leader_stays": "tests.support.toy.keeps_leader",
+                "": "charter_models.toy.keeps_leader",
+                "leader_stays": "charter_models.toy.keeps_leader",
             }
         },
-        {"no_epoch_check": "tests.support.toy.no_epoch_check"},
+        {"no_epoch_check": "charter_models.toy.no_epoch_check"},
     )
     about = Manifest("", "toy.lease", "", "keeper", charter.SPEC_DIGEST, 0, models,
                      {"no_epoch_check": tuple(v.id for v in kills)}, types=TYPES)  # fmt: skip

@@ -170,3 +170,28 @@ def test_digest_that_is_no_digest_names_no_folder(digest, suites, cache, tmp_pat
     with pytest.raises(BadSuite, match="the digest is not 20 hexadecimal digits"):
         open_suite(suites[0], 1)
     assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_suite_whose_manifest_was_changed_is_refused(suites, stored):
+    place = Path(suites[0], "manifest.json")
+    if stored:
+        open_suite(suites[0], 1)
+    about = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps({**about, "consts": {"ttl": "int 1..9"}}), encoding="utf-8")
+    with pytest.raises(
+        BadSuite, match=f"do not have the digest {about['digest']}; they were changed"
+    ):
+        open_suite(suites[0], 1)
+
+
+def test_a_stored_suite_whose_manifest_was_changed_is_stored_again(suites):
+    first = open_suite(suites[0], 1)
+    place, whole = first.folder / "manifest.json", first.manifest
+    del first
+    about = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps({**about, "component": "other"}), encoding="utf-8")
+    with pytest.raises(BadSuite, match="was changed"):
+        open_suite(whole.digest, 1)
+    assert open_suite(suites[0], 1).manifest == whole
+    assert open_suite(whole.digest, 1).manifest == whole

@@ -2,24 +2,19 @@
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.suites import write_suite
+from tests.support.suites import sealed, write_suite
 from tests.support.toy.vectors import random_vectors, vector
 
 import charter.formats.vector
 from charter.formats.reading import BadVector
-from charter.formats.suite import (
-    Manifest,
-    parse_manifest,
-    read_lines,
-    read_manifest,
-    suite_digest,
-)
+from charter.formats.suite import Manifest, Models, parse_manifest, read_lines, read_manifest
 from charter.formats.vector import read_line, read_vector
 
 SCHEMAS = Path(charter.formats.vector.__file__).parent / "schemas"
@@ -137,9 +132,29 @@ def test_suite_round_trip_and_its_digest(tmp_path):
     written = write_suite(tmp_path, reversed(VECTORS), about)
     assert read_manifest(tmp_path) == written
     assert written.vectors == len(VECTORS)
-    assert written.digest == suite_digest(VECTORS) == suite_digest(reversed(VECTORS))
+    assert written == sealed(written, VECTORS) == sealed(written, reversed(VECTORS))
     assert {one.id for one in read_lines(tmp_path / "vectors.jsonl")} == {v.id for v in VECTORS}
-    assert suite_digest(VECTORS[1:]) != written.digest
+    assert sealed(written, VECTORS[1:]).digest != written.digest
+    other = replace(written, consts={"ttl": "int 1..9"})
+    assert sealed(other, VECTORS).digest != written.digest
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        Models("os"),
+        Models("tests.support.toy.charter"),
+        Models("charter_models"),
+        Models("charter_models..x"),
+        Models("charter_models_of_mine.x"),
+        Models("", {"known": {"entry": "antigravity"}}),
+        Models("", {}, {"mutant": "charter_models.x/../y"}),
+    ],
+)
+def test_a_manifest_names_only_generated_models(models):
+    about = Manifest("d" * 20, "p", "", "c", "s", 0, models)
+    with pytest.raises(BadVector, match="which is no generated model; the modules of those begin"):
+        parse_manifest(about.json(), "manifest.json")
 
 
 def test_a_manifest_names_constants_if_there_are_any():

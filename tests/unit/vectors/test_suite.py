@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.suites import write_suite
+from tests.support.suites import sealed, write_suite
 from tests.support.toy.vectors import random_vectors
 
 from charter import api
 from charter import prove as smt
 from charter.core.obligations import obligations
-from charter.formats.suite import Manifest, read_lines, read_manifest, suite_digest
+from charter.formats.suite import Manifest, read_lines, read_manifest
 from charter.formats.vector import Vector, Why
 from charter.suites import make
 from charter.suites.found import Found, place, read_found, rules_digest, write_found
@@ -156,7 +156,7 @@ def test_a_full_suite_is_written_twice_alike(lamp: Path, tmp_path: Path) -> None
     )
     assert one == two == read_manifest(tmp_path / "1")
     vectors = list(read_lines(tmp_path / "1" / "vectors.jsonl"))
-    assert suite_digest(vectors) == one.digest and len(vectors) == one.vectors
+    assert sealed(one, vectors) == one and len(vectors) == one.vectors
     assert {v.why.source for v in vectors} >= {"scenario", "exploration", "random"}
     assert one.counts["state_branch_pairs"] > 10
 
