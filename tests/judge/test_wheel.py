@@ -11,9 +11,11 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.support.tutorial import PAGE, Newcomer
 
 ROOT = Path(__file__).resolve().parents[2]
 HATCH = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
@@ -52,6 +54,11 @@ class Installed:
         assert "Traceback" not in done.stderr + done.stdout, done.stderr + done.stdout
         return done.returncode, done.stdout, done.stderr
 
+    def printed(self, command: Sequence[str]) -> tuple[int, str]:
+        """The exit code of a command, and all that it printed."""
+        code, out, err = self.conform(*command)
+        return code, out + err
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
@@ -87,6 +94,13 @@ def test_from_an_empty_folder_to_a_counterexample(installed: Installed) -> None:
     assert code == 0, out + err
     assert out.endswith("fine\n")
     assert installed.conform("generate", "--check", at="mine")[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_the_tutorial_is_true_from_an_empty_folder(installed: Installed) -> None:
+    newcomer = Newcomer(installed.folder, installed.printed)
+    assert newcomer.page() == PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
