@@ -1,4 +1,5 @@
-"""Serialises core to bytes and back, with spans and comments, for the cache.
+"""Serialises core to bytes and back, with spans and comments, for the cache; its digest without
+them says whether two models are equal.
 
 The bytes are JSON, compressed: a list of rows, the model's last. A row is the name of a class and
 its fields in order, or "" and the members of a tuple. A field is null, a truth value, a number, a
@@ -10,9 +11,10 @@ from __future__ import annotations
 import gc
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from hashlib import sha256
 
 from charter.core import expressions, nodes, types
 from charter.core.nodes import Model
@@ -46,10 +48,21 @@ _FIELDS: dict[type, _Fields] = {
 
 def encoded(model: Model) -> bytes:
     """The bytes of a model. Equal parts, spans included, share one row."""
+    names = {made: (*it.placed, *it.named) for made, it in _FIELDS.items()}
+    return zlib.compress(_rows(model, names), level=1)
+
+
+def digest(model: Model) -> str:
+    """The same for equal models: spans, comments and sections do not change it."""
+    compared = {made: [f.name for f in fields(made) if f.compare] for made in _FIELDS}
+    return sha256(_rows(model, compared)).hexdigest()
+
+
+def _rows(model: Model, names: Mapping[type, Sequence[str]]) -> bytes:
+    """The rows of a model with these fields of each class. Equal parts share one row."""
     rows: list[str] = []
     by_identity: dict[int, list[int]] = {}
     by_text: dict[str, list[int]] = {}
-    names = {made: (*it.placed, *it.named) for made, it in _FIELDS.items()}
 
     def cell(item: object) -> object:
         if item is None or isinstance(item, bool | int | str):
@@ -68,7 +81,7 @@ def encoded(model: Model) -> bytes:
         return found
 
     cell(model)
-    return zlib.compress(f"[{','.join(rows)}]".encode(), level=1)
+    return f"[{','.join(rows)}]".encode()
 
 
 def decoded(data: bytes) -> Model:

@@ -16,7 +16,8 @@ from pathlib import Path
 import platformdirs
 
 MOST = 256
-"""The most files in a folder; the least recently used ones are deleted."""
+"""The most files in a folder, unless its user says otherwise; the least recently used ones are
+deleted."""
 _DIGEST = 32
 
 
@@ -44,15 +45,15 @@ def from_cache(path: Path) -> bytes | None:
     return data[_DIGEST:] if whole else None
 
 
-def to_cache(path: Path, data: bytes) -> None:
-    """Store `data`, and delete the least recently used files above MOST."""
+def to_cache(path: Path, data: bytes, most: int = MOST) -> None:
+    """Store `data`, and delete the least recently used files of its folder above `most`."""
     new = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         new.write_bytes(sha256(data).digest() + data)
         new.replace(path)
         used = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime_ns)
-        for old in used[:-MOST]:
+        for old in used[:-most]:
             old.unlink(missing_ok=True)
     except OSError:
         with suppress(OSError):

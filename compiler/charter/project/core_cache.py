@@ -33,12 +33,12 @@ def load_or_compile(
 def _digest(sources: Sequence[Source], selection: Selection) -> str:
     edits = (selection.variant, selection.mutant, selection.entries)
     texts = (*sources, *selection.overlay)
-    said = (_compiler(), edits, *((text.name, text.text) for text in texts))
+    said = (compiler(), edits, *((text.name, text.text) for text in texts))
     return sha256(repr(said).encode()).hexdigest()
 
 
 @cache
-def _compiler() -> str:
+def compiler() -> str:
     """The digest of this compiler's files."""
     folder = Path(charter.__file__).parent
     files = sorted([*folder.rglob("*.py"), *folder.rglob("*.lark")])

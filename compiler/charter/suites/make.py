@@ -84,7 +84,7 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
         manifest = write_records(folder, records, of.manifest(small.counts()))
         return Made(manifest, {}, left, small.failed)
     with _scratch(folder) as scratch:
-        built = build_full(of.model, of.component.name, of.sources, scratch, progress)
+        built = build_full(of.model, of.component.name, scratch, progress)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
         manifest = write_records(folder, merged(everything), about)

@@ -100,7 +100,7 @@ def test_core_is_made_anew_when_the_compiler_changed(
 ) -> None:
     make = Maker(api.PLAIN)
     make(api.Source("a", TEXT))
-    monkeypatch.setattr(core_cache, "_compiler", lambda: "another")
+    monkeypatch.setattr(core_cache, "compiler", lambda: "another")
     make(api.Source("a", TEXT))
     assert make.times == 2
 

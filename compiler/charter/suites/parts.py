@@ -1,0 +1,144 @@
+"""The parts of a full suite: what one instance gives, explored or walked. They are kept in the
+cache, so that a change of a charter makes again only the parts that it changes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from charter.core import nodes as n
+from charter.core.encoding import decoded, digest, encoded
+from charter.formats.vector import Vector
+from charter.passes.narrow import narrowed
+from charter.project.cache import cache_folder, from_cache, to_cache
+from charter.project.core_cache import compiler
+from charter.suites.explored import ExploredInstance
+from charter.suites.instance_planner import InstancePlanner
+from charter.suites.record import VectorRecord, packed, unpacked
+from charter.suites.walks import Walks
+
+WALKS = 2_000
+"""Random walks in each instance."""
+
+MOST_PARTS = 64
+"""The most parts in the cache; one has some megabytes, a suite of Kafka's controller 13."""
+
+Kind = Literal["explored", "walks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One part for one process, as plain data: the encoded model, which has one instance. The part
+    goes to `place`. `key` is its name in the cache: the digest of all that its vectors depend on,
+    which spans and comments are not."""
+
+    model: bytes
+    kind: Kind
+    instance: str
+    key: str
+    place: Path
+
+    @staticmethod
+    def of(model: n.Model, instance: n.Instance, kind: Kind, folder: Path) -> Task:
+        """The task of an instance of a component of `model`."""
+        alone = replace(model, instances=(instance,), scenarios=(), mutants=(), variants=())
+        cut = narrowed(replace(alone, sources=(), docs=(), links=()), instance.machine)
+        said = (compiler(), platform.python_version(), kind, WALKS, digest(cut))
+        key = sha256(repr(said).encode()).hexdigest()
+        return Task(encoded(cut), kind, instance.name, key, folder / f"{kind}-{instance.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceVectors:
+    """A part that was written, with its counts; `refused` are vectors that could not be made, by
+    reason."""
+
+    place: Path
+    states: int
+    pairs: frozenset[int]
+    refused: Mapping[str, int]
+
+    def records(self) -> Iterator[VectorRecord]:
+        """Its records in the order of their ids."""
+        with gzip.open(self.place, "rt", encoding="utf-8", newline="\n") as lines:
+            next(lines)
+            yield from map(unpacked, lines)
+
+    @staticmethod
+    def at(place: Path) -> InstanceVectors:
+        """A written part."""
+        with gzip.open(place, "rt", encoding="utf-8", newline="\n") as lines:
+            head = json.loads(next(lines))
+        return InstanceVectors(place, head["states"], frozenset(head["pairs"]), head["refused"])
+
+
+def kept(task: Task) -> InstanceVectors | None:
+    """The part of a task, if the cache has it intact."""
+    data = from_cache(_cached(task))
+    if data is None:
+        return None
+    task.place.write_bytes(data)
+    return InstanceVectors.at(task.place)
+
+
+def make_part(task: Task) -> InstanceVectors:
+    """Make the part of a task, and keep it. Runs in a process of its own."""
+    model = decoded(task.model)
+    (instance,) = model.instances
+    if task.kind == "explored":
+        explored = ExploredInstance.of(model, instance)
+        streams: tuple[Iterable[Vector], ...] = (
+            explored.loaded(),
+            explored.witnesses(),
+            explored.paths(),
+        )
+        records = [VectorRecord.of(vector) for stream in streams for vector in stream]
+        pairs, planners = explored.pairs, [explored.engine, explored.opened]
+        states = len(explored.graph.states)
+    else:
+        walks = Walks.of(model, instance)
+        records = [VectorRecord.of(vector) for vector in walks.vectors(WALKS)]
+        pairs, planners, states = walks.pairs, [walks.engine], 0
+    part = InstanceVectors(task.place, states, frozenset(pairs), _refused(planners))
+    data = _written(part, records)
+    part.place.write_bytes(data)
+    if not _names_a_place(model, part.refused):
+        to_cache(_cached(task), data, MOST_PARTS)
+    return part
+
+
+def _cached(task: Task) -> Path:
+    return cache_folder("vectors") / f"{task.key}.vectors"
+
+
+def _written(part: InstanceVectors, records: list[VectorRecord]) -> bytes:
+    """The content of a part's file: its counts, and a line for each record, sorted by id."""
+    records.sort(key=lambda record: record.id)
+    counts = {"states": part.states, "pairs": sorted(part.pairs), "refused": dict(part.refused)}
+    content = io.BytesIO()
+    with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=1, mtime=0) as file:
+        file.write(f"{json.dumps(counts)}\n".encode())
+        file.writelines(packed(record).encode() for record in records)
+    return content.getvalue()
+
+
+def _refused(planners: Iterable[InstancePlanner]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in planners:
+        for reason, count in each.planner.refused.items():
+            found[reason] = found.get(reason, 0) + count
+    return found
+
+
+def _names_a_place(model: n.Model, reasons: Iterable[str]) -> bool:
+    """Whether a reason names a place of the charter, which a comment above it would move."""
+    placed = (*model.functions, *model.components, *model.properties, *model.instances)
+    files = {each.span.source.name for each in placed}
+    return any(f"{name}:" in reason for name in files for reason in reasons)
