@@ -18,6 +18,7 @@ import pytest
 from tests.support.tutorial import PAGE, Newcomer
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE_FOR_MAN = ROOT / "docs" / "man" / "conform.1"
 HATCH = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
 
 
@@ -30,6 +31,7 @@ def test_the_wheel_has_what_comes_with_the_tool_and_hides_no_models() -> None:
         assert target == f"conform/builtin/{source}", "laid out as the checkout is"
     assert {"charter.toml", "spec", "generated", "conformance/adapters"} < set(placed)
     assert {"docs/language", "docs/diagnostics", "docs/formats"} < set(placed)
+    assert wheel["shared-data"] == {"docs/man/conform.1": "share/man/man1/conform.1"}
 
 
 class Installed:
@@ -107,6 +109,8 @@ def test_the_tutorial_is_true_from_an_empty_folder(installed: Installed) -> None
 @pytest.mark.network
 def test_what_comes_with_the_tool_is_there(installed: Installed) -> None:
     assert installed.conform("doctor")[0] == 0
+    page = installed.bin.parent / "share" / "man" / "man1" / "conform.1"
+    assert page.read_text(encoding="utf-8") == PAGE_FOR_MAN.read_text(encoding="utf-8")
     _, out, _ = installed.conform("targets", "--json")
     assert [item["id"] for item in json.loads(out)] == ["kafka-controller", "reference"]
     assert installed.conform("explain", "type/mismatch")[0] == 0

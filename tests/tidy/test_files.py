@@ -22,7 +22,7 @@ from tests.tidy.house import (
 SUFFIXES: Final = {
     *(".charter", ".py", ".lark", ".j2", ".java", ".toml", ".json", ".jsonl", ".xml"),
     *(".properties", ".md", ".txt", ".svg", ".png", ".css", ".js", ".html", ".parquet", ".csv"),
-    *(".tla", ".cfg", ".typed", ".formatted", ".core", ".scm", ".go", ".mod", ".rs", ".yml"),
+    *(".tla", ".cfg", ".typed", ".formatted", ".core", ".scm", ".go", ".mod", ".rs", ".yml", ".1"),
 }
 NAMES: Final = {"Makefile", "LICENSE", ".gitignore", ".gitattributes", "run"}
 TOP: Final = {

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import NoReturn, Protocol, cast
 
 _PROJECT = {
@@ -41,6 +42,17 @@ _COMPILER = {
 }
 _RESUMABLE = ("run",)
 
+EXIT_CODES = {
+    0: "fine",
+    1: "a finding",
+    2: "an error that you can fix",
+    3: "incomplete or not to be trusted",
+    4: "vacuous",
+    5: "a bug of a generated model",
+    130: "interrupted",
+    141: "the reader closed the pipe",
+}
+
 _EXAMPLES = """examples:
   conform check spec/kafka
   conform run --target reference
@@ -48,9 +60,6 @@ _EXAMPLES = """examples:
   conform replay 3b0c91 --run build/runs/kafka-controller-4.3.1-9f01c2aa
   conform compare build/runs/A build/runs/B
   conform report build/runs/A build/runs/B --out build/report
-
-exit codes: 0 fine; 1 a finding; 2 an error that you can fix; 3 incomplete or not to be trusted;
-4 vacuous; 5 a bug of a generated model; 130 interrupted; 141 the reader closed the pipe
 """
 
 
@@ -93,7 +102,8 @@ def overview() -> str:
         lines += [f"  {name:<10} {about}" for name, about in commands.items()]
         lines.append("")
     lines.append("conform COMMAND --help shows more, conform help TOPIC a page of the manual.")
-    return "\n".join(lines) + "\n\n" + _EXAMPLES
+    codes = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+    return "\n".join([*lines, "", _EXAMPLES, *wrap(f"exit codes: {codes}", 97), ""])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -148,14 +158,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
 
     try:
         command = command_of(name)
-        parser = _Parser(
-            prog=f"conform {name}",
-            description=about[:1].upper() + about[1:] + ".",
-            epilog=command.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.add_arguments(parser)
-        chosen = parser.parse_args(given)
+        chosen = parser_of(name, about).parse_args(given)
         chosen.given = [name, *given]
         code = command.run(chosen)
         sys.stdout.flush()  # at the exit of Python a closed pipe is not caught
@@ -205,6 +208,19 @@ def _crashed() -> int:
 def commands() -> dict[str, str]:
     """All commands, with what they do."""
     return {**_PROJECT, **_COMPILER, **_JUDGE}
+
+
+def parser_of(name: str, about: str) -> argparse.ArgumentParser:
+    """The parser of a command, which does what `about` says."""
+    command = command_of(name)
+    parser = _Parser(
+        prog=f"conform {name}",
+        description=about[:1].upper() + about[1:] + ".",
+        epilog=command.EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    return parser
 
 
 def command_of(name: str) -> Command:

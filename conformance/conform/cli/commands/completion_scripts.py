@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conform.cli.main import command_of, commands
+from conform.cli.main import commands, parser_of
 
 NAMED: Final = {
     "--instance": "instances",
@@ -54,9 +54,7 @@ def described() -> tuple[Described, ...]:
 
 
 def _described(name: str, about: str) -> Described:
-    parser = argparse.ArgumentParser(prog=f"conform {name}")
-    command_of(name).add_arguments(parser)
-    actions = parser._actions  # argparse has no other way to list them
+    actions = parser_of(name, about)._actions  # argparse has no other way to list them
     arguments = [action for action in actions if not action.option_strings]
     return Described(
         name,

@@ -15,18 +15,26 @@ EXAMPLES = """examples:
   conform help
   conform help properties
   conform help adapter
+  conform help --man | man -l -
 
 Shows a page of the manual. Without a topic: all commands and topics. `conform COMMAND --help` is
 about a command, `conform explain CODE` about an error.
+--man prints all commands as one page for man; `pip` installs it as conform(1) below its prefix.
 """
 _FOLDERS = ("guide", "language", "formats")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", nargs="?", default="", help="a page, such as properties")
+    parser.add_argument("--man", action="store_true", help="print all commands as a page for man")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.man:
+        from conform.cli.commands.man_page import man_page
+
+        out(man_page())
+        return 0
     pages = {
         _topic(path): path for name in _FOLDERS for path in sorted((docs() / name).glob("*.md"))
     }

@@ -31,7 +31,10 @@ scenario fails (the suite is made without it); 2: the charter cannot be read.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
-    parser.add_argument("--profile", choices=("smoke", "full"), default="smoke")
+    parser.add_argument(
+        "--profile", choices=("smoke", "full"), default="smoke",
+        help="the small suite, or all that instances give (default: smoke)",
+    )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--component", default="", help="the component (default: the first)")
     parser.add_argument("--search", action="store_true", help="search for more questions first")
