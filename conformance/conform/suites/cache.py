@@ -237,8 +237,6 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
             (scratch / _FILES).write_bytes(orjson.dumps(about))
             shutil.copy(folder / MANIFEST, scratch / MANIFEST)
             scratch.rename(cached)
-    except FileNotFoundError as error:
-        raise BadSuite(f"{error.filename} is missing; generate the suite again") from None
     except OSError as error:
         raise CannotWrite(
             f"the suite could not be stored in {cached.parent} ({error.strerror}); make room, or"

@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.support.toy.vectors import write_toy_suite
 
-from conform.console.errors import BadSuite
+from conform.console.errors import BadSuite, CannotWrite
 from conform.suites import cache, importing
 from conform.suites.cache import open_suite
 
@@ -48,3 +49,12 @@ def test_a_suite_that_another_version_stored_is_stored_again(
     again = open_suite(str(SUITE), 1)
     assert all(item.needs for item in again.items(0))
     assert open_suite(digest, 1).stored == again.stored
+
+
+def test_a_cache_that_cannot_be_written_is_not_the_fault_of_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_toy_suite(tmp_path / "suite", 3)
+    monkeypatch.setenv("CHARTER_CACHE", "/proc/nowhere")
+    with pytest.raises(CannotWrite, match=r"stored in /proc/nowhere/.*set CHARTER_CACHE"):
+        open_suite(str(tmp_path / "suite"), 1)
