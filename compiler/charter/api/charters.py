@@ -6,6 +6,7 @@ checks, passes or engines."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -208,6 +209,19 @@ def generate(project: Project) -> tuple[str, ...]:
     from charter.api import generated
 
     return generated.write(project)
+
+
+def spec_digest(project: Project, protocol: str, component: str, variant: str) -> str:
+    """The digest of the rules of a component as the charters of a project are now; "" if they lack
+    the protocol or the component. Raises `Refused` and `Unreadable`."""
+    from charter.api import generated
+    from charter.suites.subject import subject
+
+    for found in generated.protocols(project):
+        if found.name == protocol:
+            with contextlib.suppress(Missing):
+                return subject(found.sources, variant, component).spec_digest
+    return ""
 
 
 def charters_of(project: Project) -> tuple[str, ...]:

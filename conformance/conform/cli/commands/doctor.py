@@ -16,9 +16,10 @@ from conform.adapters.doctor import NOT_CHECKED, NOT_YET, Check, Probes, check_a
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import Target, java, model_values, prepare, target, targets
 from conform.adapters.trials import trials_of
+from conform.cli.commands.fresh import older_than_charter
 from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import installed, remedy
-from conform.console.terminal import columns, out, out_json
+from conform.console.terminal import columns, out, out_json, say
 from conform.judging.model import use_folders
 from conform.runs.select import suite_for
 from conform.suites.cache import Suite, cache_folder, open_suite
@@ -85,6 +86,9 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     folders = model_folders(model)
     use_folders(folders)
     prepared = prepare(chosen, arguments.release, model_values(model, folders))
+    older = older_than_charter(arguments.adapter, arguments.release) if probes.manifest else ""
+    if older:
+        say(older)
     return list(check_adapter(replace(prepared.start, consts=types), probes, chosen))
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from charter.formats.project import BadProject
+from conform.cli.commands.fresh import older_than_charter
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
@@ -25,10 +26,12 @@ EXAMPLES = """examples:
   conform run --target ./adapter -k renew/late -x
   conform run --target ./adapter --last-failed
 
-Repeat the command to resume an interrupted run. Exit code 0: no divergence, or only those that the
-target's overlay or the baseline explain; 1: a new one, or an overlay entry that no longer applies;
-3: not all of the suite was compared, a canary misbehaved, or batches broke; 5: a generated model
-has a bug.
+Warns if generated/ is older than the charter; `conform test` brings it up to date. Repeat the
+command to resume an interrupted run.
+
+Exit code 0: no divergence, or only those that the target's overlay or the baseline explain; 1: a
+new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, a canary
+misbehaved, or batches broke; 5: a generated model has a bug.
 """
 
 
@@ -102,6 +105,9 @@ def _baseline(arguments: argparse.Namespace) -> Baseline:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.engine == "spark":
         need("pyspark", "--engine spark", "use --engine inline")
+    older = "" if arguments.suite else older_than_charter(arguments.target, arguments.release)
+    if older:
+        say(older)
     options = RunOptions(
         target=arguments.target,
         release=arguments.release,
