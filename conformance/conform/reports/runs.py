@@ -16,6 +16,7 @@ from charter.formats.canonical import Json
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
 from conform.reports.sections import Sections, read_sections
+from conform.runs.kept import kept
 from conform.storage.store import Dataset, RunFolder, open_files
 from conform.storage.tables import DATASETS
 from conform.suites.cache import Suite, open_suite
@@ -164,7 +165,7 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
     about, summary = store.read_json("run.json"), store.read_json("summary.json")
     outcome = store.read_json("canaries.json")
     canaries = outcome.get("canaries")
-    suite = _suite(about.get("suite"))
+    suite = _suite(about.get("suite")) or kept(folder)
     return ReportedRun(
         slug=_slug(about, taken),
         folder=folder,

@@ -28,6 +28,7 @@ from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
 from conform.runs.findings import RunFinding, run_findings
 from conform.runs.forgetful import forgetful, outlook
+from conform.runs.kept import keep
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
     Ranges,
@@ -171,6 +172,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
     concluded["adapter_trouble"] = adapter_trouble(folder)
+    keep(folder, suite, concluded)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.finish(concluded)

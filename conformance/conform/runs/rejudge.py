@@ -26,6 +26,7 @@ from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.engines.context import RunContext
 from conform.runs.execute import Finished, judged_with, scope
 from conform.runs.findings import run_findings
+from conform.runs.kept import keep
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.runs.selection import Wanted
 from conform.runs.trouble import adapter_trouble
@@ -93,6 +94,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["adapter_trouble"] = adapter_trouble(new)
+    keep(new, suite, concluded)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)

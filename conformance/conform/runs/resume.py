@@ -12,6 +12,7 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from charter.formats.project import find_project
 from conform.console.errors import BadRun
+from conform.runs.kept import PLACE
 from conform.storage.lease import Lease
 from conform.storage.store import RunFolder
 
@@ -25,7 +26,7 @@ _SAME = {
     "prepared": "prepared files",
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
-_OURS = ("verdicts", "deviations", "observations", "transitions", "commits")
+_OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "commits")
 
 
 def folder_at(out: str, about: Mapping[str, Json]) -> RunFolder:

@@ -19,6 +19,7 @@ from conform.adapters.projects import model_folders, projects
 from conform.adapters.targets import Prepared, Target, model_values, prepare, target
 from conform.console.errors import BadSuite, UnknownTarget
 from conform.judging.model import PACKAGE, use_folders
+from conform.runs.kept import kept
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
 
@@ -65,7 +66,7 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     if not name:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     chosen = target(name)
-    found = open_suite(suite_for(chosen, release, suite), os.cpu_count() or 1)
+    found = _opened(suite_for(chosen, release, suite), selection)
     module = found.manifest.models.charter
     folders = model_folders(module)
     use_folders(folders)
@@ -74,6 +75,17 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     prepared = replace(prepared, start=start)
     entries = models_of(found.manifest, chosen, prepared.release, ranges)
     return ResolvedRun(prepared, found, entries, folders)
+
+
+def _opened(place: str, selection: RunSelection) -> Suite:
+    """A suite; if it is gone, the vectors of it that the earlier run kept. Raises `BadSuite`."""
+    try:
+        return open_suite(place, os.cpu_count() or 1)
+    except BadSuite:
+        held = kept(Path(selection.earlier)) if selection.earlier and not selection.suite else None
+        if held is None:
+            raise
+        return held
 
 
 def suite_for(chosen: Target, release: str, suite: str = "") -> str:

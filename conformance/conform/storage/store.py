@@ -22,6 +22,8 @@ T = TypeVar("T")
 Dataset: TypeAlias = pa.dataset.Dataset
 
 _BESIDE = ("run.json", "prepared.json", "canaries.json")
+_KEPT = ("suite/manifest.json", "suite/bucket=0000/part-0.parquet")
+"""Files that a run has only if it keeps vectors."""
 _CHUNK = 1 << 20
 _COMMIT = re.compile(r"bucket=(\d{4,9})\.json")
 
@@ -81,6 +83,10 @@ class RunFolder:
         """Whether a file is there."""
         system, root = filesystem(self.place)
         return bool(system.get_file_info(f"{root}/{name}").type == fs.FileType.File)
+
+    def write_table(self, name: str, table: pa.Table) -> None:
+        """Write a Parquet file atomically."""
+        self._write(name, _parquet(table))
 
     def commit(
         self, bucket: int, tables: Mapping[str, DatasetRows], summary: Mapping[str, Json]
@@ -153,7 +159,8 @@ class RunFolder:
 
     def _files(self) -> str:
         """The digest of everything beside summary.json."""
-        names = [*_BESIDE, *map(_commit, self.buckets_done())]
+        present = [name for name in _KEPT if self.has(name)]
+        names = [*_BESIDE, *present, *map(_commit, self.buckets_done())]
         return _sha256(orjson.dumps([[name, self._digest(name)] for name in names]))
 
     def _digest(self, name: str) -> str:

@@ -12,7 +12,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,6 +114,19 @@ class Suite:
             )
         return vector_of(found[0])
 
+    def rows(self, ids: Collection[str]) -> pa.Table:
+        """The rows of vectors with these ids, in the order of their ids. Raises `BadSuite`."""
+        wanted: dict[int, list[str]] = {}
+        for vector_id in ids:
+            wanted.setdefault(bucket_of(vector_id, self.buckets), []).append(vector_id)
+        found = [
+            pa.parquet.read_table(
+                self.check(bucket), schema=SUITE, filters=[("id", "in", some)], partitioning=None
+            )
+            for bucket, some in sorted(wanted.items())
+        ]
+        return pa.concat_tables(found).sort_by("id")
+
     def _starting(self, bucket: int, start: str) -> list[VectorItem]:
         """The vectors of a bucket whose ids start with `start`; texts of others are not read."""
         path = self.check(bucket)
@@ -158,6 +171,17 @@ def batch_items(batch: pa.RecordBatch) -> Iterator[VectorItem]:
     ]
     for row in zip(*columns, strict=True):
         yield VectorItem(*row)
+
+
+def stored_in(folder: Path, buckets: int) -> Suite:
+    """A suite that is stored in a folder outside of the cache. Raises `BadSuite`."""
+    try:
+        manifest = read_manifest(folder)
+        counts = [pa.parquet.read_metadata(_path(folder, n)).num_rows for n in range(buckets)]
+    except (BadVector, OSError, pa.ArrowInvalid) as error:
+        raise BadSuite(f"{folder} cannot be read ({error})") from None
+    digests = [_digest_of(_path(folder, number)) for number in range(buckets)]
+    return Suite(folder, manifest, tuple(map(Bucket, counts, digests)))
 
 
 def open_suite(wanted: str, cores: int) -> Suite:

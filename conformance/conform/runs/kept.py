@@ -1,0 +1,48 @@
+"""The vectors that a run keeps in its folder: those that it names, and others that did not conform.
+So `conform replay` and the report work when the suite has left the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from charter.formats.canonical import Json
+from charter.formats.suite import MANIFEST
+from charter.formats.verdict import Kind
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite, stored_in
+
+MOST = 10_000
+"""The most vectors that are kept besides those that a run names."""
+
+PLACE = "suite"
+"""The folder of the kept vectors in that of a run."""
+_NOT_KEPT = (Kind.CONFORMS, Kind.INCONCLUSIVE, Kind.UNSUPPORTED)
+
+
+def keep(folder: RunFolder, suite: Suite, summary: Mapping[str, Json]) -> None:
+    """Keep vectors of a run, as a stored suite with one bucket: those that its findings and its
+    trouble with the adapter name, and at most `MOST` others that did not conform."""
+    rows = folder.table("verdicts").select(["id", "kind"])
+    fine = pc.is_in(rows["kind"], value_set=pa.array([str(kind) for kind in _NOT_KEPT]))
+    others = sorted(rows.filter(pc.invert(fine))["id"].to_pylist())[:MOST]
+    wanted = {*others, *_named(summary["findings"]), *_named(summary["adapter_trouble"])}
+    if not wanted:
+        return
+    folder.write_table(f"{PLACE}/bucket=0000/part-0.parquet", suite.rows(wanted))
+    folder.write_json(f"{PLACE}/{MANIFEST}", suite.manifest.json())
+
+
+def _named(listed: Json) -> Iterator[str]:
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict):
+            yield str(item["vector"])
+
+
+def kept(run: Path) -> Suite | None:
+    """The vectors that a run kept; None if it kept none."""
+    place = run / PLACE
+    return stored_in(place, 1) if (place / MANIFEST).is_file() else None
