@@ -52,9 +52,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project: Path) -> None:
     code, out, err = conform("test")
     assert code == 0, out + err
-    assert [line.split()[0] for line in out.splitlines()[:5]] == [
-        "check", "scenarios", "explore", "vectors", "generate",
+    assert [line.split()[0] for line in out.splitlines()[:6]] == [
+        "check", "scenarios", "explore", "vectors", "generate", "ledger",
     ]  # fmt: skip
+    assert "check     spec/lamp.charter: no errors\n" in out
+    assert "ledger    lamp: 4 obligations covered, 0 proved infeasible, 0 open\n" in out
     assert "explore   tiny: 2 states, nothing is violated" in out
     assert (project / "build" / "report" / "index.html").is_file()
     assert out.endswith("fine\n")
@@ -93,7 +95,28 @@ def test_a_wrong_charter_is_not_judged_by(
     path.write_text(LAMP.replace(before, after, 1))
     code, out, err = conform("test")
     assert (code, said in out + err) == (1, True), out + err
+    assert ("no errors" in out) == (" 0 of them fail" in out)
     assert not (project / "build").exists()
+
+
+def test_open_obligations_are_counted_and_the_command_that_lists_them_named(
+    conform, project: Path
+) -> None:
+    spec = project / "spec" / "lamp.charter"
+    spec.write_text(LAMP[: LAMP.index("scenario")])
+    code, first, err = conform("test")
+    assert code == 0, first + err
+    for questions in (project / "spec" / "found").rglob("*.jsonl"):
+        questions.write_text("")
+    code, out, err = conform("test")
+    (line,) = (line for line in out.splitlines() if line.startswith("ledger"))
+    command = "conform vectors spec/lamp.charter --component lamp"
+    assert line == (
+        f"ledger    lamp: 0 obligations covered, 0 proved infeasible, 4 open; `{command}` lists"
+        " the open ones"
+    )
+    listed = conform(*command.split()[1:])[1]
+    assert sum(line.startswith("open: ") for line in listed.splitlines()) == 4
 
 
 def test_what_is_not_searched_to_the_end_is_named(conform, project: Path) -> None:

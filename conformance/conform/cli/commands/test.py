@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.formats.canonical import Json
 from charter.formats.project import Project, find_project
+from charter.formats.suite import MANIFEST, read_manifest
 from conform.adapters.projects import project_here
 from conform.adapters.targets import Target, read
 from conform.cli.commands.charters import read as read_charter
@@ -39,9 +41,9 @@ EXAMPLES = """examples:
   conform test --adapter lease-go
 
 For each charter of the project: checks it, runs its scenarios, explores its instances, looks for
-questions if its rules changed, brings generated/ up to date, judges each implementation of its
-components with the small suite, and writes a report. Findings that baselines/ID.toml lists with a
-reason are known (ID: that of the adapter).
+questions if its rules changed, brings generated/ up to date, tells how many obligations the small
+suite leaves open, judges each implementation of its components with it, and writes a report.
+Findings that baselines/ID.toml lists with a reason are known (ID: that of the adapter).
 
 Exit code 0: all is well; 1: an error in a charter, a violated property, a failing scenario, or a
 new finding on an implementation; 2: something is missing here; 3: a run is incomplete or not to be
@@ -67,11 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class Tested:
-    """The results so far: exit codes, what --json prints, and the instances that were given up."""
+    """The results so far: exit codes, what --json prints (`obligations`: for each judged component
+    how many are covered, infeasible and open), and the instances that were given up."""
 
     quiet: bool
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
+    obligations: list[Json] = field(default_factory=list)
     runs: list[Json] = field(default_factory=list)
     given_up: list[str] = field(default_factory=list)
 
@@ -158,9 +162,9 @@ def _check_targets(chosen: Sequence[Target], models: dict[Path, Model], each: bo
 def _checked(path: Path, most: int, tested: Tested) -> Model:
     """Check a charter, run its scenarios and explore its instances."""
     _, model = read_charter(path, api.Selection())
-    tested.tell("check", f"{path}: no errors")
     machines = dict.fromkeys(instance.machine for instance in model.instances)
     failing = [one for machine in machines for one in api.failing_scenarios(model, machine)]
+    tested.tell("check", f"{path}: {'a scenario fails' if failing else 'no errors'}")
     for one in failing:
         tested.codes.append(1)
         if not tested.quiet:
@@ -225,10 +229,13 @@ def _judged(
     if not pairs:
         tested.tell("judge", f"nothing: no adapter in {project.adapters} is of these protocols")
         return []
-    for path, component in dict.fromkeys((path, target.component) for path, target in pairs):
+    judged = dict.fromkeys((path, target.component) for path, target in pairs)
+    for path, component in judged:
         _look(path, component, tested)
     changed = api.generate(project)
     tested.tell("generate", f"{len(changed)} files changed" if changed else "up to date")
+    for path, component in judged:
+        _obligations(project, path, (models[path], component), tested)
     finished: list[Finished] = []
     for _, target in pairs:
         options = RunOptions(
@@ -265,6 +272,29 @@ def _look(path: Path, component: str, tested: Tested) -> None:
     tested.tell("vectors", f"{component}: looked for questions{left}")
 
 
+def _obligations(project: Project, path: Path, about: tuple[Model, str], tested: Tested) -> None:
+    """Tell how many obligations of a component its small suites cover, one for each variant."""
+    model, component = about
+    for place in sorted((project.generated / "suites").rglob(MANIFEST)):
+        found = read_manifest(place.parent)
+        if (found.protocol, found.component) != (model.protocol, component):
+            continue
+        covered, proved, left = (
+            found.counts[f"obligations_{name}"] for name in ("covered", "infeasible", "open")
+        )
+        command = ["conform", "vectors", str(path), "--component", component]
+        command += ["--variant", found.variant] if found.variant else []
+        name = f"{component}, variant {found.variant}" if found.variant else component
+        listed = f"; `{shlex.join(command)}` lists the open ones" if left else ""
+        tested.tell(
+            "ledger",
+            f"{name}: {covered} obligations covered, {proved} proved infeasible,"
+            f" {left} open{listed}",
+        )
+        counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}
+        tested.obligations.append({"component": component, "variant": found.variant, **counts})
+
+
 def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:
     """Write the report of the runs; its front page."""
     if not runs:
@@ -277,8 +307,8 @@ def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:
 def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
     """The last lines, or the JSON."""
     if tested.quiet:
-        out_json({"charters": tested.charters, "runs": tested.runs, "report": report,
-                  "exit": tested.exit_code})  # fmt: skip
+        out_json({"charters": tested.charters, "obligations": tested.obligations,
+                  "runs": tested.runs, "report": report, "exit": tested.exit_code})  # fmt: skip
         return
     if report:
         tested.tell("report", report)
