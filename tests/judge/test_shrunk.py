@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
+from conform.cli.commands.shown import show_example
 from conform.reports import write
+from conform.runs.execute import Finished
+from conform.storage.store import RunFolder
 
 
 def test_smallest_vector_is_shown_replayed_and_reported(
@@ -26,6 +29,7 @@ def test_smallest_vector_is_shown_replayed_and_reported(
     assert lines[place + 4 : place + 6] == ["expected  observed", 'leader  null      "n1"']
     command = lines[place + 6].removeprefix("see: conform ").split()
     finding = json.loads((out / "summary.json").read_text())["findings"][0]
+    assert finding["sentence"] == 'expire/expired: expected leader = null, got "n1"'
     assert command == ["replay", finding["shrunk"]["vector"][:12], "--run", "run"]
     code, said, _ = conform(*command[:3], out)
     assert code == 1
@@ -35,4 +39,17 @@ def test_smallest_vector_is_shown_replayed_and_reported(
     write([out], tmp_path / "report")
     (page,) = (tmp_path / "report").glob(f"runs/*/findings/{finding['id']}.html")
     assert "The smallest vector that shows it" in page.read_text()
+    assert "expected leader = null, got " in page.read_text()
     assert f"conform replay {finding['shrunk']['vector']}" in page.read_text()
+
+
+def test_nothing_is_said_of_shrinking_where_no_operation_was_left_out(capsys):
+    shrunk = {"vector": "0" * 20, "step": 3, "before": 3, "shown": ["take {}"], "question":
+              {"given": None, "operations": []}}  # fmt: skip
+    finding = {"vectors": 2, "shrunk": shrunk, "vector": "1" * 20, "step": 3}
+    finished = Finished(RunFolder("/run"), {}, {})
+    show_example(finished, finding)
+    assert capsys.readouterr().out.startswith("         2 vectors:\n")
+    show_example(finished, {**finding, "shrunk": {**shrunk, "before": 4}})
+    told = "         2 vectors; shrunk from 4 operations to 3:\n"
+    assert capsys.readouterr().out.startswith(told)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The most similar known name, or "" if none is similar."""
-    return next(iter(get_close_matches(word, known, 1)), "")
+def nearest(word: str, known: Iterable[str], least: float = 0.6) -> str:
+    """The most similar known name, or "" if none is similar; `least` is how much, at most 1."""
+    return next(iter(get_close_matches(word, [*known], 1, least)), "")
 
 
 def meant(word: str, known: Iterable[str]) -> str:

@@ -54,7 +54,7 @@ def read_adapter(folder: Path) -> AdapterFolder:
             if not isinstance(content.setdefault(key, kind()), kind):
                 raise ValueError(f"{key!r} is not a {_WORDS[kind]}")
     except (OSError, ValueError) as error:
-        raise BadProject(f"{path}: {error}; docs/formats/adapter.md has the format") from None
+        raise BadProject(f"{path}: {error}; `conform help adapter` has the format") from None
     return AdapterFolder(
         folder,
         content["protocol"],

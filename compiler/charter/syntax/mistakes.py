@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from charter.formats.spelling import nearest
 from charter.syntax.stuck import Mistake, Stuck
 from charter.syntax.tla_habits import HABITS
 
@@ -24,6 +25,8 @@ STATE_ENDS: Final = frozenset(
 """What may follow a state variable."""
 TARGET: Final = frozenset({"'", ".", "=", "["})
 """What follows the name that a statement begins with."""
+STATEMENTS: Final = frozenset({"branch", "let", "reply", "require", "send", "receive"})
+"""Words that a statement, or what follows it, begins with."""
 
 MISTAKES: Final = (
     *HABITS,
@@ -353,12 +356,29 @@ def expected(accepted: frozenset[str]) -> str:
 
 def explain(stuck: Stuck) -> tuple[str, str]:
     """Message and hint for the position where parsing failed."""
+    like = _misspelt(stuck)
+    if like:
+        wrong = stuck.last if stuck.accepted == TARGET else stuck.text
+        return f"`{wrong}` is no word of Charter here", f"did you mean `{like}`?"
     for mistake in MISTAKES:
         if mistake.made(stuck):
             return mistake.message, mistake.hint
     possible = expected(stuck.accepted)
     message = f"`{stuck.text}` cannot stand here" if stuck.text else "the file ends too early"
     return (f"{message}; expected {possible}" if possible else message), _general_hint(stuck)
+
+
+def _misspelt(stuck: Stuck) -> str:
+    """The keyword that a word was probably meant to be, or "": the word where the parser is stuck,
+    or a name at the beginning of a statement that goes on like no update."""
+    if stuck.accepted == TARGET:
+        word, known, least = stuck.last, STATEMENTS, 0.65
+    else:
+        words = frozenset(filter(str.isalpha, stuck.accepted))
+        word, known, least = stuck.text, words - {"NAME", "protocol"}, 0.75
+    if not word.isidentifier() or word in FOREIGN or word in known:
+        return ""
+    return nearest(word, known, least)
 
 
 def _general_hint(stuck: Stuck) -> str:
@@ -368,4 +388,4 @@ def _general_hint(stuck: Stuck) -> str:
         return "the expression before ended here; an operator or a bracket may be missing"
     if stuck.text in {")", "]", "}"}:
         return f"something before `{stuck.text}` is missing, or there is a bracket too many"
-    return "docs/language/ shows each construct with examples"
+    return "`conform help language` shows each construct with examples"

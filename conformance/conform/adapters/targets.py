@@ -152,7 +152,7 @@ def read(path: Path) -> Target:
             raise ValueError("'start' is empty")
         return found
     except (OSError, ValueError) as error:
-        raise UnknownTarget(f"{path}: {error}; docs/formats/adapter.md has the format") from None
+        raise UnknownTarget(f"{path}: {error}; `conform help adapter` has the format") from None
 
 
 def model_values(module: str, folders: Sequence[str]) -> dict[str, str]:

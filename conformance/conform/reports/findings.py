@@ -142,7 +142,7 @@ def findings(run: ReportedRun) -> tuple[Finding, ...]:
 
 
 def _add_sentences(run: ReportedRun, found: Iterable[Finding]) -> None:
-    firsts = [(one, one.ordered[0]) for one in found]
+    firsts = [(one, one.ordered[0]) for one in found if not one.sentence]
     examples = {(case.id, case.step, case.cause): one for one, case in firsts}
     for row in run.rows("deviations", {case.id for _, case in firsts}):
         finding = examples.get((str(row["id"]), int(str(row["step"])), str(row["cause"])))
@@ -167,6 +167,7 @@ def _finding(run: ReportedRun, found: dict[str, Finding], entry: str, cause: str
         shrunk = mapping(listed.get("shrunk"))
         if shrunk:
             held.shrunk = ShrunkVector(str(shrunk["vector"]), shrunk_lines(shrunk))
+            held.sentence = str(listed["sentence"])
         found[entry or cause] = held
     return held
 

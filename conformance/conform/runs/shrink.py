@@ -22,7 +22,7 @@ from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel, load
 from conform.runs.engines.bucket import started
 from conform.runs.engines.context import RunContext
-from conform.runs.findings import RunFinding, finding_id, side_by_side
+from conform.runs.findings import RunFinding, finding_id, sentence, side_by_side
 from conform.storage.tables import cause_of, deviation_row
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
@@ -39,12 +39,13 @@ _NO_REASON = b'{"label":"","obligations":[],"purpose":[],"source":"finding","tit
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """A smaller question that shows a finding in its last step. `before` is the number of
-    operations of the vector that it was made from."""
+    """A smaller question that shows a finding in its last step, with the `sentence` about it.
+    `before` is the number of operations of the vector that it was made from."""
 
     question: Mapping[str, Json]
     before: int
     shown: tuple[str, ...]
+    sentence: str
 
     @property
     def id(self) -> str:
@@ -87,7 +88,8 @@ class Shrinker:
                 if found is not None:
                     best, shown, smaller = candidate, found, True
                     break
-        return Shrunk(best, before, side_by_side(deviation_row(shown)))
+        row = deviation_row(shown)
+        return Shrunk(best, before, side_by_side(row), sentence(row))
 
     def _shows(self, question: Question, finding: str) -> Deviation | None:
         """The first deviation of the finding when the target is asked, if there is one."""
@@ -124,7 +126,10 @@ def with_shrunk(
             if shrunk is not None:
                 found[one.id] = shrunk
     return tuple(
-        replace(one, shrunk=found[one.id].json()) if one.id in found else one for one in findings
+        replace(one, shrunk=found[one.id].json(), sentence=found[one.id].sentence)
+        if one.id in found
+        else one
+        for one in findings
     )
 
 

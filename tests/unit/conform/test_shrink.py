@@ -47,6 +47,8 @@ def test_planted_bug_is_shrunk_to_its_minimum(bug):
     operations = shrunk.question["operations"]
     assert (len(operations), len(shrunk.question["sorts"]["Node"])) == bug.least, operations
     assert shrinker.asked <= MOST
+    values = shrunk.sentence.rpartition(" got ")[2].partition("; and")[0]
+    assert values.removeprefix("the fault ") in "\n".join(shrunk.shown)
     again = Shrinker(session(bug), charter).shrink(name, item)
     assert again == shrunk
 

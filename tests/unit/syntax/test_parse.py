@@ -249,3 +249,27 @@ def test_a_prime_before_the_key_of_an_update_is_one_error_with_the_way_to_write_
     (error,) = diagnostics.errors
     assert "one prime, at its end" in error.message
     assert error.hint == "write `token[k]' = e`"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "meant"),
+    [
+        ("comonent c { state x: bool = true }", "comonent", "component"),
+        ("component c { stae x: bool = true }", "stae", "state"),
+        ("component c { opration f() -> bool { branch a reply true } }", "opration", "operation"),
+        ("component c { operation f() -> bool { brnach a reply true } }", "brnach", "branch"),
+        ("component c { operation f() -> bool { branch a { repyl true } } }", "repyl", "reply"),
+        ("component c { operation f() -> bool { branch a whne x reply true } }", "whne", "when"),
+        ("component c { operation f() -> bool { branch a { lte x = 1 reply x } } }", "lte", "let"),
+        ("alwyas p of c: true", "alwyas", "always"),
+        ("instnace tiny of c { Node = 2 }", "instnace", "instance"),
+        ("mutant m in tiny { drop brnch c.f/a } caught by p", "brnch", "branch"),
+        ("fun f(a: bool) -> bool = if a thne a else a", "thne", "then"),
+    ],
+)
+def test_a_misspelt_keyword_gets_the_one_that_was_meant(text, wrong, meant) -> None:
+    diagnostics = Diagnostics()
+    assert parse(Source("test", f"protocol p\n{text}"), diagnostics) is None
+    (found,) = diagnostics.errors
+    told = (f"`{wrong}` is no word of Charter here", f"did you mean `{meant}`?")
+    assert (found.message, found.hint) == told

@@ -119,7 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pictures(parser)
     parser.add_argument(
         "--json", action="store_true",
-        help="print JSON, a trace in ITF with each finding: docs/formats/search.md",
+        help="print JSON, a trace in ITF with each finding (conform help search)",
     )  # fmt: skip
 
 

@@ -144,7 +144,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     for item in new[:most]:
         told = one_line(shortened(str(item["sentence"]), 200))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
-        _show_example(finished, item)
+        show_example(finished, item)
     if len(new) > most:
         out(f"         and {len(new) - most} more findings: --json, or conform report")
     for item in findings:
@@ -157,7 +157,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     out("")
 
 
-def _show_example(finished: Finished, item: Mapping[str, Json]) -> None:
+def show_example(finished: Finished, item: Mapping[str, Json]) -> None:
     """Shows the vector of a finding: what was shrunk, operation by operation, with what was
     expected and observed side by side."""
     vectors, shrunk = _plural(item["vectors"], "vector"), item["shrunk"]
@@ -165,8 +165,9 @@ def _show_example(finished: Finished, item: Mapping[str, Json]) -> None:
     if not shrunk:
         out(f"         {vectors}; see step {item['step']} of: {_replay(finished, item)}")
         return
-    was = f"; shrunk from {_plural(shrunk['before'], 'operation')}"
-    out(f"         {vectors}{was} to {shrunk['step']}:")
+    fewer = shrunk["before"] != shrunk["step"]
+    was = f"; shrunk from {_plural(shrunk['before'], 'operation')} to {shrunk['step']}"
+    out(f"         {vectors}{was if fewer else ''}:")
     for line in shrunk_lines(shrunk):
         out(f"           {one_line(line)}")
     out(f"         see: {_replay(finished, shrunk)}")

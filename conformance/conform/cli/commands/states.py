@@ -35,7 +35,7 @@ def add_states(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--keep", type=Path, metavar="DIR",
-        help="write all states to this folder as Parquet: docs/formats/states.md",
+        help="write all states to this folder as Parquet (conform help states)",
     )  # fmt: skip
 
 
