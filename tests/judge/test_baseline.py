@@ -148,3 +148,26 @@ def test_junit_says_why_when_the_project_file_is_wrong(ran, tmp_path):
     assert ran("faithful", "--junit", junit)[0] == 2
     (case,) = cases(junit).values()
     assert "adapters is not a text" in case.find("error").get("message")
+
+
+def test_a_run_that_is_judged_again_knows_its_baseline(ran, called, toy_suite, path):
+    given = ("--baseline", path, "--update-baseline", "--json", "--out", "run")
+    (finding,) = ran("wrong_error", *given)[1]["findings"]
+    reviewed(path)
+    again = ("rejudge", "run", "--suite", toy_suite, "--json", "--out")
+    assert called(*again, "plain")[0] == 1
+    code, out, _ = called(*again, "again", "--baseline", path)
+    summary = json.loads(out)["summary"]
+    assert (code, summary["findings"][0]["known"]) == (0, "LEASE-17")
+    assert summary["findings"][0]["id"] == finding["id"]
+
+
+def test_junit_is_written_when_a_run_is_interrupted(ran, monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conform.runs.engines.inline.run", interrupted)
+    code, _, said = ran("faithful", "--junit", tmp_path / "junit.xml")
+    assert code == 130 and "interrupted" in said
+    (error,) = ElementTree.parse(tmp_path / "junit.xml").iter("error")
+    assert "the run was interrupted; repeat the command" in error.get("message", "")

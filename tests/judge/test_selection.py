@@ -6,14 +6,17 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
+from conform.adapters.targets import target
+from conform.runs.selection import failed_before
+
 
 @pytest.fixture
 def ran(called, targets_folder, toy_suite):
     """Runs a fake without an overlay over the toy suite: exit code, what `--json` prints."""
 
-    def run(mode, *more):
+    def run(mode, *more, toml=""):
         file = Path("adapters") / targets_folder(mode) / "adapter.toml"
-        file.write_text(file.read_text().replace('overlay = "known"\n', ""))
+        file.write_text(file.read_text().replace('overlay = "known"\n', toml))
         given = ("--target", file.parent, "--suite", toy_suite, "--engine", "inline", "--no-shrink")
         code, out, err = called("run", *given, *more, "--json")
         return code, json.loads(out) if out else err
@@ -104,3 +107,16 @@ def test_nothing_more_is_asked_when_a_run_goes_on_that_had_found_something(ran):
     (folder / "commits" / f"bucket={unasked[0]:04d}.json").unlink()
     _, again = ran("wrong_error", "-x")
     assert (again["folder"], left(again)) == (told["folder"], left(told))
+
+
+def test_what_failed_is_that_of_one_release(ran):
+    _, told = ran("wrong_error", toml='default_release = "1.0"\nreleases = ["1.0", "2.0"]\n')
+    chosen = target("fake-wrong_error")
+    failed = {row["id"] for row in rows(told) if row["kind"] == "diverges"}
+    assert failed_before(chosen, "1.0") == failed != set()
+    assert failed_before(chosen, "2.0") == set()
+
+
+def test_a_run_that_stops_at_its_first_finding_says_that_it_is_judged_in_one_process(ran):
+    _, told = ran("wrong_error", "-x", "--engine", "spark")
+    assert told["run"]["engine"] == "inline"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter.api.adapters import LANGUAGES, AdapterFiles, adapter_files
+from charter.api.adapters import LANGUAGES, AdapterFiles, SameName, adapter_files
 from charter.api.charters import (
     Charter,
     Simulation,
@@ -64,6 +64,7 @@ __all__ = [
     "Missing",
     "Model",
     "Refused",
+    "SameName",
     "ScenarioFails",
     "SearchResult",
     "Selection",

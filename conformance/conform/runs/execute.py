@@ -101,7 +101,7 @@ def run_target(
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
     options = replace(options, engine=engine_for(options, suite.manifest.vectors, say))
-    part = part_of(suite, options.wanted, failed_before(prepared.target))
+    part = part_of(suite, options.wanted, failed_before(prepared.target, prepared.release))
     selection = part.json(options.wanted)
     about = {**_greet(prepared, suite, options, say), **judged_with(suite, resolved.entries)}
     if selection:
@@ -115,7 +115,9 @@ def run_target(
 
 def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
     """The engine of a run: inline for what one process judges in seconds, else Spark if it is
-    installed."""
+    installed. A run that stops at its first finding is judged inline."""
+    if options.wanted.first:
+        return "inline"
     asked = min(options.limit or vectors, vectors)
     if options.engine != "auto" or asked <= INLINE:
         return "inline" if options.engine == "auto" else options.engine
@@ -239,7 +241,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
     title = f"{options.target} {context.start.release}".strip()
     with bar(title, suite.buckets, lambda: len(folder.committed())) as progress:
         began = time.time()
-        if options.engine == "inline" or options.wanted.first:
+        if options.engine == "inline":
             inline.run(suite, left, context, progress)
             return time.time() - began
         from conform.runs.engines import spark  # slow to import, and only needed here

@@ -20,6 +20,7 @@ from conform.judging.judge import Judge
 from conform.judging.visible import visible
 from conform.judging.walk import BatchTexts
 from conform.runs import summary
+from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.canaries import derived
 from conform.runs.compared import LIMIT, left_out
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
@@ -47,7 +48,13 @@ class _Job:
     observes: tuple[str, ...] | None
 
 
-def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) -> Finished:
+def rejudge(
+    earlier: str,
+    suite: Suite,
+    out: str,
+    ranges: Ranges = no_ranges,
+    baseline: Baseline = NO_BASELINE,
+) -> Finished:
     """Judge the observations of the run `earlier` against `suite`, into the folder `out`.
 
     Canaries and broken batches are taken from the earlier run. Raises `BadRun`.
@@ -88,8 +95,9 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     left = left_out(new, replace(intended, wish=_wish(about)))
+    findings = baseline.applied(run_findings(new))
     inputs = summary.ConclusionInputs(
-        tuple(entries), (), False, manifest.vectors, left, run_findings(new)
+        tuple(entries), (), False, manifest.vectors, left, findings, baseline
     )
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)

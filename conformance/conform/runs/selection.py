@@ -102,10 +102,11 @@ def _no_vector(wanted: Wanted, branches: Iterable[str]) -> str:
 # --- what failed before --------------------------------------------------------------------------
 
 
-def failed_before(target: Target) -> frozenset[str]:
-    """The vectors that failed when they were last asked of a target; none if that is not known."""
+def failed_before(target: Target, release: str) -> frozenset[str]:
+    """The vectors that failed when they were last asked of a release of a target; none if that is
+    not known."""
     try:
-        ids = orjson.loads(_record(target).read_bytes())
+        ids = orjson.loads(_record(target, release).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return frozenset()
     return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
@@ -115,13 +116,14 @@ def record_failed(target: Target, folder: RunFolder, known: frozenset[str]) -> N
     """Keep which vectors of a run failed: those that broke the adapter, and those with a deviation
     that neither the overlay nor the baseline (`known`) lists. Others that the run asked do not fail
     any more."""
+    release = str(folder.read_json("run.json")["release"])
     verdicts = folder.table("verdicts").select(["id", "kind"]).to_pylist()
     deviations = folder.table("deviations").select(["id", "entry", "cause"]).to_pylist()
     failing = {row["id"] for row in verdicts if row["kind"] in _TROUBLE}
     failing |= {row["id"] for row in deviations if _is_new(row, known)}
     asked = {row["id"] for row in verdicts}
-    kept = sorted(failing) + sorted(failed_before(target) - asked)
-    path = _record(target)
+    kept = sorted(failing) + sorted(failed_before(target, release) - asked)
+    path = _record(target, release)
     with contextlib.suppress(OSError):  # it only changes the order of the next run
         path.parent.mkdir(parents=True, exist_ok=True)
         hidden = path.with_name(f"{path.name}.{os.getpid()}")
@@ -133,6 +135,6 @@ def _is_new(row: Mapping[str, str], known: frozenset[str]) -> bool:
     return not row["entry"] and finding_id("", row["cause"]) not in known
 
 
-def _record(target: Target) -> Path:
-    place = canonical.text_digest(str(target.folder.resolve()))[:8]
+def _record(target: Target, release: str) -> Path:
+    place = canonical.digest([str(target.folder.resolve()), release])[:8]
     return cache_folder() / "failed" / f"{target.id}-{place}.json"

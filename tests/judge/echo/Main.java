@@ -38,6 +38,9 @@ public final class Main implements Protocol.Adapter {
         if (cookie.text().equals(Codec.NEVER_ISSUED_TEXT)) {
             throw new Sdk.Fault("NoCookie", "never issued");
         }
+        if (cookie.text().equals("broken")) {
+            throw new AssertionError("it is broken");
+        }
         if (order instanceof ClearAll) {
             throw new Sdk.Unsupported("clear_all");
         }

@@ -20,6 +20,9 @@ class Echo {
     if (cookie === "never issued") {
       throw new Fault("NoCookie", "never issued");
     }
+    if (cookie === "broken") {
+      throw new Error("it is broken");
+    }
     if (order.case === "clear_all") {
       throw new Unsupported("clear_all");
     }

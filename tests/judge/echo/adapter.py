@@ -20,6 +20,8 @@ class Echo(protocol.Adapter):
     def next(self, order, epoch, cookie, session):
         if cookie == sdk.NEVER_ISSUED_TEXT:
             raise sdk.Fault("NoCookie", "never issued")
+        if cookie == "broken":
+            raise ValueError("it is broken")
         if order == protocol.ClearAll():
             raise sdk.Unsupported("clear_all")
         return epoch

@@ -31,6 +31,9 @@ func (a *adapter) Next(args charter.NextArgs) (charter.Epoch, error) {
 	if args.Cookie == charter.NeverIssuedText {
 		return 0, charter.Fault{Name: "NoCookie", Message: "never issued"}
 	}
+	if args.Cookie == "broken" {
+		panic("it is broken")
+	}
 	if _, ok := args.Order.Order.(charter.ClearAll); ok {
 		return 0, charter.Unsupported("clear_all")
 	}

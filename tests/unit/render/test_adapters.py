@@ -108,3 +108,16 @@ def test_a_skeleton_is_the_sdk_the_types_and_a_target(tmp_path: Path) -> None:
     assert 'id = "my-shelf"' in (tmp_path / "shelf" / "adapter.toml").read_text()
     with pytest.raises(ConformError, match="has an adapter already"):
         write_skeleton(wanted, tmp_path / "shelf")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "owner"),
+    [
+        ("epoch: Epoch, up", "topic_id: Epoch, topicId: Epoch, up", "Member"),
+        ("see(node: Node)", "see(node: Node, topic_id: Node, topicId: Node)", "see"),
+    ],
+)
+def test_names_that_are_one_in_other_languages_are_refused(old, new, owner) -> None:
+    model = api.load_text(SHELF.replace(old, new).replace(".epoch", ".up"))
+    with pytest.raises(api.SameName, match=f"{owner} has topic_id and topicId, which are one name"):
+        api.adapter_files(model, "go")

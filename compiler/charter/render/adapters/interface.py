@@ -51,6 +51,19 @@ class Interface:
         """The sorts whose elements are arguments, or are shown."""
         return tuple(kind for kind in self.types if isinstance(kind, t.Sort))
 
+    def lists(self) -> Iterable[tuple[str, tuple[str, ...]]]:
+        """All lists of fields that are printed, by their owner."""
+        records = [kind for kind in self.types if isinstance(kind, t.Record)]
+        unions = [kind for kind in self.types if isinstance(kind, t.Union)]
+        for record in (*records, self.observation, self.given, self.consts):
+            yield record.name, tuple(name for name, _ in record.fields)
+        for operation in self.operations:
+            yield operation.name, tuple(name for name, _ in operation.args.fields)
+        for union in unions:
+            for tag, fields in union.cases:
+                yield f"{union.name}.{tag}", tuple(name for name, _ in fields)
+        yield "the list of sorts", tuple(sort.name for sort in self.sorts)
+
     def doc_of(self, owner: str, member: str) -> str:
         """The charter's comment on a field or a case; "" if there is none."""
         return self.docs.get(f"{owner}.{member}", "")

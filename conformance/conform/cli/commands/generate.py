@@ -122,7 +122,7 @@ def _adapter(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.out or Path("build") / f"adapter-{arguments.adapter}"
     try:
         made = api.adapter_files(model, arguments.adapter, arguments.component)
-    except api.Missing as error:
+    except (api.Missing, api.SameName) as error:
         raise ConformError(str(error)) from None
     files = made.types
     if is_adapter(folder):

@@ -10,15 +10,17 @@ from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
 from conform.console.terminal import out, out_json
 from conform.judging.model import use_folders
+from conform.runs.baseline import NO_BASELINE, read_baseline
 from conform.runs.rejudge import rejudge
 from conform.suites.cache import open_suite
 
 EXAMPLES = """examples:
   conform rejudge build/runs/A --suite 9f01c2aa --out build/runs/A-again
+  conform rejudge build/runs/A --suite 9f01c2aa --out build/new --baseline baselines/lease.toml
 
 The target is not run: a changed charter changes answers, not questions. Exit codes are
-those of `conform run`: 0 no divergence, or only what the overlay explains; 1 a new one, or an entry
-that no longer applies; 3 vectors were left unjudged, or a canary misbehaved.
+those of `conform run`: 0 no divergence, or only what the overlay or the baseline explain; 1 a new
+one, or an entry that no longer applies; 3 vectors were left unjudged, or a canary misbehaved.
 """
 
 
@@ -26,13 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", help="folder of an earlier run")
     parser.add_argument("--suite", required=True, help="folder or digest of the suite to judge by")
     parser.add_argument("--out", required=True, help="folder for the new verdicts")
+    parser.add_argument(
+        "--baseline", default="", metavar="FILE", help="known findings, each with a reason"
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     suite = open_suite(arguments.suite, os.cpu_count() or 1)
     use_folders(model_folders(suite.manifest.models.charter))
-    finished = rejudge(arguments.run, suite, arguments.out, releases_of)
+    baseline = read_baseline(arguments.baseline) if arguments.baseline else NO_BASELINE
+    finished = rejudge(arguments.run, suite, arguments.out, releases_of, baseline)
     if arguments.json:
         out_json(finished.json())
     else:

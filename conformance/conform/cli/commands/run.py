@@ -87,11 +87,18 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _run(arguments)
     except (ConformError, BadProject) as error:
-        if arguments.junit:
-            from conform.reports.junit import junit_of_error, write_junit  # slow to import
-
-            write_junit(arguments.junit, junit_of_error(arguments.target, str(error)))
+        _write_error(arguments, str(error))
         raise
+    except KeyboardInterrupt:
+        _write_error(arguments, "the run was interrupted; repeat the command to go on with it")
+        raise
+
+
+def _write_error(arguments: argparse.Namespace, sentence: str) -> None:
+    if arguments.junit:
+        from conform.reports.junit import junit_of_error, write_junit  # slow to import
+
+        write_junit(arguments.junit, junit_of_error(arguments.target, sentence))
 
 
 def _baseline(arguments: argparse.Namespace) -> Baseline:

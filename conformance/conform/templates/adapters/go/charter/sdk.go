@@ -404,7 +404,7 @@ func resolve(value any, shown history) (any, error) {
 	var err error
 	switch value := value.(type) {
 	case map[string]any:
-		if path, ok := value["ref"].([]any); ok {
+		if path, ok := value["ref"].([]any); ok && isReference(value) {
 			if value["in"] == "reply" {
 				return lookUp(path, value["plus"], shown.replies)
 			}
@@ -423,6 +423,17 @@ func resolve(value any, shown history) (any, error) {
 		}
 	}
 	return value, nil
+}
+
+// isReference says whether an object has only the fields of a reference; a record of the charter may
+// have a field `ref` beside others.
+func isReference(object map[string]any) bool {
+	for name := range object {
+		if name != "ref" && name != "plus" && name != "in" {
+			return false
+		}
+	}
+	return true
 }
 
 // lookUp returns what stands at a path: the number of a step, then keys and positions.

@@ -10,28 +10,42 @@ export const NEVER_ISSUED = 999_999_999;
 export const NEVER_ISSUED_TEXT = "never issued";
 
 const same = (value) => value;
+
+/** An integer that JavaScript has exactly; JSON.parse rounds those past 2^53 without a word. */
+function exact(value) {
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`${value} is no integer between -2^53 and 2^53`);
+  }
+  return value;
+}
+
 const isWish = (value) => value?.never_issued === true;
 
 /** Truth values. */
 export const bool = { encode: same, decode: same };
 
-/** Integers. */
-export const int = { encode: same, decode: same };
+/** Integers between -2^53 and 2^53. */
+export const int = { encode: exact, decode: exact };
 
 /** Elements of a sort and members of an enum. */
 export const name = { encode: same, decode: same };
 
 /** A counter. */
 export const counter = {
-  encode: same,
-  decode: (value) => (isWish(value) ? NEVER_ISSUED : value),
+  encode: exact,
+  decode: (value) => (isWish(value) ? NEVER_ISSUED : exact(value)),
 };
 
-/** Numbers that the implementation allots. */
+/** Numbers that the implementation allots: past 2^53 they are of the type bigint. */
 export const opaqueCounter = {
-  encode: (value) => `@${value}`,
-  decode: (value) => (isWish(value) ? NEVER_ISSUED : Number(value.slice(1))),
+  encode: (value) => `@${typeof value === "bigint" ? value : exact(value)}`,
+  decode: (value) => (isWish(value) ? NEVER_ISSUED : integer(value.slice(1))),
 };
+
+function integer(digits) {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : BigInt(digits);
+}
 
 /** Texts that the implementation allots. */
 export const opaque = {

@@ -239,7 +239,7 @@ function resolve(value, history) {
   if (value === null || typeof value !== "object") {
     return value;
   }
-  if (Array.isArray(value.ref)) {
+  if (isReference(value)) {
     const shown = value.in === "reply" ? history.replies : history.observations;
     return lookUp(value.ref, value.plus ?? 0, shown);
   }
@@ -247,6 +247,14 @@ function resolve(value, history) {
   return Object.fromEntries(
     entries.map(([key, item]) => [key, resolve(item, history)]),
   );
+}
+
+/** Whether an object stands for an earlier value; a record of the charter may have a field `ref`. */
+function isReference(value) {
+  const known = Object.keys(value).every((key) =>
+    ["ref", "plus", "in"].includes(key),
+  );
+  return known && Array.isArray(value.ref);
 }
 
 /** What stands at a path: the number of a step, then keys and positions. */

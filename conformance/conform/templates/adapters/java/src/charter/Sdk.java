@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -19,6 +20,9 @@ import java.util.TreeMap;
  */
 public final class Sdk {
     private static final Long VERSION = 1L;
+
+    /** The fields of a reference; a record of the charter may have a field "ref" beside others. */
+    private static final Set<String> REFERENCE = Set.of("ref", "plus", "in");
 
     private Sdk() {}
 
@@ -189,7 +193,11 @@ public final class Sdk {
                 return result("unsupported", error.getMessage(), List.of());
             } catch (NotLoadable error) {
                 return result("not_loadable", error.getMessage(), List.of());
-            } catch (Exception error) {
+            } catch (Throwable error) {  // also an Error, such as a failed assertion
+                boolean ends = error instanceof VirtualMachineError;
+                if (ends && !(error instanceof StackOverflowError)) {
+                    throw (VirtualMachineError) error;
+                }
                 error.printStackTrace();
                 return result("error", error.toString(), List.of());
             }
@@ -256,7 +264,8 @@ public final class Sdk {
                 return value;
             }
             Map<String, Object> fields = Json.fields(value);
-            if (fields.get("ref") instanceof List<?> path) {
+            boolean refers = REFERENCE.containsAll(fields.keySet());
+            if (refers && fields.get("ref") instanceof List<?> path) {
                 List<Object> shown = "reply".equals(fields.get("in")) ? replies : observations;
                 return lookUp(path, (Long) fields.getOrDefault("plus", 0L), shown);
             }

@@ -293,7 +293,10 @@ struct History {
 fn resolve(value: &Value, history: &History) -> Result<Value, Error> {
     match value {
         Value::Object(fields) => {
-            if let Some(Value::Array(path)) = fields.get("ref") {
+            let known = |name: &String| ["ref", "plus", "in"].contains(&name.as_str());
+            // A record of the charter may have a field `ref` beside others.
+            let path = fields.get("ref").filter(|_| fields.keys().all(known));
+            if let Some(Value::Array(path)) = path {
                 let in_reply = fields.get("in").is_some_and(|place| place == "reply");
                 let shown = if in_reply {
                     &history.replies
