@@ -74,6 +74,7 @@ class Server {
     const asked = this.ask("shutdown", null);
     this.stopped = true;
     await Promise.race([asked, new Promise((done) => setTimeout(done, 2000))]).catch(() => {});
+    this.process.stdin.end();
     this.process.kill();
   }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -142,3 +143,13 @@ def test_a_missing_extra_is_one_sentence_when_the_server_is_started(
     said = capsys.readouterr().err
     assert said.startswith("conform: `conform lsp` needs pygls") and "[lsp]" in said
     assert "Language Server Protocol" in lsp.EXAMPLES
+
+
+def test_the_server_ends_at_a_signal_while_the_editor_still_listens() -> None:
+    command = [sys.executable, "-m", "conform.cli.main", "lsp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        Editor(process, "").ask(
+            "initialize", {"processId": None, "rootUri": None, "capabilities": {}}
+        )
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 128 + signal.SIGTERM

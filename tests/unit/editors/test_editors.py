@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from editors.files import made, vsix
 from editors.grammar import keywords
 from editors.textmate import NAME, textmate, words
@@ -108,3 +112,27 @@ def test_the_extension_asks_what_the_server_answers_when_both_are_read() -> None
         name = re.sub(r"([A-Z])", r"_\1", method).upper()
         assert f"lsp.TEXT_DOCUMENT_{name}" in server, method
     assert '"charter.run"' in client and '"charter.run"' in server
+
+
+@pytest.mark.slow
+def test_the_extension_shows_what_the_server_says_when_node_runs_it(tmp_path: Path) -> None:
+    """vscode.js stands in for the API of VS Code."""
+    node = shutil.which("node")
+    assert node, "node is needed to run the extension"
+    text = (ROOT / "spec" / "examples" / "paxos.charter").read_text(encoding="utf-8")
+    declared = "const ballots: int 1..9"
+    file = tmp_path / "paxos.charter"
+    file.write_text(text.replace(declared, f"{declared}\n{declared}"))
+    line = text.splitlines().index(declared)
+    script = Path(__file__).with_name("vscode.js")
+    extension = ROOT / "editors" / "vscode" / "extension.js"
+    conform = Path(sys.executable).with_name("conform")
+    place = json.dumps({"line": line, "character": 7})
+    done = subprocess.run(
+        [node, script, extension, conform, file, place],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    shown = json.loads(done.stdout)
+    assert [each["range"]["start"]["line"] for each in shown["diagnostics"]] == [line + 1]
+    assert declared in shown["hover"] and "Acceptor" in shown["outline"]
+    assert "error" not in shown and shown["edits"] == []

@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -77,6 +79,7 @@ class Service:
     checking: threading.Lock = field(default_factory=threading.Lock)
     versions: dict[str, int] = field(default_factory=dict)
     searches: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
 
     # --- texts and diagnostics -------------------------------------------------------------------
 
@@ -275,6 +278,7 @@ class Service:
             if process.returncode is None:
                 process.kill()
         with tempfile.TemporaryDirectory(prefix="charter-") as folder:
+            self.folders.add(folder)
             for source in sources:
                 place = Path(folder) / Path(source.name).name
                 place.write_text(source.text, encoding="utf-8")
@@ -286,6 +290,7 @@ class Service:
             )  # fmt: skip
             self.searches[instance] = process
             said, _ = await process.communicate()
+        self.folders.discard(folder)
         text = said.decode(errors="replace").replace(
             folder, Path(sources[0].name).parent.as_posix()
         )
@@ -304,14 +309,22 @@ class Service:
             if process.returncode is None:
                 process.kill()
 
+    def end(self, number: int, _: object) -> None:
+        """End at a signal. pygls would wait for its thread that reads stdin, which the editor has
+        open."""
+        self.shut_down(None)
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        os._exit(128 + number)
+
 
 def _title(lens: ide.Lens) -> str:
     return f"explore {lens.name}" if lens.kind == "instance" else "run scenario"
 
 
-def made() -> LanguageServer:
-    """The server with all that it can do. pygls sets attributes of the functions that it gets, and
-    methods have none: hence `partial`."""
+def made() -> tuple[LanguageServer, Service]:
+    """The server with all that it can do, and what answers. pygls sets attributes of the functions
+    that it gets, and methods have none: hence `partial`."""
     server = LanguageServer("charter", version("charter-conform"))
     service = Service(server)
     server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(partial(service.opened))
@@ -330,7 +343,7 @@ def made() -> LanguageServer:
     server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)(partial(service.lenses))
     server.feature(lsp.SHUTDOWN)(partial(service.shut_down))
     server.command(RUN)(partial(service.run))
-    return server
+    return server, service
 
 
 def serve() -> None:
@@ -339,7 +352,10 @@ def serve() -> None:
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_refusal)
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
-        made().start_io(sys.stdin.buffer, answers)
+        server, service = made()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, service.end)
+        server.start_io(sys.stdin.buffer, answers)
 
 
 def _is_no_refusal(record: logging.LogRecord) -> bool:
