@@ -133,6 +133,16 @@ def test_mistakes_of_the_caller_are_one_sentence(conform, project: Path) -> None
     (project / "spec" / "lamp.charter").rename(project / "lamp.charter")
     code, _, err = conform("test")
     assert (code, "has no charter; name one" in err) == (2, True)
+    code, out, err = conform("test", "lamp.charter")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "lamp.charter is not in spec, the folder of the charters by which" in err
+    outside = (project / "lamp.charter").rename(project.parent / "lamp.charter")
+    code, out, err = conform("test", outside)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "is in no project, and implementations are judged by the charters of one" in err
+    assert "there is no charter" not in conform("check", outside)[1]
+    err = conform("run", "--target", "lamp")[2]
+    assert "the protocol 'lamp'; `conform generate` makes those of the charters in spec/" in err
 
 
 @pytest.mark.parametrize(

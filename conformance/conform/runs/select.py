@@ -12,6 +12,7 @@ from pathlib import Path
 
 import orjson
 
+from charter.formats.project import find_project
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
@@ -97,9 +98,12 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
         found = _fitting(project.generated, chosen.protocol, variant)
         if found:
             return found
+    here = find_project(Path())
+    place = here.relative(here.charters) + "/" if here else "a project"
     raise BadSuite(
-        f"no generated suite fits {chosen.id}; `conform generate` makes those of the project's"
-        " targets, `conform vectors` makes others, and --suite names one"
+        f"no generated suite fits {chosen.id}, an adapter of the protocol {chosen.protocol!r};"
+        f" `conform generate` makes those of the charters in {place}, and sees no others;"
+        " `conform vectors` makes the suite of any charter, and --suite names one"
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from charter.formats.project import Project, find_project
+from charter.formats.project import FILE, Project, find_project
 from charter.formats.suite import MANIFEST, read_manifest
 from conform.adapters.projects import project_here
 from conform.adapters.targets import Target, read
@@ -110,8 +110,24 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _project(charter: Path | None) -> Project:
     """The project of a charter, or the one around the working folder."""
-    found = find_project(charter) if charter else None
-    return found or project_here()
+    if charter is None:
+        return project_here()
+    if not charter.exists():
+        raise ConformError(f"{charter} does not exist")
+    found = find_project(charter)
+    if found is None:
+        raise ConformError(
+            f"{charter} is in no project, and implementations are judged by the charters of one:"
+            " `conform init` makes a project, and the charter goes into its spec/; `conform check`"
+            " and `conform explore` need none"
+        )
+    if not charter.resolve().is_relative_to(found.charters):
+        raise ConformError(
+            f"{charter} is not in {near(str(found.charters))}, the folder of the charters by which"
+            f" implementations are judged: move it there, or name another folder as `charters` in"
+            f" {near(str(found.root / FILE))}; `conform check` and `conform explore` work anywhere"
+        )
+    return found
 
 
 def _charters(project: Project) -> list[Path]:
