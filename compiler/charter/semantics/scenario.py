@@ -12,7 +12,7 @@ from charter.core.walk import nodes, operands
 from charter.diagnostics import Span
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Outcome
+from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import show_value
@@ -74,10 +74,15 @@ def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
     """The failures of the scenarios of a machine ("": of all machines), in the order of the
     charter."""
     found: list[ScenarioFails] = []
+    evaluators: dict[tuple[object, ...], Evaluator] = {}
     for scenario in model.scenarios:
         if machine in ("", scenario.instance.machine):
+            here = scenario.instance
+            own = Machine.of(model, here)
+            # Most scenarios have the same universe: its functions are made once.
+            shared = evaluators.setdefault((here.machine, here.sorts, here.consts), own.evaluator)
             try:
-                follow(model, scenario)
+                _follow(replace(own, evaluator=shared), scenario, None)
             except ScenarioFails as problem:
                 found.append(problem)
     return tuple(found)
@@ -88,7 +93,10 @@ def follow(
 ) -> tuple[ScenarioTrace, ...]:
     """Every trace that meets the whole scenario, or the part of it that begins in line `until` of
     its file or above. Raises ScenarioFails at the first line that none meets."""
-    machine = Machine.of(model, scenario.instance)
+    return _follow(Machine.of(model, scenario.instance), scenario, until)
+
+
+def _follow(machine: Machine, scenario: n.Scenario, until: int | None) -> tuple[ScenarioTrace, ...]:
     runs: tuple[ScenarioTrace, ...] = (ScenarioTrace(machine.initial(), (), {}),)
     headline = moment = ""
     for step in scenario.steps:

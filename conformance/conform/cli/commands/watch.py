@@ -19,7 +19,7 @@ from conform.console.progress import searching
 from conform.console.terminal import number, out, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, SearchResult
+    from charter.api import Model, ScenarioFails, SearchResult
 
 EXAMPLES = """examples:
   conform watch spec/examples/paxos.charter
@@ -140,7 +140,7 @@ class Watch:
                 found = api.explore(model, name, options, progress)
             was = "" if known is None else _difference(known[1], found)
         self.explored[name] = model, found
-        failing = api.failing_scenarios(model, found.instance.machine)
+        failing = self._failing(model, found.instance.machine)
         fine = found.fine and not failing
         ending = "" if found.complete else f", stopped at --most {number(self.arguments.most)}"
         verdict = "nothing is violated" if fine else _violated(found, len(failing))
@@ -153,6 +153,11 @@ class Watch:
         if not fine:
             return 1
         return 3 if not found.complete else 4 if found.vacuous else 0
+
+    def _failing(self, model: Model, machine: str) -> tuple[ScenarioFails, ...]:
+        """The failing scenarios that the check did not run: those of several variants at once."""
+        several = "+" in self.arguments.variant
+        return api.failing_scenarios(model, machine) if several else ()
 
 
 def _instances(model: Model, pattern: str) -> tuple[str, ...]:
