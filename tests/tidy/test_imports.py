@@ -87,6 +87,7 @@ def test_a_contract_is_broken_when_a_breach_is_planted(name: str, copy: Path) ->
             "conform.judging.judge",
             ["lark", "jinja2", "z3", "pyspark", "charter.project.pipeline", "charter.core"],
         ),
+        ("conform.testing", ["charter", "conform.console", "orjson", "pyarrow", "rich"]),
         ("conform.sdk", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.project.pipeline"]),
         (
             "conform.runs.engines.bucket",

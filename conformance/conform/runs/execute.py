@@ -145,7 +145,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     suite, prepared, entries = resolved.suite, resolved.prepared, resolved.entries
     folder, about, part, began = begun.folder, begun.about, begun.part, begun.time
     folder.write_json("prepared.json", {**prepared.said})
-    chosen = _context(resolved, options, about, folder)
+    chosen = context_of(resolved, str(about["id"]), folder.place, options.limit)
     warning = outlook(suite.manifest, chosen.forgetful)
     if warning:
         begun.say(warning)
@@ -319,20 +319,19 @@ def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
     return {"models": model.digest(modules), "entries": dict(sorted(entries.items()))}
 
 
-def _context(
-    resolved: ResolvedRun, options: RunOptions, about: Mapping[str, Json], folder: RunFolder
-) -> RunContext:
+def context_of(resolved: ResolvedRun, name: str, place: str, limit: int = 0) -> RunContext:
+    """The context of the run `name` in the folder `place`. Raises `Untrustworthy`."""
     suite = resolved.suite
     manifest = suite.manifest
     module = manifest.models.charter
     return RunContext(
-        run=f"{about['id']}-{time.time_ns():x}",
-        place=folder.place,
+        run=f"{name}-{time.time_ns():x}",
+        place=place,
         start=resolved.prepared.start,
         model=module,
         entries=resolved.entries,
         variables=variables(suite),
-        limit=-(-options.limit // suite.buckets) if options.limit else 0,
+        limit=-(-limit // suite.buckets),
         canaries=_canary_items(suite),
         forgetful=forgetful(suite) if module else {},
         started=time.time(),

@@ -75,7 +75,7 @@ def part_of(suite: Suite, wanted: Wanted, failed: frozenset[str]) -> SuitePart:
     branches, controls, again = set[str](), list[VectorItem](), False
     for bucket in range(suite.buckets):
         for item in suite.items(bucket):
-            taken = {name.decode() for name in _BRANCH.findall(item.answer)}
+            taken = branches_of(item)
             branches |= taken
             again |= item.id in failed
             fits = not wanted.branch or any(wanted.branch.lower() in one.lower() for one in taken)
@@ -90,6 +90,11 @@ def part_of(suite: Suite, wanted: Wanted, failed: frozenset[str]) -> SuitePart:
         raise BadSuite(_no_vector(wanted, branches))
     chosen = frozenset(only) if wanted.branch or few else None
     return SuitePart(chosen, tuple(counts), failed, tuple(controls))
+
+
+def branches_of(item: VectorItem) -> set[str]:
+    """The branches that the answer of a vector has."""
+    return {name.decode() for name in _BRANCH.findall(item.answer)}
 
 
 def _no_vector(wanted: Wanted, branches: Iterable[str]) -> str:

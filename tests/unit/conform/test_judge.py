@@ -6,7 +6,6 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.direct import DirectConnection
 from tests.support.fakes.fake import Fake, KeepsLeader
 from tests.support.judging import toy_siblings
 from tests.support.toy.vectors import answer, question, random_vectors, vector
@@ -15,6 +14,7 @@ from charter.formats.adapter import Result, Results, Status
 from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
 from conform.adapters.base import SentQuestion
+from conform.adapters.direct import DirectConnection
 from conform.judging.assess import assess
 from conform.judging.judge import Judge, ways
 from conform.judging.walk import BatchTexts, shows_part

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import orjson
 import pytest
-from tests.support.direct import DirectConnection
 from tests.support.judging import QUICK
 
 from conform import sdk
+from conform.adapters.direct import DirectConnection
 from conform.adapters.reference import Reference
 from conform.adapters.session import Session
 from conform.judging.follow import Siblings

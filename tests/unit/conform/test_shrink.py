@@ -2,12 +2,12 @@
 
 import orjson
 import pytest
-from tests.support.direct import DirectConnection
 from tests.support.fakes.planted import BUGS, KeepsSessions, implementation
 from tests.support.judging import QUICK
 from tests.support.toy import charter
 from tests.support.toy.vectors import question, random_vectors, vector
 
+from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
 from conform.judging.answer import CannotAnswer, answer_of
 from conform.judging.follow import Siblings

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import orjson
 import pytest
-from tests.support.direct import DirectConnection
 from tests.support.fakes.fake import Fake
 from tests.support.judging import QUICK
 from tests.support.toy import charter, no_epoch_check
@@ -13,6 +12,7 @@ from tests.support.toy.vectors import TYPES, answer, question, random_vectors, v
 from charter.formats.types import read_types
 from charter.formats.vector import Vector, Why
 from charter.formats.verdict import Kind
+from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge

@@ -1,0 +1,215 @@
+"""The tests of a suite: one for each vector, and one for the canaries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+import orjson
+import pytest
+
+from charter.formats.project import BadProject
+from charter.formats.verdict import Kind
+from conform.console.errors import ConformError
+from conform.console.terminal import one_line
+from conform.judging.assess import VectorItem
+from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
+from conform.runs.canaries import draw
+from conform.runs.selection import branches_of
+from conform.testing.implementation import JudgedAdapter, VectorJudge, judged
+from conform.testing.told import ShownFinding, broke, command, diverges, findings_of
+
+ROOT = "charter"
+CANARIES = "canaries"
+_FINDING = "charter finding"
+_SHOWN = 12
+
+
+def charter_tests(config: pytest.Config) -> CharterTests:
+    """The tests that the options ask for. Raises `pytest.UsageError` with one sentence."""
+    suite = str(config.getoption("--charter"))
+    adapter = str(config.getoption("--charter-adapter") or config.getini("charter_adapter"))
+    place = str(config.getoption("--charter-baseline") or config.getini("charter_baseline"))
+    try:
+        baseline = read_baseline(place) if place else NO_BASELINE
+        return CharterTests(suite, judged(adapter, suite), baseline)
+    except (ConformError, BadProject) as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+class DoesNotConform(Exception):
+    """A test fails; the text is what pytest shows."""
+
+
+class CharterTests:
+    """Adds the tests to those that pytest collected, and counts what became of them."""
+
+    def __init__(self, suite: str, judged: JudgedAdapter, baseline: Baseline) -> None:
+        self.suite = suite
+        self.judge = VectorJudge(judged)
+        self.judged = judged
+        self.baseline = baseline
+        self.outcomes: Counter[str] = Counter()
+        self.canaries = "were not run, so nothing shows that this suite can fail"
+        self.seen: set[str] = set()
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """The findings of the baseline that no vector showed, if all vectors ran."""
+        ran = self.outcomes.total() == self.judged.resolved.suite.manifest.vectors
+        return tuple(sorted(self.baseline.reasons.keys() - self.seen)) if ran else ()
+
+    @pytest.hookimpl(tryfirst=True)  # before pytest deselects by -k and -m
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> None:
+        parent: CharterSuite = CharterSuite.from_parent(session, name=ROOT, nodeid=ROOT, tests=self)
+        items.extend(parent.collect())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Counts a test; with pytest-xdist in the process that the workers report to."""
+        node, _, name = report.nodeid.partition("::")
+        if node != ROOT or (report.when != "call" and report.passed):
+            return
+        if name.partition("@")[0] == CANARIES:
+            self.canaries = "failed" if report.failed else "behave as they must"
+            return
+        self.seen.update(str(value) for what, value in report.user_properties if what == _FINDING)
+        known = report.skipped and hasattr(report, "wasxfail")
+        self.outcomes["known" if known else report.outcome] += 1
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.stale and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        manifest, counts = self.judged.resolved.suite.manifest, self.outcomes
+        terminalreporter.section("charter")
+        what = f"{manifest.protocol} {manifest.component}, suite {manifest.digest[:8]}"
+        told = [f"{counts['passed']} of {manifest.vectors} vectors conform"]
+        told += [f"{counts['failed']} fail"] if counts["failed"] else []
+        told += [f"{counts['known']} show known findings"] if counts["known"] else []
+        told += [f"{counts['skipped']} could not be compared"] if counts["skipped"] else []
+        left = manifest.vectors - counts.total()
+        told += [f"{left} were not run"] if left else []
+        terminalreporter.line(one_line(f"{what}: {', '.join(told)}; the canaries {self.canaries}"))
+        if self.stale:
+            terminalreporter.line(
+                f"{self.baseline.place} lists findings that no vector showed:"
+                f" {', '.join(self.stale)}; remove them"
+            )
+
+    def pytest_unconfigure(self) -> None:
+        self.judge.close()
+
+
+class CharterSuite(pytest.Collector):
+    """The parent of the tests of a suite."""
+
+    def __init__(self, *, tests: CharterTests, name: str, parent: pytest.Session,
+                 nodeid: str) -> None:  # fmt: skip
+        super().__init__(name, parent, nodeid=nodeid)
+        self.tests = tests
+
+    def collect(self) -> Iterator[pytest.Item]:
+        sample: list[VectorItem] = []
+        branches: set[str] = set()
+        for number, item in enumerate(self._items(), 1):
+            draw(sample, item, number)
+            branches |= branches_of(item)
+            name = f"{_branch(item)}[{item.id[:_SHOWN]}]"
+            made: VectorTest = VectorTest.from_parent(self, name=name, item=item)
+            yield made
+        last: CanariesTest = CanariesTest.from_parent(self, name=CANARIES, sample=sample)
+        last.extra_keyword_matches |= branches
+        yield last
+
+    def _items(self) -> Iterator[VectorItem]:
+        suite = self.tests.judged.resolved.suite
+        every = [item for bucket in range(suite.buckets) for item in suite.items(bucket)]
+        yield from sorted(every, key=lambda item: item.id)
+
+
+class _Test(pytest.Item):
+    """A test of a suite."""
+
+    parent: CharterSuite
+
+    def __init__(self, *, name: str, parent: CharterSuite) -> None:
+        super().__init__(name, parent)
+        self.tests = parent.tests
+        self.add_marker("charter")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]
+        if isinstance(excinfo.value, DoesNotConform | ConformError):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        return ROOT, None, self.name
+
+
+class VectorTest(_Test):
+    """The test of one vector."""
+
+    def __init__(self, *, name: str, parent: CharterSuite, item: VectorItem) -> None:
+        super().__init__(name=name, parent=parent)
+        self.vector = item
+        self.extra_keyword_matches |= branches_of(item)
+
+    def runtest(self) -> None:
+        tests, item = self.tests, self.vector
+        again = command(tests.suite, tests.judged.name, item.id[:_SHOWN])
+        (judgement,) = tests.judge.session.run([item], 1)
+        verdict = judgement.assessments[0].verdict
+        match verdict.kind:
+            case Kind.CONFORMS:
+                return
+            case Kind.DIVERGES:
+                self._diverges(findings_of(item, verdict), again)
+            case Kind.INCONCLUSIVE | Kind.UNSUPPORTED | Kind.NOT_LOADABLE | Kind.UNRESOLVED:
+                kind = str(verdict.kind).replace("_", " ")
+                pytest.skip(one_line(f"{kind}: {verdict.detail}"))
+            case Kind.CRASHED | Kind.TIMED_OUT | Kind.ADAPTER_ERROR:
+                raise DoesNotConform(broke(item, verdict, again))
+            case _:
+                assert_never(verdict.kind)
+
+    def _diverges(self, findings: Sequence[ShownFinding], again: str) -> None:
+        """An expected failure if each finding is known; a failure with the first new one."""
+        reasons = self.tests.baseline.reasons
+        self.user_properties += [(_FINDING, finding.id) for finding in findings]
+        known = [finding.known(reasons) for finding in findings]
+        if all(known):
+            pytest.xfail(one_line("; ".join(known)))
+        new = next((one for one, why in zip(findings, known, strict=True) if not why), findings[0])
+        raise DoesNotConform(diverges(self.vector, new, again))
+
+
+class CanariesTest(_Test):
+    """Fails if nothing shows that the suite and the judge can fail."""
+
+    def __init__(self, *, name: str, parent: CharterSuite, sample: list[VectorItem]) -> None:
+        super().__init__(name=name, parent=parent)
+        self.sample = sample
+
+    def runtest(self) -> None:
+        found = self.tests.judge.canaries(self.sample)
+        wrong = [canary for canary in found if not canary.ok]
+        lines = [
+            f"canary {canary.kind} ({canary.where}): expected {canary.expected}, got {canary.got}"
+            f" {canary.detail}".rstrip()
+            for canary in wrong
+        ]
+        if not any(canary.kind == "mutant" for canary in found):
+            lines.append("the suite names no mutant, so nothing shows that it finds mistakes")
+        if lines:
+            raise DoesNotConform("\n".join(map(one_line, lines)))
+
+
+def _branch(item: VectorItem) -> str:
+    """The branch that a vector is about: the last one of its purpose, or of its answer."""
+    purpose = orjson.loads(item.why)["purpose"]
+    steps = orjson.loads(item.answer)["steps"]
+    return str(purpose[-1] if purpose else steps[-1][0]["branch"]) or "initial state"

@@ -1,0 +1,78 @@
+"""What a test says of a vector that does not conform, and of its known findings."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from charter.formats.verdict import Deviation, Verdict
+from conform.console.terminal import one_line
+from conform.judging.assess import VectorItem
+from conform.judging.relabel import key
+from conform.runs.findings import finding_id, sentence, side_by_side
+from conform.storage.tables import cause_of, deviation_row
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    """A finding that a vector shows, at its first deviation of it."""
+
+    id: str
+    deviation: Deviation
+
+    def known(self, reasons: Mapping[str, str]) -> str:
+        """Why the finding may be there: the entry of the overlay, or the reason of the baseline."""
+        if self.deviation.entries:
+            return f"explained by {self.id}"
+        reason = reasons.get(self.id, "")
+        return f"{self.id}: {reason}" if reason else ""
+
+
+def findings_of(item: VectorItem, verdict: Verdict) -> tuple[ShownFinding, ...]:
+    """The findings that a vector shows, in the order of its steps."""
+    sorts = orjson.loads(item.question)["sorts"]
+    found: dict[str, Deviation] = {}
+    for deviation in verdict.deviations:
+        cause = cause_of(deviation, sorts)
+        found.setdefault(finding_id(" ".join(deviation.entries), cause), deviation)
+    return tuple(ShownFinding(name, deviation) for name, deviation in found.items())
+
+
+def diverges(item: VectorItem, finding: ShownFinding, again: str) -> str:
+    """The steps of a vector up to a finding, what was expected and observed there, and the command
+    that runs it again."""
+    deviation = finding.deviation
+    row = deviation_row(deviation)
+    calls = orjson.loads(item.question)["operations"]
+    steps = [
+        f"  {number} {call['operation']} {key(call['args']).decode()}"
+        for number, call in enumerate(calls[: deviation.step], 1)
+    ]
+    lines = [
+        sentence(row),
+        "",
+        f"vector {item.id}, step {deviation.step} of {len(calls)}:",
+        *steps,
+        *side_by_side(row)[1:],
+        "",
+        f"finding {finding.id} ({deviation.severity})",
+        f"again: {again}",
+    ]
+    return "\n".join(map(one_line, lines))
+
+
+def broke(item: VectorItem, verdict: Verdict, again: str) -> str:
+    """How the adapter failed."""
+    kind = str(verdict.kind).replace("_", " ")
+    lines = [f"{kind}: {verdict.detail}", "", f"vector {item.id}", f"again: {again}"]
+    return "\n".join(map(one_line, lines))
+
+
+def command(suite: str, adapter: str, vector: str) -> str:
+    """The command that runs one vector again."""
+    return shlex.join(
+        ["pytest", f"--charter={suite}", f"--charter-adapter={adapter}", "-k", vector]
+    )

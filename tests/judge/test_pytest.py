@@ -1,0 +1,109 @@
+"""Vectors as tests of pytest: `pytest --charter`."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.toy.vectors import write_toy_suite
+
+FAKES = "tests.support.fakes.fake:"
+WITHOUT_CANARIES = ("--deselect", "charter::canaries")
+
+
+@pytest.fixture
+def asked(toy_suite, targets_folder, capsys, tmp_path):
+    """Runs pytest in a project without other tests: its exit code, and what it prints."""
+    targets_folder("faithful")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+
+    def run(adapter, *more, suite=toy_suite):
+        given = ["-p", "conform.testing", "-q", "-s", f"--charter={suite}"]
+        given.append(f"--charter-adapter={adapter}")
+        code = pytest.main([str(part) for part in (*given, *more)])
+        return int(code), "".join(capsys.readouterr())
+
+    return run
+
+
+def failed(out):
+    return sorted(re.findall(r"^FAILED (charter::\S+)", out, re.MULTILINE))
+
+
+def test_an_implementation_that_conforms_passes_with_its_canaries(asked):
+    code, out = asked(f"{FAKES}Fake")
+    assert code == 0, out
+    assert "122 passed" in out
+    last = "toy.lease keeper, suite [0-9a-f]{8}: 121 of 121 vectors conform; the canaries behave"
+    assert re.search(last, out)
+
+
+def test_tests_are_chosen_by_branch_and_what_was_not_run_is_told(asked):
+    code, out = asked(f"{FAKES}Fake", "-k", "WRITE/committed and not canaries")
+    assert code == 0
+    ran = int(re.search(r"(\d+) passed", out)[1])
+    assert 0 < ran < 60
+    assert f"{ran} of 121 vectors conform, {121 - ran} were not run; the canaries were not" in out
+
+
+def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(asked, tmp_path):
+    some = ("-k", "elect/nobody and not canaries")
+    code, out = asked(f"{FAKES}WrongError", *some)
+    assert code == 1 and "Traceback" not in out and "Error:" not in out
+    assert 'elect/nobody: expected reply.error = "NOBODY", got "NOT_LEADER"' in out
+    assert re.search(r"reply\.error +\"NOBODY\" +\"NOT_LEADER\"", out)
+    again = r"again: pytest --charter=\S+ --charter-adapter=\S+WrongError -k [0-9a-f]{12}"
+    assert re.search(again, out)
+    (finding,) = set(re.findall(r"finding (f-[0-9a-f]{10}) \(reply\)", out))
+    wrong = failed(out)
+
+    last_failed = failed(asked(f"{FAKES}WrongError", "--lf", "-x")[1])
+    assert len(last_failed) == 1 and last_failed[0] in wrong
+
+    place = tmp_path / "known.toml"
+    place.write_text(f'[{finding}]\nreason = "LEASE-17"\n')
+    known = f"--charter-baseline={place}"
+    code, out = asked(f"{FAKES}WrongError", "-rx", known, *some)
+    assert (code, failed(out)) == (0, [])
+    assert f"{len(wrong)} xfailed" in out and f"{finding}: LEASE-17" in out
+
+    code, out = asked(f"{FAKES}Fake", known, *WITHOUT_CANARIES)
+    assert code == 1
+    assert f"known.toml lists findings that no vector showed: {finding}; remove them" in out
+    assert asked(f"{FAKES}Fake", known, *some)[0] == 0, "not all were asked"
+
+
+def test_a_target_runs_in_its_own_process(asked, targets_folder):
+    name = targets_folder("no_load")
+    code, out = asked(f"adapters/{name}", *WITHOUT_CANARIES)
+    assert code == 0
+    assert re.search(r"[1-9]\d* could not be compared", out)
+
+
+def test_canaries_fail_when_the_reference_does_not_conform(asked, tmp_path):
+    write_toy_suite(tmp_path / "other", 20, charter_model="charter_models.toy.no_epoch_check")
+    code, out = asked(f"{FAKES}Fake", "-k", "canaries", suite=tmp_path / "other")
+    assert code == 1
+    assert "canary reference (pytest): expected conforms, got diverges" in out
+
+
+@pytest.mark.parametrize(
+    ("adapter", "suite", "sentence"),
+    [
+        ("", None, "--charter needs an implementation"),
+        ("no.such:Adapter", None, "no.such:Adapter cannot be imported"),
+        ("adapters/none", None, "there is no target 'adapters/none'"),
+        (f"{FAKES}Fake", "nowhere", "there is no suite 'nowhere'"),
+    ],
+)
+def test_what_is_missing_is_one_sentence(asked, toy_suite, adapter, suite, sentence):
+    code, out = asked(adapter, suite=suite or toy_suite)
+    assert code == 4
+    assert sentence in out and "Traceback" not in out
+
+
+@pytest.mark.slow
+def test_the_tests_run_in_several_processes(asked, tmp_path):
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {Path(__file__).parents[2]}\n")
+    code, out = asked(f"{FAKES}Fake", "-n", "2")
+    assert code == 0, out
+    assert "121 of 121 vectors conform; the canaries behave as they must" in out
