@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 
@@ -22,10 +22,18 @@ def prepared_digests(said: Mapping[str, str]) -> dict[str, str]:
     for value in said.values():
         for text in value.split(os.pathsep):
             for path in _paths(text):
-                digest = _digest(path)
+                digest = path_digest(path)
                 before = found.get(path.name)
                 found[path.name] = digest if before is None else _both(before, digest)
     return dict(sorted(found.items()))
+
+
+def adapter_files(folder: Path, said: Iterable[str]) -> tuple[str, ...]:
+    """The folder of an adapter, and the absolute paths in what its `prepare` printed: files and
+    folders (that of the jars for `folder/*`)."""
+    texts = [text for value in said for text in value.split(os.pathsep)]
+    paths = [Path(text.removesuffix("/*")) for text in texts if text.startswith("/")]
+    return tuple(dict.fromkeys(str(path) for path in (folder, *paths) if path.exists()))
 
 
 def _paths(text: str) -> Iterator[Path]:
@@ -38,7 +46,8 @@ def _paths(text: str) -> Iterator[Path]:
         yield path
 
 
-def _digest(path: Path) -> str:
+def path_digest(path: Path) -> str:
+    """The SHA-256 of a file, or of all files of a folder."""
     if path.is_file():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -46,7 +55,7 @@ def _digest(path: Path) -> str:
     for held in sorted(path.rglob("*")):
         if held.is_file():
             total.update(held.relative_to(path).as_posix().encode() + b"\0")
-            total.update(_digest(held).encode())
+            total.update(path_digest(held).encode())
     return total.hexdigest()
 
 

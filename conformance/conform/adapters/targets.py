@@ -226,7 +226,7 @@ def python_path() -> dict[str, str]:
     """Environment variables with which a child process finds the packages of this one."""
     found = (find_spec(name) for name in ("conform", "charter"))
     places = [next(iter(s.submodule_search_locations or ()), "") for s in found if s is not None]
-    paths = [str(Path(place).parent) for place in places if place]
+    paths = [str(Path(place).absolute().parent) for place in places if place]
     paths += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 

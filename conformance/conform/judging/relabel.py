@@ -11,7 +11,10 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 
-_MEMORY = 200_000
+_MEMORY = 96 << 20
+"""Bytes of texts in a full cache; as Python objects they take some more."""
+_ENTRY = 500
+"""Bytes of an entry without its texts."""
 
 
 def key(value: Json) -> bytes:
@@ -60,7 +63,7 @@ class Relabelling:
         texts = (key(renamed_reply), key(renamed))
         found = (*texts, following, step_digest(*texts))
         place.after[at] = found
-        self._known += 1
+        self._known += _ENTRY + sum(map(len, (*at, *texts)))
         return found
 
 

@@ -10,7 +10,8 @@ from charter.formats.adapter import Result, Results
 from charter.formats.canonical import Json
 from conform.judging.relabel import Relabelling, behaviour_digest, key
 
-_AGREEMENTS = 100_000
+_AGREEMENTS = 10_000
+"""Pairs of texts in a full cache."""
 NOTHING = b"null"
 
 

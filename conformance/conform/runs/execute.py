@@ -11,10 +11,10 @@ from typing import Literal
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from conform.adapters.hello import check_hello, disagreement
-from conform.adapters.prepared import prepared_digests
+from conform.adapters.prepared import adapter_files, prepared_digests
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import Prepared, files_digest, found_by
-from conform.console.errors import Untrustworthy
+from conform.console.errors import ConformError, Untrustworthy
 from conform.console.extras import installed, remedy
 from conform.console.progress import bar
 from conform.judging import model
@@ -25,6 +25,7 @@ from conform.runs.baseline import NO_BASELINE, Baseline, write_baseline
 from conform.runs.compared import LIMIT, ComparedScope, Left, left_out, saw_all
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
+from conform.runs.engines.cluster import is_local
 from conform.runs.engines.context import RunContext
 from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.findings import RunFinding, run_findings
@@ -98,6 +99,13 @@ def run_target(
     """Judge a target. An unfinished run with the same options is resumed: its finished buckets are
     not judged again. `say` is called with sentences for the user. Raises `ConformError`s."""
     began = time.time()
+    if not is_local(options.master) and "://" not in options.out:
+        raise ConformError(
+            f"--master {options.master} needs --out URI: a folder that this machine and all workers"
+            " reach, such as file:///FOLDER or s3://BUCKET/FOLDER"
+        )
+    if "://" in options.out:
+        RunFolder(options.out).check_reachable()
     resolved = resolve(RunSelection("", options.target, options.release, options.suite), ranges)
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
@@ -120,6 +128,8 @@ def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) ->
     if options.wanted.first:
         return "inline"
     asked = min(options.limit or vectors, vectors)
+    if options.engine == "auto" and not is_local(options.master):
+        return "spark"
     if options.engine != "auto" or asked <= INLINE:
         return "inline" if options.engine == "auto" else options.engine
     if installed("pyspark"):
@@ -337,6 +347,7 @@ def context_of(resolved: ResolvedRun, name: str, place: str, limit: int = 0) -> 
         started=time.time(),
         reference=model.is_of(module, manifest.spec_digest),
         folders=resolved.folders,
+        files=adapter_files(resolved.prepared.target.folder, resolved.prepared.said.values()),
         types=manifest.judged_types(),
     )
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
+from uuid import uuid4
 
 import orjson
 from pyarrow import fs
@@ -30,12 +31,19 @@ _NOTES = "progress"
 _NUMBERED = re.compile(r"bucket=(\d{4,9})\.json")
 
 
+@functools.lru_cache(maxsize=4)
 def filesystem(place: str) -> tuple[fs.FileSystem, str]:
-    """The filesystem of a path or URI, and the path on it."""
-    if "://" in place:
+    """The filesystem of a path or URI, and the path on it. Raises `CannotWrite` for another URI."""
+    if "://" not in place:
+        return fs.LocalFileSystem(), place
+    try:
         found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(place)
-        return found
-    return fs.LocalFileSystem(), place
+    except (OSError, ValueError) as error:
+        raise CannotWrite(
+            f"{place} names no file system that can be reached ({_first_line(error)}); use a URI"
+            " such as file:///FOLDER, s3://BUCKET/FOLDER or hdfs://HOST/FOLDER"
+        ) from None
+    return found
 
 
 def open_files(files: Sequence[str], schema: pa.Schema | None = None) -> Dataset:
@@ -60,6 +68,21 @@ class RunFolder:
     """The folder of one run. `place` is an absolute path or a URI."""
 
     place: str
+
+    def check_reachable(self) -> None:
+        """Raises `CannotWrite` if files here cannot be written, read and removed."""
+        system, root = filesystem(self.place)
+        probe = f"{root}/.probe-{uuid4().hex}"
+        try:
+            system.create_dir(root, recursive=True)
+            _put(system, probe, b"charter")
+            system.get_file_info(probe)
+            system.delete_file(probe)
+        except OSError as error:
+            raise CannotWrite(
+                f"{self.place} cannot be read and written ({_first_line(error)}); name another"
+                " folder with --out, or make this one reachable"
+            ) from None
 
     def write_json(self, name: str, value: Json) -> None:
         """Write a JSON file atomically."""
@@ -231,7 +254,7 @@ class RunFolder:
         """Write under a name that readers ignore, then rename."""
         system, root = filesystem(self.place)
         folder, _, base = f"{root}/{name}".rpartition("/")
-        hidden = f"{folder}/_{base}.tmp"
+        hidden = f"{folder}/_{base}.{uuid4().hex}.tmp"  # a lost worker may still be writing
 
         def whole() -> None:
             system.create_dir(folder, recursive=True)
@@ -284,6 +307,10 @@ def _reason(name: str, error: Exception) -> str:
         return f"it holds no {name}"
     reason = getattr(error, "strerror", None) or "it cannot be read"
     return f"{name}: {reason}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def _parquet(table: pa.Table) -> Callable[[str, fs.FileSystem], None]:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import orjson
 import platformdirs
@@ -40,6 +41,7 @@ KEPT = 3
 _ATTEMPTS = 3
 _ROWS = 20_000
 _HELD = 500
+"""The most vectors of a bucket in memory."""
 _SUITES = "suites-1"
 _FINGERPRINT = "fingerprint"
 _FILES = "files.json"
@@ -100,8 +102,9 @@ class Suite:
 
     def items(self, bucket: int) -> Iterator[VectorItem]:
         """The vectors of one bucket. Raises `BadSuite` for a file that is not as it was stored."""
-        for batch in _batches(self.check(bucket)):
-            yield from batch_items(batch)
+        path = self.check(bucket)
+        with path.open("rb") as file:
+            yield from file_items(file, str(path))
 
     def find(self, start: str) -> Vector:
         """The one vector whose id starts with `start`. Raises `BadSuite` for none, or several."""
@@ -161,6 +164,13 @@ def vector_of(item: VectorItem) -> Vector:
         "why": orjson.loads(item.why),
     }
     return read_vector(value, f"vector {item.id}")
+
+
+def file_items(file: IO[bytes], name: str) -> Iterator[VectorItem]:
+    """The vectors of a stored bucket, a few at a time in memory; `name` is for messages. Raises
+    `BadSuite`."""
+    for batch in _batches(file, name):
+        yield from batch_items(batch)
 
 
 def batch_items(batch: pa.RecordBatch) -> Iterator[VectorItem]:
@@ -420,10 +430,11 @@ def _vectors(folder: Path) -> Iterator[Imported]:
     if not files:
         raise BadVector(f"{folder}: neither {LINES} nor Parquet files")
     for path in files:
-        for batch in _batches(path, list(_TEXTS[:3])):
-            for row in batch.to_pylist():
-                value = {name: _parsed(row[name], path) for name in _TEXTS[:3]}
-                yield import_value(value, f"{path}: a vector")
+        with path.open("rb") as file:
+            for batch in _batches(file, str(path), list(_TEXTS[:3])):
+                for row in batch.to_pylist():
+                    value = {name: _parsed(row[name], path) for name in _TEXTS[:3]}
+                    yield import_value(value, f"{path}: a vector")
 
 
 def _parsed(text: object, path: Path) -> Json:
@@ -434,19 +445,21 @@ def _parsed(text: object, path: Path) -> Json:
         raise BadVector(f"{path}: a vector is no JSON ({error})") from None
 
 
-def _batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+def _batches(
+    file: IO[bytes], name: str, columns: list[str] | None = None
+) -> Iterator[pa.RecordBatch]:
     wanted = columns or _COLUMNS
     try:
-        file = pa.parquet.ParquetFile(path)
-        missing = [name for name in wanted if name not in file.schema_arrow.names]
+        read = pa.parquet.ParquetFile(file)
+        missing = [column for column in wanted if column not in read.schema_arrow.names]
         if missing:
             raise BadSuite(
-                f"{path} is a Parquet file, but not of vectors (it lacks the column"
+                f"{name} is a Parquet file, but not of vectors (it lacks the column"
                 f" {missing[0]!r}); give the folder of a suite"
             )
-        yield from file.iter_batches(columns=wanted)
+        yield from read.iter_batches(_HELD, columns=wanted)
     except (pa.ArrowInvalid, OSError) as error:
-        raise BadSuite(f"{path} cannot be read as Parquet ({error})") from None
+        raise BadSuite(f"{name} cannot be read as Parquet ({error})") from None
 
 
 def _keep_the_last(suites: Path) -> None:

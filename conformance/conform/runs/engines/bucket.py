@@ -6,7 +6,7 @@ import functools
 import itertools
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -274,11 +274,3 @@ def empty_bucket(bucket: int, context: RunContext) -> None:
     tally = Tally()
     summary = summarised(tally, bucket, time.time(), [])
     RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
-
-
-def judge_rows(
-    rows: Iterator[tuple[int, VectorItem]], context: RunContext, pool: Pool
-) -> Iterator[Json]:
-    """Judge rows that are ordered by bucket."""
-    for bucket, group in itertools.groupby(rows, key=lambda row: row[0]):
-        yield judge_bucket((item for _, item in group), bucket, context, pool)

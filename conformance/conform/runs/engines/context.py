@@ -16,7 +16,8 @@ class RunContext:
     """The settings of one run for its workers.
 
     `place` is the run's folder, absolute. `folders` are those with generated models, in the
-    order of search (none: those that Python finds). `model` is the module of the charter's
+    order of search (none: those that Python finds). `files` are the files and folders, absolute,
+    that the adapter needs and workers without them are sent. `model` is the module of the charter's
     model ("" for none), `entries` maps overlay entries to modules of sibling models.
     `variables` are those of the charter's widest level, empty if not known. `limit` vectors of
     each bucket are judged, 0 for all. `canaries` are vectors that tell mutants from the
@@ -42,6 +43,7 @@ class RunContext:
     started: float = 0.0
     reference: bool = True
     folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     types: JudgedTypes | None = None
     only: frozenset[str] | None = None
     failed: frozenset[str] = frozenset()

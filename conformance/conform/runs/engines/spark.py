@@ -1,9 +1,9 @@
 """The engine on Spark, local or on a cluster: Parquet in, one adapter for each Python worker.
 
 A run is one job over the remaining buckets; a bucket is a file, a partition and a task. The task
-judges it, writes its datasets and commits it, so that a stopped run can be resumed. The same code
-serves `local[*]` and a cluster, whose workers must see the run's folder and the adapter under the
-same path.
+reads it, judges it, writes its datasets and commits it, so that a stopped run can be resumed. The
+same code serves `local[*]` and a cluster, whose workers share with this machine only the run's
+folder, which is a URI: they are sent the rest.
 """
 
 from __future__ import annotations
@@ -18,33 +18,28 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import traceback
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
-import pyarrow as pa
-from pyspark import SparkContext, SparkFiles
-from pyspark.errors import PySparkException
+from pyspark import RDD, SparkContext, SparkFiles
 from pyspark.sql import SparkSession
 
 from conform.adapters.targets import python_path
 from conform.console import errors
 from conform.console.errors import ConformError, Incomplete, MissingEngine
 from conform.console.interrupts import interrupts_later
-from conform.judging.assess import VectorItem
-from conform.judging.model import PACKAGE
-from conform.runs.engines.bucket import judge_rows, worker_pool
+from conform.runs.engines.bucket import judge_bucket, worker_pool
+from conform.runs.engines.cluster import ClusterWatch, address_of, is_local, why_lost
 from conform.runs.engines.context import RunContext
-from conform.suites.cache import Suite, batch_items
+from conform.runs.engines.shipping import Shipment, packed, packed_packages
+from conform.suites.cache import Suite
+from conform.suites.shared import SharedBucket, copied, in_cache, remove_copies
 
-_RESULT = pa.schema([("summary", pa.string())])
-_WHOLE_FILES = str(16 << 30)
-_PATTERN = frozenset("[]{}*?\\")
 _POLL_SECONDS = 0.3
+_ATTEMPTS = "4"
+"""How often a task is tried on a cluster: a worker that dies must not end the run."""
 _CANCEL_SECONDS = 10.0
 _END_SECONDS = 20.0
 _CHATTER = ("WARN", "INFO", "NOTE", "SLF4J", "Using Spark", "Setting default", "\tat ")
@@ -54,30 +49,27 @@ _JAVA = ("JAVA_HOME", "UnsupportedClassVersion", "java: ", "JAVA_GATEWAY_EXITED"
 
 
 def session(master: str, instead: str = "--engine inline") -> SparkSession:
-    """A Spark session. Raises `MissingEngine` if Java is missing or does not start; `instead` names
-    the alternative for the message."""
+    """A Spark session. Raises `MissingEngine` if Java is missing or does not start, or the master
+    does not answer; `instead` names the alternative for the message."""
+    here = "127.0.0.1" if is_local(master) else address_of(master, instead)
     os.environ.update(python_path())
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if is_local(master):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
     if next(filter(None, names), "C") in ("C", "POSIX"):
         os.environ["LC_ALL"] = "C.UTF-8"  # else Java cannot open a path that is not ASCII
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     quiet = Path(__file__).with_name("log4j2.properties")
-    local = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     settings = {
         "spark.speculation": "false",
-        "spark.task.maxFailures": "1",
+        "spark.task.maxFailures": "1" if is_local(master) else _ATTEMPTS,
         "spark.python.worker.reuse": "true",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
-        "spark.sql.files.maxPartitionBytes": _WHOLE_FILES,
-        "spark.sql.files.openCostInBytes": _WHOLE_FILES,
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
         "spark.local.dir": tempfile.gettempdir(),
         "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={quiet}"'
         f' "-Djava.io.tmpdir={tempfile.gettempdir()}"',
-        **(local if master.startswith("local") else {}),
+        **({"spark.driver.bindAddress": here, "spark.driver.host": here} if here else {}),
     }
     builder = SparkSession.builder.appName("conform").master(master)
     for name, value in settings.items():
@@ -94,8 +86,8 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own prints tracebacks
     atexit.register(_end_jvm, made)
     made.sparkContext.setLogLevel("OFF")
-    if not master.startswith("local"):
-        _ship(made)
+    if not is_local(master):
+        made.sparkContext.addPyFile(str(packed_packages()))
     return made
 
 
@@ -153,21 +145,33 @@ def run(
     progress: Callable[[], None],
 ) -> None:
     """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
-    files = _without_patterns([suite.check(bucket) for bucket in buckets], suite.folder)
-    job = _Job(context, "" if _is_local(spark) else _ship_models(spark, context.folders))
-    frame = spark.read.schema("id string, bucket int, question string, answer string,"
-                              " why string, needs string, ways string").parquet(*files)  # fmt: skip
+    sent = spark.sparkContext
+    master = str(sent.master)
+    local = is_local(master)
+    if local:
+        job, shared = _Job(context), in_cache(suite, buckets)
+    else:
+        archive, shipment = packed(context)
+        sent.addFile(str(archive))
+        job, shared = _Job(context, shipment), copied(suite, buckets, context.place)
+    try:
+        watch = None if local else ClusterWatch(master, lambda: _workers(sent))
+        _collected(sent.parallelize(shared, len(shared)).map(job), progress, watch)
+    finally:
+        if not local:
+            remove_copies(context.place)
+
+
+def _collected(tasks: RDD[str], progress: Callable[[], None], watch: ClusterWatch | None) -> None:
+    """Do the tasks of a run. Raises what a worker raised, as its own kind of error, and
+    `Incomplete` if no worker is left."""
     failed: list[Exception] = []
 
     def collect() -> None:
         try:
-            frame.mapInArrow(job, "summary string").collect()
-        except PySparkException as error:
+            tasks.collect()
+        except Exception as error:  # of many kinds: py4j's, pyspark's
             failed.append(_as_ours(error))
-        except Exception as error:  # py4j, when the JVM is gone
-            failed.append(
-                Incomplete(f"Spark gave up ({_first_line(error)}); repeat the command to go on")
-            )
 
     thread = threading.Thread(target=collect, daemon=True)
     thread.start()
@@ -175,46 +179,40 @@ def run(
         while thread.is_alive():
             thread.join(_POLL_SECONDS)
             progress()
-    except KeyboardInterrupt:
-        spark.sparkContext.cancelAllJobs()
+            if watch is not None:
+                watch.look()
+    except (KeyboardInterrupt, ConformError):
+        tasks.context.cancelAllJobs()
         thread.join(_CANCEL_SECONDS)
         raise
     if failed:
         raise failed[0]
 
 
-def _without_patterns(files: Sequence[Path], folder: Path) -> list[str]:
-    """The paths of files in `folder`, without characters that Spark takes for a pattern: then they
-    lead through a link in the temporary folder, which only workers on this machine see."""
-    if not set(str(folder)) & _PATTERN:
-        return [str(path) for path in files]
-    link = Path(tempfile.mkdtemp(prefix="conform-")) / "suite"
-    link.symlink_to(folder.resolve(), target_is_directory=True)
-    return [str(link / path.relative_to(folder)) for path in files]
+def _workers(context: SparkContext) -> int:
+    """How many executors the cluster runs for us."""
+    scala = context._jsc.sc()
+    return int(scala.getExecutorMemoryStatus().size()) - 1  # one is the driver
 
 
 class _Job:
-    """What Spark sends to its workers; `models` is the archive that was sent with the models of the
-    run, "" if they are read where they lie."""
+    """What Spark sends to its workers, and they do with each bucket; `shipment` is what they were
+    sent besides, None on this machine."""
 
-    def __init__(self, context: RunContext, models: str) -> None:
+    def __init__(self, context: RunContext, shipment: Shipment | None = None) -> None:
         self.context = context
-        self.models = models
+        self.shipment = shipment
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        context = self.context
-        if self.models:
-            context = replace(context, folders=(SparkFiles.get(self.models),))
+    def __call__(self, shared: SharedBucket) -> str:
+        """The summary of the bucket as JSON. Raises RuntimeError with the error as a token."""
         try:
-            for summary in judge_rows(_rows(batches), context, worker_pool()):
-                yield pa.record_batch([[orjson.dumps(summary).decode()]], schema=_RESULT)
+            context, shipment = self.context, self.shipment
+            if shipment is not None:
+                context = shipment.received(context, Path(SparkFiles.get(shipment.archive)))
+            summary = judge_bucket(shared.items(), shared.bucket, context, worker_pool())
+            return orjson.dumps(summary).decode()
         except Exception as error:
             raise RuntimeError(as_token(error)) from None
-
-
-def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, VectorItem]]:
-    for batch in batches:
-        yield from zip(batch.column("bucket").to_pylist(), batch_items(batch), strict=True)
 
 
 class WorkerBug(Exception):
@@ -233,7 +231,7 @@ def _as_ours(error: Exception) -> Exception:
     """The error of a worker, extracted from Spark's text."""
     found = _TOKEN.search(str(error))
     if not found:
-        return Incomplete(f"a task failed ({_first_line(error)}); repeat the command to go on")
+        return Incomplete(why_lost(str(error)))
     content: dict[str, str] = orjson.loads(base64.b64decode(found[1]))
     if not content["kind"]:
         return WorkerBug(f"in a worker of Spark:\n{content['told']}")
@@ -245,36 +243,3 @@ def _as_ours(error: Exception) -> Exception:
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0][:200] if lines else type(error).__name__
-
-
-def _ship(spark: SparkSession) -> None:
-    """Send our packages to the workers of a cluster."""
-    folder = Path(tempfile.mkdtemp(prefix="conform-"))
-    bundle = folder / "conform-packages.zip"
-    roots = python_path()["PYTHONPATH"].split(os.pathsep)
-    _pack(bundle, roots, ("charter", "conform"))
-    spark.sparkContext.addPyFile(str(bundle))
-
-
-def _ship_models(spark: SparkSession, folders: Sequence[str]) -> str:
-    """Send the models in these folders to the workers of a cluster; returns the file's name."""
-    bundle = Path(tempfile.mkdtemp(prefix="conform-")) / f"conform-models-{time.time_ns():x}.zip"
-    _pack(bundle, folders, (PACKAGE,))
-    spark.sparkContext.addFile(str(bundle))
-    return bundle.name
-
-
-def _pack(bundle: Path, roots: Sequence[str], names: Sequence[str]) -> None:
-    """Packages as an archive; of files with the same path, the one of the first root counts."""
-    files: dict[Path, Path] = {}
-    for root in roots:
-        for name in names:
-            for path in sorted((Path(root) / name).rglob("*.py")):
-                files.setdefault(path.relative_to(root), path)
-    with zipfile.ZipFile(bundle, "w") as archive:
-        for inside, path in files.items():
-            archive.write(path, inside)
-
-
-def _is_local(spark: SparkSession) -> bool:
-    return str(spark.sparkContext.master).startswith("local")

@@ -1,0 +1,174 @@
+"""Runs on a standalone cluster: two workers that share no checkout and no folder with the driver
+but one that a URI names."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from tests.support import cluster as clusters
+from tests.support.judging import environment
+
+from conform.project.skeletons import write_example
+from conform.storage.store import RunFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 300
+KEYS = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing"}
+PROBE = """
+import sys
+from conform.runs.engines.spark import session
+made = session(sys.argv[1])
+def look(_):
+    import importlib.util, os, conform, charter
+    found = importlib.util.find_spec("charter_models") or importlib.util.find_spec("pytest")
+    places = map(os.path.abspath, [conform.__file__, charter.__file__])
+    return [sys.executable, *places, repr(found), *sys.path]
+for line in made.sparkContext.parallelize([0], 1).map(look).collect()[0]:
+    sys.stdout.write("> " + line + "\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    return clusters.worker_python(tmp_path_factory.mktemp("python") / "venv")
+
+
+@pytest.fixture
+def two_workers(python, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", str(python))
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    with clusters.cluster(tmp_path / "cluster", KEYS) as made:
+        yield made
+
+
+@pytest.fixture
+def leases(called, tmp_path, monkeypatch):
+    """A project outside of the checkout, with an adapter that has two bugs, and its inline run."""
+    place = tmp_path / "project"
+    (place / "spec").mkdir(parents=True)
+    (place / "charter.toml").touch()
+    text = resources.files("conform").joinpath("templates/charters/lease.charter").read_text()
+    (place / "spec" / "lease.charter").write_text(text)
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    folder = place / "adapters" / "lease-python"
+    called("generate", "--adapter", "python", "spec/lease.charter", "--out", folder)
+    write_example("python", folder)
+    assert called("generate")[0] == 0
+    assert called(*judge("--engine", "inline", "--out", "inline"))[0] == 1
+    return place
+
+
+def judge(*more):
+    return ("run", "--target", "lease-python", "--no-shrink", *map(str, more))
+
+
+def conform(*arguments):
+    """A command in a process of its own: a process has one Spark."""
+    command = [str(Path(sys.executable).with_name("conform")), *arguments]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "PYTHONPATH": environment()["PYTHONPATH"]},
+    )  # fmt: skip
+
+
+def ended(process):
+    said, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in said
+    return process.returncode, said
+
+
+def assert_same(place, leases):
+    """The run at a URI found what the inline run found."""
+    there, here = RunFolder(place), RunFolder(str(leases / "inline"))
+    for dataset in ("verdicts", "transitions", "deviations"):
+        rows = [folder.table(dataset).to_pylist() for folder in (there, here)]
+        one, other = (sorted(map(json.dumps, found)) for found in rows)
+        assert one == other
+    for name in ("verdicts", "deviations", "by_branch", "distinct_pairs", "exit", "findings"):
+        assert there.read_json("summary.json")[name] == here.read_json("summary.json")[name]
+    there.check()
+
+
+@pytest.mark.slow
+def test_workers_import_only_what_they_were_sent(two_workers, tmp_path):
+    found = subprocess.run(
+        [sys.executable, "-c", PROBE, two_workers.master], capture_output=True, text=True,
+        timeout=SECONDS, check=True, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": environment()["PYTHONPATH"]},
+    ).stdout  # fmt: skip
+    program, judge, compiler, others, *path = [
+        line[2:] for line in found.splitlines() if line.startswith("> ")
+    ]
+    assert program == os.environ["PYSPARK_PYTHON"]
+    work = str(two_workers.folder)
+    for module in (judge, compiler):
+        assert module.startswith(work) and "conform-packages.zip" in module
+    assert others == "None"
+    assert not [entry for entry in path if entry.startswith(str(ROOT)) and "pyspark" not in entry]
+
+
+@pytest.mark.slow
+def test_cluster_finds_what_one_process_finds(two_workers, leases, tmp_path):
+    (tmp_path / "stored").mkdir()
+    (tmp_path / "mounted").symlink_to(tmp_path / "stored")
+    place = f"file://{tmp_path}/mounted/run"
+    code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
+    assert code == 1, said + two_workers.logs()
+    assert_same(place, leases)
+    left = {path.name for path in (tmp_path / "stored" / "run").iterdir()}
+    assert "suite" not in left
+
+
+@pytest.mark.slow
+def test_worker_that_dies_costs_its_buckets_only(two_workers, leases, tmp_path):
+    adapter = leases / "adapters" / "lease-python" / "adapter.py"
+    text = adapter.read_text().replace(
+        "self.service = LeaseService(", "time.sleep(0.05)\n        self.service = LeaseService("
+    )
+    adapter.write_text(text.replace("import protocol\n", "import time\n\nimport protocol\n"))
+    place = f"file://{tmp_path}/run"
+    process = conform(*judge("--master", two_workers.master, "--out", place))
+    folder, until = RunFolder(place), time.monotonic() + SECONDS
+    while not folder.buckets_done() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.05)
+    assert process.poll() is None, ended(process)
+    clusters.end(two_workers.workers[0])
+    code, said = ended(process)
+    assert code == 1, said + two_workers.logs()
+    assert_same(place, leases)
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_folder_of_a_run_can_be_in_s3(two_workers, leases, tmp_path):
+    with clusters.s3_server(tmp_path / "s3") as port:
+        made = urllib.request.Request(f"http://127.0.0.1:{port}/runs", method="PUT")
+        urllib.request.urlopen(made, timeout=30).close()
+        options = f"endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
+        place = f"s3://runs/lease?{options}"
+        code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
+        assert code == 1, said + two_workers.logs()
+        assert_same(place, leases)
+
+
+@pytest.mark.slow
+def test_wrong_python_of_the_workers_is_told(two_workers, leases, tmp_path, monkeypatch):
+    place = f"file://{tmp_path}/run"
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
+    for program, told in (
+        (str(bare / "bin" / "python"), "the workers' Python lacks the package"),
+        (str(tmp_path / "none"), f"a worker has no program {tmp_path}/none"),
+    ):
+        monkeypatch.setenv("PYSPARK_PYTHON", program)
+        code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
+        assert (code, said.count("\n")) == (3, 1), said
+        assert told in said
