@@ -17,6 +17,7 @@ from charter.explore.native.explore import Choices, NativeOptions, explore, resu
 from charter.explore.native.layout import CannotCompile
 from charter.explore.native.program import program
 from charter.explore.native.spark import SparkSearch
+from charter.explore.native.store import Store
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as by_reference
 from charter.passes import for_search
@@ -59,7 +60,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     ):
         assert (counts(other), verdicts(other)) == (counts(native), verdicts(native))
     compiled = program(asked, INSTANCE, Choices(), None)
-    search = SparkSearch(compiled, NoSession(), folder.mktemp("spark"), bits=4)
+    search = SparkSearch(compiled, NoSession(), Store(str(folder.mktemp("spark"))), bits=4)
     search.run()
     found = result_of(search, search.message)
     assert (counts(found), verdicts(found)) == (counts(native), verdicts(native))

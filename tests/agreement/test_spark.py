@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import fs
 from tests.support.engines import counts, verdicts
 
 from charter import api
 from charter.core import nodes as n
 from charter.explore.native import spark as engine
+from charter.explore.native import store as files
 from charter.explore.native.explore import (
     Choices,
     Exploration,
@@ -28,7 +30,8 @@ from charter.explore.native.explore import (
 from charter.explore.native.index import SearchIndex
 from charter.explore.native.program import Program, program
 from charter.explore.native.spark import Failed, SparkRow, SparkSearch
-from charter.explore.native.tasks import KEPT, Expand, Insert, is_whole, written
+from charter.explore.native.store import Store
+from charter.explore.native.tasks import KEPT, Expand, Insert, written
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = sorted(path.stem for path in (SPEC / "examples").glob("*.charter"))
@@ -81,7 +84,7 @@ def test_spark_finds_what_the_native_engine_finds(
 ) -> None:
     model, instance = chosen(charter, name)
     compiled = program(model, instance, Choices(), cache)
-    search = SparkSearch(compiled, spark, tmp_path, alone=0)
+    search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=0)
     same(on_spark(search), explore(model, instance, NativeOptions(cache=cache)))
 
 
@@ -93,7 +96,7 @@ def test_counts_do_not_depend_on_who_does_a_level(
     model, instance = chosen("primary_backup", "tiny")
     choices = Choices(symmetry=False)
     compiled = program(model, instance, choices, cache)
-    search = SparkSearch(compiled, spark, tmp_path, alone=alone, bits=bits)
+    search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=alone, bits=bits)
     same(on_spark(search), explore(model, instance, NativeOptions(choices, cache=cache)))
 
 
@@ -138,7 +141,9 @@ def test_the_state_that_is_found_first_stands_for_those_like_it(tmp_path: Path, 
     model = api.load_text(GAPS.replace("WIDE", wide))
     instance = model.instances[0]
     native = explore(model, instance, NativeOptions())
-    search = SparkSearch(program(model, instance, Choices(), None), Nowhere(), tmp_path, bits=4)
+    search = SparkSearch(
+        program(model, instance, Choices(), None), Nowhere(), Store(str(tmp_path)), bits=4
+    )
     found = on_spark(search)
     same(found, native)
     rows = [{tuple(e.search.states.get(i)[0]) for i in range(8)} for e in (found, native)]
@@ -154,7 +159,7 @@ def test_what_is_violated_has_a_shortest_trace(
 ) -> None:
     model, instance = chosen(charter, "tiny", mutant)
     compiled = program(model, instance, Choices(), cache)
-    found = on_spark(SparkSearch(compiled, spark, tmp_path))
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
     same(found, explore(model, instance, NativeOptions(cache=cache)))
     assert not found.fine
 
@@ -177,7 +182,7 @@ def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
             raise Killed
 
     with pytest.raises(Killed):
-        SparkSearch(compiled, spark, folder).run(stop)
+        SparkSearch(compiled, spark, Store(str(folder))).run(stop)
 
 
 DAMAGES = ["", "part", "cut off", "missing", "journal", "version", "count"]
@@ -214,10 +219,10 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
             (tmp_path / "spark.json").write_text(json.dumps(said))
         case _:
             told = ""
-    found = on_spark(SparkSearch(compiled, spark, tmp_path))
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
     assert found.message == told
     same(found, native)
-    again = on_spark(SparkSearch(compiled, spark, tmp_path))
+    again = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
     assert again.message == ""
     same(again, native)
 
@@ -230,7 +235,7 @@ def test_a_folder_of_another_search_is_left_alone(
     before = (tmp_path / "spark.json").read_bytes()
     other = program(*chosen("ring_election", "tiny"), Choices(), cache)
     with pytest.raises(OtherSearch, match="name another folder"):
-        SparkSearch(other, spark, tmp_path).run()
+        SparkSearch(other, spark, Store(str(tmp_path))).run()
     assert (tmp_path / "spark.json").read_bytes() == before
 
 
@@ -238,7 +243,7 @@ def test_what_was_not_seen_is_unknown_when_a_search_gives_up(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path
 ) -> None:
     compiled, native = small
-    found = on_spark(SparkSearch(compiled, spark, tmp_path, most=500))
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path)), most=500))
     assert not found.counts.complete and not found.fine
     assert 500 <= found.counts.distinct < native.counts.distinct
     assert found.counts.levels == native.counts.levels[: len(found.counts.levels)]
@@ -249,7 +254,7 @@ def test_a_task_that_fails_is_told_in_a_sentence(
 ) -> None:
     compiled, _ = small
     killed(compiled, spark, tmp_path, 3)
-    search = SparkSearch(compiled, spark, tmp_path, alone=0)
+    search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=0)
 
     def damaged(now: SearchCounts) -> None:
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
@@ -274,7 +279,7 @@ def test_a_level_is_searched_again_when_a_byte_of_it_was_flipped(
     content = bytearray(file.read_bytes())
     content[int(place * len(content)) if isinstance(place, float) else place] ^= 0x10
     file.write_bytes(content)
-    found = on_spark(SparkSearch(compiled, spark, tmp_path))
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
     assert found.message == "level 7 is damaged: the search continues before it"
     same(found, native)
 
@@ -285,7 +290,7 @@ def test_a_level_that_is_damaged_meanwhile_is_told_in_a_sentence(
 ) -> None:
     """In this process."""
     compiled, _ = small
-    search = SparkSearch(compiled, Nowhere(), tmp_path, bits=4, kept=kept)
+    search = SparkSearch(compiled, Nowhere(), Store(str(tmp_path)), bits=4, kept=kept)
 
     def damaged(now: SearchCounts) -> None:
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
@@ -362,7 +367,7 @@ def test_a_job_counts_when_it_ends_between_two_looks(
     small: tuple[Program, Exploration], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "ThreadPoolExecutor", Pool)
-    search = SparkSearch(small[0], Nowhere(), tmp_path, alone=0, bits=4)
+    search = SparkSearch(small[0], Nowhere(), Store(str(tmp_path)), alone=0, bits=4)
     search.run()
     assert search.complete and search.levels == [1]
 
@@ -378,7 +383,7 @@ def test_a_failure_says_what_is_kept(
     small: tuple[Program, Exploration], tmp_path: Path, kept: bool, remedy: str
 ) -> None:
     session = Nowhere(RuntimeError("no room"))
-    search = SparkSearch(small[0], session, tmp_path, alone=0, bits=4, kept=kept)
+    search = SparkSearch(small[0], session, Store(str(tmp_path)), alone=0, bits=4, kept=kept)
     with pytest.raises(Failed) as failed:
         search.run()
     said = f"a task of Spark failed (no room){remedy.format(tmp_path)}"
@@ -389,19 +394,43 @@ def test_two_attempts_at_a_bucket_do_not_write_the_same_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = pa.table([[b"k"], [None], [None], [7]], schema=KEPT)
-    path = tmp_path / "level-00001" / "bucket-00003.parquet"
-    hidden: list[Path] = []
-    replace = Path.replace
+    hidden: list[str] = []
 
-    def moved(made: Path, target: Path) -> Path:
-        hidden.append(made)
-        return replace(made, target)
+    class Spy:
+        """A file system that notes what is moved."""
 
-    monkeypatch.setattr(Path, "replace", moved)
-    first, second = written(table, path), written(table, path)
+        def __init__(self) -> None:
+            self.system = fs.LocalFileSystem()
+            self.create_dir, self.open_output_stream = (
+                self.system.create_dir, self.system.open_output_stream
+            )  # fmt: skip
+
+        def move(self, made: str, target: str) -> None:
+            hidden.append(made)
+            self.system.move(made, target)
+
+    store, name = Store(str(tmp_path)), "level-00001/bucket-00003.parquet"
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_filesystem", lambda place: (Spy(), place))
+        first, second = written(table, store, name), written(table, store, name)
     assert first == second and len(set(hidden)) == 2
-    assert {made.name[0] for made in hidden} == {"."}
-    assert is_whole(path, *first) and list(path.parent.iterdir()) == [path]
+    assert {Path(made).name[0] for made in hidden} == {"."}
+    path = tmp_path / name
+    assert store.is_whole(name, *first) and list(path.parent.iterdir()) == [path]
+
+
+def test_search_in_a_folder_named_by_a_uri_is_the_same_and_goes_on(
+    small: tuple[Program, Exploration], tmp_path: Path
+) -> None:
+    compiled, native = small
+    store = Store(f"file://{tmp_path}/search")
+    search = SparkSearch(compiled, Nowhere(), store, most=9, bits=4)
+    search.run()
+    assert not search.complete
+    same(on_spark(SparkSearch(compiled, Nowhere(), store, bits=4)), native)
+    other = program(*chosen("ring_election", "tiny"), Choices(), None)
+    with pytest.raises(OtherSearch, match=f"file://{tmp_path}/search holds another search"):
+        SparkSearch(other, Nowhere(), store).run()
 
 
 def test_what_killed_attempts_left_is_removed(
@@ -410,5 +439,5 @@ def test_what_killed_attempts_left_is_removed(
     left = tmp_path / "level-00002" / ".bucket-00001-0123.part"
     left.parent.mkdir()
     left.write_bytes(b"half")
-    SparkSearch(small[0], Nowhere(), tmp_path, bits=4).run()
+    SparkSearch(small[0], Nowhere(), Store(str(tmp_path)), bits=4).run()
     assert not left.exists()

@@ -124,7 +124,7 @@ def test_cluster_finds_what_one_process_finds(two_workers, leases, tmp_path):
     assert code == 1, said + two_workers.logs()
     assert_same(place, leases)
     left = {path.name for path in (tmp_path / "stored" / "run").iterdir()}
-    assert "suite" not in left
+    assert "shipped" not in left
 
 
 @pytest.mark.slow

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pyspark
 
+from conform.storage.scratch import dying_with_parent
+
 HOME = Path(pyspark.__path__[0])
 SECONDS = 60.0
 
@@ -65,8 +67,9 @@ def started(
     command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{java_class}", *more]
     with (place / "log").open("wb") as log:
         return subprocess.Popen(
-            command, stdout=log, stderr=log, env=environment, cwd=place, start_new_session=True
-        )
+            command, stdout=log, stderr=log, env=environment, cwd=place, start_new_session=True,
+            preexec_fn=dying_with_parent(),  # noqa: PLW1509
+        )  # fmt: skip
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -118,7 +121,10 @@ def s3_server(folder: Path) -> Iterator[int]:
     port = free_port()
     command = [str(python.with_name("moto_server")), "-H", "127.0.0.1", "-p", str(port)]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, start_new_session=True,
+            preexec_fn=dying_with_parent(),  # noqa: PLW1509
+        )  # fmt: skip
     try:
         until = time.monotonic() + SECONDS
         while not answers(port):

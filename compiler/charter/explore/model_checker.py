@@ -28,7 +28,8 @@ class Progress(Protocol):
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
     """Options of a search. `engine`: `auto` is the native one if it can; `spark` is the native one
-    on the workers of the Spark `session`, which must all see the folder of the journal.
+    on the workers of the Spark `session`, which must all reach the URI `store`, the folder of
+    the journal ("": they are on this machine).
     `most_states`: where to stop (0: never). `workers`: 0 is one for each core. `journal`: the
     folder from which the search can be resumed (None: not). `memory`: bytes to use before files (0:
     most of the free memory). `fingerprints`: the seed of the hashes that replace states in the
@@ -41,6 +42,7 @@ class ExploreOptions:
     symmetry: bool = True
     workers: int = 0
     journal: Path | None = None
+    store: str = ""
     memory: int = 0
     fingerprints: int | None = None
     states: bool = False

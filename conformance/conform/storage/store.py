@@ -69,8 +69,9 @@ class RunFolder:
 
     place: str
 
-    def check_reachable(self) -> None:
-        """Raises `CannotWrite` if files here cannot be written, read and removed."""
+    def check_reachable(self, option: str = "--out") -> None:
+        """Raises `CannotWrite` if files here cannot be written, read and removed; `option` named
+        the folder."""
         system, root = filesystem(self.place)
         probe = f"{root}/.probe-{uuid4().hex}"
         try:
@@ -81,7 +82,7 @@ class RunFolder:
         except OSError as error:
             raise CannotWrite(
                 f"{self.place} cannot be read and written ({_first_line(error)}); name another"
-                " folder with --out, or make this one reachable"
+                f" folder with {option}, or make this one reachable"
             ) from None
 
     def write_json(self, name: str, value: Json) -> None:

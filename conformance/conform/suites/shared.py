@@ -15,7 +15,7 @@ from conform.judging.assess import VectorItem
 from conform.storage.store import filesystem, guarded
 from conform.suites.cache import Suite, file_items
 
-FOLDER = "suite"
+FOLDER = "shipped"
 """Where the copies are, in the folder of the run."""
 _CHUNK = 1 << 20
 

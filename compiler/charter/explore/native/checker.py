@@ -114,6 +114,7 @@ def native_options(problem: Problem, options: ExploreOptions) -> NativeOptions:
         workers=options.workers or cores(),
         cache=cache_folder("engine"),
         journal=options.journal,
+        store=options.store,
         memory=options.memory,
         untold=frozenset(one.witness.name for one in problem.companions),
     )

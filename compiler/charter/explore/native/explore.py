@@ -27,14 +27,16 @@ DEFAULT = Choices()
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
     """`most_states`: where to stop (0: never); `cache`: the folder of compiled code (None: no
-    cache); `journal`: the folder of the journal; `memory`: bytes to use before files (0: most of
-    the free memory); `untold`: the names of witnesses whose traces are not needed."""
+    cache); `journal`: the folder of the journal; `store`: its URI, on Spark; `memory`: bytes to
+    use before files (0: most of the free memory); `untold`: the names of witnesses whose traces
+    are not needed."""
 
     choices: Choices = DEFAULT
     most_states: int = 0
     workers: int = 1
     cache: Path | None = None
     journal: Path | None = None
+    store: str = ""
     memory: int = 0
     untold: frozenset[str] = frozenset()
 

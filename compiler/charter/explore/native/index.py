@@ -37,24 +37,34 @@ class IndexContent:
 
 @dataclass(frozen=True, slots=True)
 class SearchIndex:
-    """The file `path` of the search of a program, whose digest is `program`."""
+    """The file `path` of the search of a program, whose digest is `program`. `folder` is the folder
+    for messages, if it is not that of the path."""
 
     path: Path
     program: str
+    folder: str = ""
 
     def read(self) -> IndexContent:
         """The content. Raises OtherSearch."""
         self._make_folder()
         try:
-            read = json.loads(self.path.read_bytes())
+            content = self.path.read_bytes()
         except FileNotFoundError:
             return IndexContent({}, ())
-        except (OSError, ValueError):
+        except OSError:
+            return IndexContent({}, (), DAMAGED)
+        return self.parsed(content)
+
+    def parsed(self, content: bytes) -> IndexContent:
+        """The content from the bytes of the file. Raises OtherSearch."""
+        try:
+            read = json.loads(content)
+        except ValueError:
             return IndexContent({}, (), DAMAGED)
         if not isinstance(read, dict) or read.get("program") != self.program:
             raise OtherSearch(
-                f"{self.path.parent} holds another search (another charter, instance or option); "
-                "name another folder, or remove it"
+                f"{self.folder or self.path.parent} holds another search (another charter, "
+                "instance or option); name another folder, or remove it"
             )
         head, rows = read.get("head"), read.get("levels")
         if not isinstance(head, dict) or not isinstance(rows, list):
@@ -71,18 +81,21 @@ class SearchIndex:
 
     def write(self, head: Row, rows: Iterable[Row]) -> None:
         """Replace the content. Raises OSError."""
+        new = self.path.with_suffix(".new")
+        with new.open("w", encoding="utf-8") as file:
+            file.write(self.text(head, rows))
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self.path)
+
+    def text(self, head: Row, rows: Iterable[Row]) -> str:
+        """The text of the file."""
         digest = _next(self.program, head)
         levels: list[Row] = []
         for row in rows:
             digest = _next(digest, row)
             levels.append({**row, "digest": digest})
-        text = json.dumps({"program": self.program, "head": head, "levels": levels})
-        new = self.path.with_suffix(".new")
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self.path)
+        return json.dumps({"program": self.program, "head": head, "levels": levels})
 
     def _make_folder(self) -> None:
         try:

@@ -20,17 +20,17 @@ from typing import Protocol, TypedDict, cast
 from charter.core import nodes as n
 from charter.explore.native.context import NOTE, SEQ_BITS
 from charter.explore.native.explore import Exploration, NativeOptions, result_of
-from charter.explore.native.index import DAMAGED, SearchIndex, damaged
+from charter.explore.native.index import DAMAGED, IndexContent, SearchIndex, damaged
 from charter.explore.native.llvm import machine_digest
 from charter.explore.native.program import Program, first_row, program
 from charter.explore.native.search import Note, SearchCounts
+from charter.explore.native.store import UNREADABLE, Store
 from charter.explore.native.tasks import (
     DONE_SQL,
     FOUND_SQL,
     KEPT,
     SLICE,
     SUMMARY,
-    UNREADABLE,
     Expand,
     Insert,
     Slice,
@@ -38,9 +38,7 @@ from charter.explore.native.tasks import (
     added,
     at_once,
     initial_row,
-    is_whole,
     row_at,
-    swept,
 )
 from charter.semantics.faults import refuse_faults
 
@@ -49,6 +47,7 @@ ALONE = 4 * SLICE
 FEWEST_BITS, MOST_BITS = 4, 14
 """Bits of a hash that choose the bucket of a key: four buckets for each core at least, so that
 what is found in one bucket of a level fits into the memory of a worker."""
+INDEX = "spark.json"
 OTHER_VERSION = "the journal is of another version of charter: the search starts again"
 POLL = 0.2
 """Seconds between looks at a running job."""
@@ -130,9 +129,8 @@ class StoredStates:
         for depth, level in enumerate(self.levels):
             for bucket, rows in enumerate(level.rows):
                 if left < rows:
-                    path = self.kernel.path(depth, bucket)
                     try:
-                        words, tag = row_at(self.kernel.context, path, left)
+                        words, tag = row_at(self.kernel, self.kernel.name(depth, bucket), left)
                     except UNREADABLE as error:
                         raise Failed(_unreadable(error)) from None
                     return words, tag >> SEQ_BITS, tag % (1 << SEQ_BITS)
@@ -147,7 +145,7 @@ class SparkSearch:
 
     program: Program
     session: SparkSession
-    folder: Path
+    store: Store
     most: int = 0
     alone: int = ALONE
     bits: int = 0
@@ -222,8 +220,7 @@ class SparkSearch:
 
     def _open(self) -> None:
         """Resume the search that the folder holds, or begin a new one."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        swept(self.folder)
+        self.store.prepare()
         self.counts = added(self.program.plan.context, [])
         read = self._read()
         if read is not None:
@@ -231,9 +228,8 @@ class SparkSearch:
         elif not self.bits:
             wanted = (4 * self.session.sparkContext.defaultParallelism - 1).bit_length()
             self.bits = min(MOST_BITS, max(FEWEST_BITS, wanted))
-        place = str(self.folder.resolve())
-        context = self.program.plan.context
-        self.kernel = TaskKernel(self.program.code, machine_digest(), context, place, self.bits)
+        context, code = self.program.plan.context, self.program.code
+        self.kernel = TaskKernel(code, machine_digest(), context, self.store, self.bits)
         if read is not None:
             self._resume(read[1])
         if not self.found:
@@ -310,28 +306,31 @@ class SparkSearch:
     def _remedy(self) -> str:
         """What the user can do after a failed level."""
         if self.kept:
-            return f"the same command continues from the levels in {self.folder}"
+            return f"the same command continues from the levels in {self.store.place}"
         return "nothing is kept (--journal DIR keeps each finished level)"
 
     # --- the journal -----------------------------------------------------------------------------
 
     @property
     def _index(self) -> SearchIndex:
-        return SearchIndex(self.folder / "spark.json", self.program.digest)
+        place = self.store.place
+        return SearchIndex(Path(place) / INDEX, self.program.digest, place)
 
     def _commit(self, buckets: Mapping[int, tuple[int, int, int]]) -> None:
         """Write the new level into the journal."""
         files = [buckets.get(bucket, (0, 0, 0)) for bucket in range(1 << self.bits)]
         rows, sizes, checksums = zip(*files, strict=True)
         self.found.append(Level(rows, sizes, checksums, self.counts))
-        self._index.write(
+        text = self._index.text(
             {"bits": self.bits, "columns": KEPT.names}, [asdict(level) for level in self.found]
         )
+        self.store.write(INDEX, text.encode())
 
     def _read(self) -> tuple[int, list[Level]] | None:
         """The content of the journal: bits of a bucket, and levels; None without a journal. Raises
         OtherSearch."""
-        found = self._index.read()
+        content = self.store.read(INDEX)
+        found = IndexContent({}, ()) if content is None else self._index.parsed(content)
         self.message = found.message
         if not found.rows:
             return None
@@ -351,7 +350,7 @@ class SparkSearch:
         for depth, level in enumerate(levels):
             files = zip(level.rows, level.sizes, level.checksums, strict=True)
             for bucket, (rows, *file) in enumerate(files):
-                if rows and not is_whole(self.kernel.path(depth, bucket), *file):
+                if rows and not self.store.is_whole(self.kernel.name(depth, bucket), *file):
                     self.message = damaged(depth)
                     return
             self.found.append(level)
@@ -365,15 +364,16 @@ def explore(
     options: NativeOptions,
     on_progress: Callable[[SearchCounts], None] | None = None,
 ) -> Exploration:
-    """Search `instance` exhaustively with the workers of `session`. `options.journal` is a folder
-    that all of them see under the same path (None: a temporary one on this machine). Raises as
+    """Search `instance` exhaustively with the workers of `session`. `options.store` is the URI of
+    a folder that all of them reach; without it they are on this machine, and the folder is
+    `options.journal` or a temporary one. Raises as
     `explore` of the native engine does."""
     refuse_faults(model)
     compiled = program(model, instance, options.choices, options.cache)
     with tempfile.TemporaryDirectory(prefix="charter-") as folder:
-        place = options.journal or Path(folder)
-        kept = options.journal is not None
-        search = SparkSearch(compiled, session, place, options.most_states, kept=kept)
+        place = options.store or str((options.journal or Path(folder)).resolve())
+        kept = bool(options.store or options.journal)
+        search = SparkSearch(compiled, session, Store(place), options.most_states, kept=kept)
         search.run(on_progress)
         return result_of(search, search.message, options.untold)
 

@@ -20,8 +20,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from uuid import uuid4
 from zlib import crc32
 
 import pyarrow as pa
@@ -39,19 +37,15 @@ from charter.explore.native.context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.journal import CHUNK
 from charter.explore.native.llvm import Library, ObjectCode, linked, machine_digest
 from charter.explore.native.memory import Array
 from charter.explore.native.search import GaveUp, Worker
+from charter.explore.native.store import Store
 from charter.explore.native.unit import WHY
 
 SEQ_BYTES = SEQ_BITS // 8
 SLICE = 1 << 15
 """Rows of a row group, which one task expands at a time."""
-UNREADABLE = (OSError, UnicodeDecodeError, pa.ArrowException)
-"""What is raised where files of a search are missing, damaged, or cannot be written."""
-PART = ".part"
-"""How the names of files end that are not whole."""
 SUMMARY = -1
 """In place of a bucket, in rows that hold the counts of a task."""
 
@@ -77,22 +71,22 @@ DONE_SQL = "bucket int, rows bigint, size bigint, checksum bigint, counts string
 @dataclass(frozen=True, slots=True)
 class TaskKernel:
     """The task data sent to Spark workers: object code, the digest of the kind of machine that it
-    was compiled for, offsets, the folder of the search, and how many bits of a hash choose the
+    was compiled for, offsets, the files of the search, and how many bits of a hash choose the
     bucket (at least 4)."""
 
     code: ObjectCode
     machine: str
     context: MachineContext
-    folder: str
+    store: Store
     bits: int
 
     def library(self) -> Library:
         """The functions, linked once per process. Raises GaveUp on another kind of machine."""
         return _library(self.code, self.machine)
 
-    def path(self, level: int, bucket: int) -> Path:
+    def name(self, level: int, bucket: int) -> str:
         """The file of a bucket of a level."""
-        return Path(self.folder) / f"level-{level:05}" / f"bucket-{bucket:05}.parquet"
+        return f"level-{level:05}/bucket-{bucket:05}.parquet"
 
 
 @lru_cache(maxsize=2)
@@ -134,8 +128,8 @@ class Expand:
         yield pa.record_batch([[SUMMARY], [counts], [None], [None], [0]], schema=FOUND)
 
     def _slice(self, worker: Worker, library: Library, part: Slice) -> Iterator[pa.RecordBatch]:
-        path = self.kernel.path(part.level, part.bucket)
-        table = pq.ParquetFile(path).read_row_group(part.group)
+        name = self.kernel.name(part.level, part.bucket)
+        table = self.kernel.store.parquet(name).read_row_group(part.group)
         rows, count = rows_of(self.kernel.context, table)
         view, width = worker.context.view, self.kernel.context.width
         run = library["check" if self.check_only else "expand"]
@@ -302,13 +296,14 @@ class Insert:
             return pa.table([[SUMMARY], [0], [0], [0], [counts]], schema=DONE)
         ordered = table.select(KEPT.names).sort_by(ORDER)
         new = firsts(ordered, ("state", "path", "tag")).select(KEPT.names)
-        files = [str(self.kernel.path(level, bucket)) for level in self.known[bucket]]
+        store, keys = self.kernel.store, pa.schema([KEPT.field("key")])
+        files = [store.path(self.kernel.name(level, bucket)) for level in self.known[bucket]]
         if files:
-            seen = ds.dataset(files, schema=pa.schema([KEPT.field("key")]))
+            seen = ds.dataset(files, keys, format="parquet", filesystem=store.system)
             left = seen.join(ds.dataset(new), "key", join_type="right anti", use_threads=False)
             new = left.to_table().select(KEPT.names).sort_by(ORDER)
-        path = self.kernel.path(self.level, bucket)
-        size, checksum = written(new, path) if new.num_rows else (0, 0)
+        name = self.kernel.name(self.level, bucket)
+        size, checksum = written(new, store, name) if new.num_rows else (0, 0)
         return pa.table([[bucket], [new.num_rows], [size], [checksum], [""]], schema=DONE)
 
 
@@ -323,48 +318,21 @@ def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
         at += count["counts"]
 
 
-def written(table: pa.Table, path: Path) -> tuple[int, int]:
-    """Writes a bucket atomically; returns its size and its CRC-32. The temporary file's name is
-    unique because two attempts at a task can run at once."""
+def written(table: pa.Table, store: Store, name: str) -> tuple[int, int]:
+    """Writes a bucket atomically; returns its size and its CRC-32."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, row_group_size=SLICE, compression="zstd", use_dictionary=False)
     content = sink.getvalue()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    hidden = path.with_name(f".{path.stem}-{uuid4().hex}{PART}")
-    try:
-        hidden.write_bytes(content)
-        hidden.replace(path)
-    finally:
-        hidden.unlink(missing_ok=True)
+    store.write(name, content)
     return content.size, crc32(content)
 
 
-def swept(folder: Path) -> None:
-    """Removes the temporary files of killed attempts from the folder of a search."""
-    for left in folder.glob(f"level-*/.*{PART}"):
-        left.unlink(missing_ok=True)
-
-
-def row_at(context: MachineContext, path: Path, row: int) -> tuple[list[int], int]:
+def row_at(kernel: TaskKernel, name: str, row: int) -> tuple[list[int], int]:
     """A state and its tag."""
     group, inside = divmod(row, SLICE)
-    table = pq.ParquetFile(path).read_row_group(group)
-    data = table.column("state" if context.raw else "key")[inside].as_py()
+    table = kernel.store.parquet(name).read_row_group(group)
+    data = table.column("state" if kernel.context.raw else "key")[inside].as_py()
     return memoryview(data).cast("Q").tolist(), table.column("tag")[inside].as_py()
-
-
-def is_whole(path: Path, size: int, checksum: int) -> bool:
-    """Whether a file has this size and CRC-32."""
-    total = 0
-    try:
-        if path.stat().st_size != size:
-            return False
-        with path.open("rb") as file:
-            while part := file.read(CHUNK):
-                total = crc32(part, total)
-    except OSError:
-        return False
-    return total == checksum
 
 
 def initial_row(kernel: TaskKernel, row: Array) -> tuple[int, int, int]:
@@ -375,4 +343,4 @@ def initial_row(kernel: TaskKernel, row: Array) -> tuple[int, int, int]:
     (batch,) = emptied(kernel, worker, None)
     bucket: int = batch.column("bucket")[0].as_py()
     table = pa.table([batch.column(name) for name in KEPT.names], schema=KEPT)
-    return bucket, *written(table, kernel.path(0, bucket))
+    return bucket, *written(table, kernel.store, kernel.name(0, bucket))

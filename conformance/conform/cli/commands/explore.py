@@ -55,6 +55,7 @@ EXAMPLES = """examples:
   conform explore spec/examples/paxos.charter --where 'some a in Acceptor: acceptor[a].highest == 2'
   conform explore spec/kafka --instance tiny_elr --keep build/states
   conform explore spec/kafka --instance trio --engine spark --master local[2] --journal build/trio
+  conform explore spec/kafka --engine spark --master spark://HOST:7077 --journal s3://BUCKET/trio
 
 It also runs the scenarios of the component or system, with the variant but not with a mutant.
 
@@ -103,8 +104,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads; the result does not depend on their number (default: one for each core)",
     )  # fmt: skip
     parser.add_argument(
-        "--journal", type=Path, metavar="DIR",
-        help="write each finished level to this folder; the same command continues from it",
+        "--journal", type=_journal, metavar="DIR",
+        help="write each finished level to this folder; the same command continues from it; for a "
+        "cluster a URI, such as s3://BUCKET/FOLDER",
     )  # fmt: skip
     parser.add_argument(
         "--memory", type=gibibytes, default=0, metavar="GIB",
@@ -149,7 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _interruptible(progress: SearchListener, journal: Path | None) -> Iterator[None]:
+def _interruptible(progress: SearchListener, journal: Path | str | None) -> Iterator[None]:
     """Reports, if a search is interrupted, how far it was and which results are kept."""
     try:
         yield
@@ -239,7 +241,7 @@ def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
         arguments.most,
         not arguments.no_symmetry,
         arguments.workers,
-        arguments.journal,
+        None if _is_uri(arguments.journal) else arguments.journal,
         arguments.memory,
         arguments.fingerprints,
         arguments.keep is not None,
@@ -249,19 +251,43 @@ def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
     if arguments.engine != "spark":
         if arguments.master is not None:
             raise ConformError("--master is for --engine spark; add that, or leave --master out")
+        if _is_uri(arguments.journal):
+            raise ConformError("--journal URI is for --engine spark; name a folder, or add that")
         return options
     for option in ("where", "keep", "fingerprints"):
         if getattr(arguments, option) is not None:
             raise ConformError(f"--engine spark has no --{option}; --engine native has")
-    master = arguments.master or "local[*]"
-    if arguments.journal is None and not master.startswith("local"):
-        raise ConformError(
-            f"--master {master} needs --journal DIR: a folder that all its workers see"
-        )
     need("pyspark", "--engine spark", "use --engine native")
     from conform.runs.engines.spark import session
 
-    return replace(options, session=session(master, "--engine native"))
+    master = arguments.master or "local[*]"
+    store = _store(arguments.journal, master)
+    return replace(options, session=session(master, "--engine native"), store=store)
+
+
+def _journal(value: str) -> Path | str:
+    """A folder, or a URI."""
+    return value if "://" in value else Path(value)
+
+
+def _is_uri(journal: Path | str | None) -> bool:
+    return isinstance(journal, str)
+
+
+def _store(journal: Path | str | None, master: str) -> str:
+    """The URI of the journal, "" for a folder of this machine. Raises `ConformError`."""
+    from conform.runs.engines.cluster import is_local
+    from conform.storage.store import RunFolder
+
+    if isinstance(journal, str):
+        RunFolder(journal).check_reachable("--journal")
+        return journal
+    if is_local(master):
+        return ""
+    raise ConformError(
+        f"--master {master} needs --journal URI: a folder that this machine and all workers reach,"
+        " such as file:///FOLDER or s3://BUCKET/FOLDER"
+    )
 
 
 def _show(one: _Explored) -> None:

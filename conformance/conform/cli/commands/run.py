@@ -25,6 +25,7 @@ EXAMPLES = """examples:
   conform run --target ./adapter --baseline baselines/lease.toml --update-baseline
   conform run --target ./adapter -k renew/late -x
   conform run --target ./adapter --last-failed
+  conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
 Warns if generated/ is older than the charter; `conform test` brings it up to date. Repeat the
 command to resume an interrupted run.
@@ -50,10 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="inline: in this process; spark: on all cores, or a cluster; auto: inline for what is"
         " judged in seconds (default)",
     )
-    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
+    parser.add_argument(
+        "--master", default="local[*]", help="Spark master (default: local[*]); for a cluster,"
+        " `conform help cluster` says what is needed",
+    )  # fmt: skip
     parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
     _add_selection(parser)
-    parser.add_argument("--out", default="", help="folder of the run (default: build/runs/ID)")
+    parser.add_argument("--out", default="", help="folder of the run, or its URI"
+                        " (default: build/runs/ID)")  # fmt: skip
     parser.add_argument(
         "--strict", action="store_true", help="exit code 1 for any divergence that the baseline"
         " does not know, and for findings that it lists in vain",
