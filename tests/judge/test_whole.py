@@ -125,6 +125,14 @@ def test_what_is_not_searched_to_the_end_is_named(conform, project: Path) -> Non
     assert out.endswith("fine\nnot searched to the end: tiny\n")
 
 
+def test_a_component_without_an_instance_that_is_searched_is_told(conform, project: Path) -> None:
+    path = project / "spec" / "lamp.charter"
+    assert "tiny" in LAMP
+    path.write_text(LAMP.replace("tiny", "small"))
+    told = "vectors   lamp: no instance of it is searched for questions, since none has a name"
+    assert told in conform("test")[1]
+
+
 def test_mistakes_of_the_caller_are_one_sentence(conform, project: Path) -> None:
     assert (
         "'light' is no adapter of the project; there are: lamp"

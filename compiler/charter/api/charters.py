@@ -185,6 +185,14 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     return {**made.manifest.json(), "folder": str(folder), **more}
 
 
+def searched(model: ir.Model, component: str) -> tuple[str, ...]:
+    """The instances of a component that are searched for questions, by their names."""
+    from charter.suites.build import TINY
+
+    mine = (instance.name for instance in model.instances if instance.machine == component)
+    return tuple(name for name in mine if name.startswith(TINY))
+
+
 def look_if_stale(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> bool:
     """Search for the questions of a suite, unless the last search was of the same
     rules; whether it was done. Raises as `make_suite` does."""

@@ -19,6 +19,12 @@ FOREIGN: Final = {
 }  # fmt: skip
 PLAIN_WORDS: Final = frozenset({"exists", "all", "any", "every", "each"})
 
+DECLARING: Final = frozenset(
+    {"source", "sort", "counter", "opaque", "const", "type", "enum", "record", "union", "fun"}
+    | {"component", "system", "always", "stepwise", "witness", "eventually", "instance", "scenario"}
+    | {"setup", "fragment"}
+    | {"variant", "mutant", "overlay"}
+)
 STATE_ENDS: Final = frozenset(
     {"}", "state", "history", "operation", "step", "observe", "ghost", "volatile"}
 )
@@ -60,6 +66,12 @@ MISTAKES: Final = (
         'end the text with `"`; inside of it `\\"` is a quotation mark and `\\\\` a backslash',
         ('source S "The book\nsort A', 'source S "a\\n"'),
         lambda s: s.text == '"',
+    ),
+    Mistake(
+        "a name has letters, digits and `_`",
+        "write `_` in place of `-`",
+        ("sort Lock-Holder", "component my-lease { state x: bool = true }"),
+        lambda s: s.text == "-" and s.second_last in {"protocol", *DECLARING},
     ),
     Mistake(
         "there are no semicolons between or after statements",
@@ -331,13 +343,6 @@ WORDS: Final = {
 }
 MOST: Final = 8
 """A message with more alternatives does not help."""
-
-DECLARING: Final = frozenset(
-    {"source", "sort", "counter", "opaque", "const", "type", "enum", "record", "union", "fun"}
-    | {"component", "system", "always", "stepwise", "witness", "eventually", "instance", "scenario"}
-    | {"setup", "fragment"}
-    | {"variant", "mutant", "overlay"}
-)
 
 
 def expected(accepted: frozenset[str]) -> str:

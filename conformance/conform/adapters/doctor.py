@@ -92,7 +92,7 @@ def check_adapter(
                 connection.restart()
         if chosen is not None:
             told = disagreement(connection.welcome, chosen)
-            yield Check("hello and adapter.toml agree about capabilities", not told, told)
+            yield Check("hello and adapter.toml agree", not told, told)
         yield from _held_against_charter(connection, start.deadlines.one, probes)
     finally:
         connection.close()

@@ -45,16 +45,21 @@ def _check(what: str, field: str, named: Collection[str], known: Collection[str]
 
 
 def disagreement(welcome: Welcome, chosen: Target) -> str:
-    """The first capability about which hello and the adapter.toml of a target disagree, with the
-    remedy; "" if there is none. Hello is what counts. A release may lack what adapter.toml lists;
-    one without `capabilities` says nothing."""
+    """About what hello and the adapter.toml of a target disagree, component or capability, with the
+    remedy; "" if they agree. Hello is what counts. A release may lack a capability that its
+    adapter.toml lists; one without `capabilities` says nothing."""
+    if chosen.component not in ("", welcome.component):
+        return (
+            f"hello says that the adapter drives the component {welcome.component!r}, but {FILE}"
+            f" says {chosen.component!r}; correct one of them"
+        )
     listed = chosen.capabilities
     known = {*_PROTOCOL, *(listed or ())}
     for name in sorted(welcome.capabilities - known):
-        like = meant(name, known) or "it would have no effect"
+        like = meant(name, known)
         return (
             f"hello claims the capability {name!r}, which is not one of {', '.join(sorted(known))};"
-            f" {like}: if the adapter answers `unsupported` for it, list it in {FILE}"
+            f" {like and f'{like} '}one of the adapter's own goes into `capabilities` of {FILE}"
         )
     if listed is None:
         return ""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from charter.formats.spelling import meant
 from conform.adapters.base import AdapterStart, Deadlines
 from conform.adapters.projects import projects
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
@@ -130,7 +131,8 @@ def read(path: Path) -> Target:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         unknown = sorted(set(content) - _KEYS)
         if unknown:
-            raise ValueError(f"the key {unknown[0]!r} is not known")
+            like = meant(unknown[0], _KEYS)
+            raise ValueError(f"the key {unknown[0]!r} is not known{like and f', {like}'}")
         found = Target(
             id=_text(content, "id"),
             title=_text(content, "title"),

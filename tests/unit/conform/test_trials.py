@@ -104,3 +104,8 @@ def test_capabilities_that_disagree_are_told(listed, claimed, told):
 def test_a_release_may_lack_a_capability():
     welcome = replace(DirectConnection(fake.Fake).welcome, capabilities=frozenset())
     assert not disagreement(welcome, replace(TARGET, capabilities=("load",), releases=("1", "2")))
+
+
+def test_a_component_that_disagrees_is_told():
+    told = disagreement(DirectConnection(fake.Fake).welcome, replace(TARGET, component="keper"))
+    assert told.startswith("hello says that the adapter drives the component 'keeper', but adapter")

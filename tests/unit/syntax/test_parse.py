@@ -273,3 +273,12 @@ def test_a_misspelt_keyword_gets_the_one_that_was_meant(text, wrong, meant) -> N
     (found,) = diagnostics.errors
     told = (f"`{wrong}` is no word of Charter here", f"did you mean `{meant}`?")
     assert (found.message, found.hint) == told
+
+
+def test_a_hyphen_in_the_name_of_a_protocol_is_told() -> None:
+    diagnostics = Diagnostics()
+    assert parse(Source("test", "protocol acme-lease\n"), diagnostics) is None
+    (found,) = diagnostics.errors
+    assert (found.message, found.hint) == (
+        "a name has letters, digits and `_`", "write `_` in place of `-`",
+    )  # fmt: skip

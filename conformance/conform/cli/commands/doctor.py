@@ -82,6 +82,8 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
         world = {"sorts": sorts, **({"consts": consts} if consts else {})}
         unknown = suite or "--sorts and --consts stand in for the suite"
         probes, types = Probes(world, unknown=unknown), dict.fromkeys(consts, "int")
+        if chosen.protocol and not (sorts or consts):
+            say(f"{unknown}; so the questions of this command have neither sorts nor constants")
     model = arguments.model or (probes.manifest.models.charter if probes.manifest else "")
     folders = model_folders(model)
     use_folders(folders)

@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     alone = ("charter", "out", "instance", "variant", "mutant", "component")
     if any(getattr(arguments, name) for name in alone):
         raise ConformError(
-            "a charter and its options need --backend or --adapter; without them, use --root"
+            "a charter and its options need --backend or --adapter; without them `conform generate`"
+            " writes generated/ of a whole project, from the charters in its spec/ (`conform init`"
+            " makes one)"
         )
     project = project_here(arguments.root)
     if not project.charters.is_dir():

@@ -247,7 +247,7 @@ def _judged(
         return []
     judged = dict.fromkeys((path, target.component) for path, target in pairs)
     for path, component in judged:
-        _look(path, component, tested)
+        _look(path, (models[path], component), tested)
     changed = api.generate(project)
     tested.tell("generate", f"{len(changed)} files changed" if changed else "up to date")
     for path, component in judged:
@@ -276,11 +276,18 @@ def _baseline(project: Project, target: Target) -> Baseline:
     return read_baseline(str(place)) if place.exists() else NO_BASELINE
 
 
-def _look(path: Path, component: str, tested: Tested) -> None:
+def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     """Look for questions, unless this was done for the same rules."""
+    model, component = about
     wanted = api.SuiteRequest(path, component=component)
     with tasks("vectors") as progress:
         looked = api.look_if_stale(wanted, progress)
+    if not api.searched(model, component):
+        tested.tell(
+            "vectors",
+            f"{component}: no instance of it is searched for questions, since none has a name that"
+            " begins with `tiny`: rename a small one",
+        )
     if not looked:
         tested.tell("vectors", f"{component}: the questions are of these rules")
         return
