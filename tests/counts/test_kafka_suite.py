@@ -36,7 +36,7 @@ def small() -> Smoke:
 
 def test_every_obligation_is_covered_infeasible_or_one_of_few_that_are_open() -> None:
     counts = small().counts()
-    assert counts["obligations_open"] <= 5
+    assert counts["obligations_open"] <= 11  # decision 0057
     branches = [row for row in small().ledger.rows if row.kind in ("branch", "reply")]
     assert all(row.status == "covered" for row in branches)
 

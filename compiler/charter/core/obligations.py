@@ -6,7 +6,7 @@ backends search for such transitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -18,6 +18,9 @@ from charter.diagnostics import BUILTIN
 Kind = OneOf["branch", "reply", "mcdc", "boundary"]
 Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"]
 
+Functions = Mapping[str, n.Function]
+"""Functions by their names."""
+
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -28,8 +31,9 @@ class Obligation:
     branch: `branch` (operation/branch) is taken. reply: it is taken with a reply that holds the
     enum member `member`. mcdc: the guard of `branch` is reached, and the condition `expr` (atom
     `atom` of conjunct `conjunct`, both from 0) alone decides it, being true or false. boundary:
-    the comparison `expr` is evaluated in `where` (operation/branch or a function) with its left
-    side equal to its right, or one below or above it (unequal, where there is no such step).
+    the operation `operation` evaluates the comparison `expr` in `where` (operation/branch or a
+    function) with its left side equal to its right, or one below or above it (unequal, where
+    there is no such step).
     """
 
     kind: Kind
@@ -37,6 +41,7 @@ class Obligation:
     want: Want
     branch: str = ""
     member: str = ""
+    operation: str = ""
     where: str = ""
     conjunct: int = 0
     atom: int = 0
@@ -45,17 +50,22 @@ class Obligation:
 
 def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...]:
     """All obligations of a component, in the order of the text: branches, replies, conditions of
-    guards, then the boundaries of its operations and of the functions that they reach."""
+    guards, then the boundaries of its operations and of the functions that they reach, for each
+    operation that reaches them."""
+    functions = {f.name: f for f in model.functions}
     found: list[Obligation] = []
     for operation in component.operations:
         for branch in operation.branches:
             label = f"{operation.name}/{branch.name}"
             found.append(Obligation("branch", f"branch {label}", "taken", branch=label))
             found += _replies(model, label, branch)
-            found += _conditions(label, branch)
-    sites = [site for o in component.operations for site in _operation_sites(o)]
+            found += _conditions(functions, label, branch)
+    sites = [site for o in component.operations for site in _operation_sites(functions, o)]
     sites += [
-        (f.name, e, False) for f in reachable_functions(model, component) for e in nodes(f.body)
+        _Site(o.name, f.name, e, False)
+        for o in component.operations
+        for f in reachable_functions(functions, o)
+        for e in nodes(f.body)
     ]
     return (*found, *_boundaries(sites))
 
@@ -137,25 +147,61 @@ def _mentions(kind: t.Type, enums: set[str]) -> bool:
 # --- conditions of guards ------------------------------------------------------------------------
 
 
-def atoms(expr: n.Expr) -> tuple[n.Expr, ...]:
-    """The atomic conditions that `expr` joins by and, or, implies and not, from left to right. A
-    negated condition includes its negation."""
+def joins(functions: Functions, expr: n.Expr) -> bool:
+    """Whether `expr` joins conditions by and, or, implies, itself or in a function that it
+    calls."""
+    match expr:
+        case n.Binary(op="and" | "or" | "implies"):
+            return True
+        case n.Unary(op="not", operand=operand):
+            return joins(functions, operand)
+        case n.Call(function=name):
+            return joins(functions, functions[name].body)
+        case _:
+            return False
+
+
+def atoms(functions: Functions, expr: n.Expr) -> tuple[n.Expr, ...]:
+    """The atomic conditions that `expr` joins by and, or, implies and not, from left to right,
+    with those of functions that join conditions. A negated condition includes its negation."""
+    return tuple(expr for _, expr in _named_atoms(functions, expr, ""))
+
+
+def _named_atoms(functions: Functions, expr: n.Expr, label: str) -> Iterator[tuple[str, n.Expr]]:
+    """The atoms with their names: `label`, and the number in it if there are several; behind it
+    the same of the function that has the atom."""
+    parts = [*_parts(functions, expr)]
+    for number, part in enumerate(parts, 1):
+        name = label if len(parts) == 1 else f"{label}[{number}]"
+        if not joins(functions, part):
+            yield name, part
+            continue
+        call = part
+        while isinstance(call, n.Unary):
+            call = call.operand
+        assert isinstance(call, n.Call)
+        for inner, atom in _named_atoms(functions, functions[call.function].body, call.function):
+            yield f"{name} {inner}", atom
+
+
+def _parts(functions: Functions, expr: n.Expr) -> Iterator[n.Expr]:
+    """The conditions that `expr` joins in its own text."""
     match expr:
         case n.Binary(op="and" | "or" | "implies", left=left, right=right):
-            return (*atoms(left), *atoms(right))
-        case n.Unary(
-            op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as inner
+            yield from _parts(functions, left)
+            yield from _parts(functions, right)
+        case n.Unary(op="not", operand=(n.Binary() | n.Unary()) as inner) if joins(
+            functions, inner
         ):
-            return atoms(inner)
+            yield from _parts(functions, inner)
         case _:
-            return (expr,)
+            yield expr
 
 
-def _conditions(label: str, branch: n.Branch) -> Iterator[Obligation]:
+def _conditions(functions: Functions, label: str, branch: n.Branch) -> Iterator[Obligation]:
     for conjunct, part in enumerate(branch.guard):
-        parts = atoms(part.condition)
-        for atom, expr in enumerate(parts):
-            called = part.label if len(parts) == 1 else f"{part.label}[{atom + 1}]"
+        named = _named_atoms(functions, part.condition, part.label)
+        for atom, (called, expr) in enumerate(named):
             for want in ("true", "false"):
                 yield Obligation(
                     "mcdc",
@@ -172,50 +218,69 @@ def _conditions(label: str, branch: n.Branch) -> Iterator[Obligation]:
 # --- boundaries ----------------------------------------------------------------------------------
 
 
-def reachable_functions(model: n.Model, component: n.Component) -> tuple[n.Function, ...]:
-    """The functions that operations of the component call, directly or not, in declared order."""
-    functions = {f.name: f for f in model.functions}
-    queue = [e for o in component.operations for b in o.branches for e in branch_expressions(b)]
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """An expression that an operation evaluates, in `where`; whether it is an atom of a guard, for
+    which MC/DC requires both values already."""
+
+    operation: str
+    where: str
+    expr: n.Expr
+    is_atom: bool
+
+
+def reachable_functions(functions: Functions, operation: n.Operation) -> tuple[n.Function, ...]:
+    """The functions that an operation calls, directly or not, in declared order."""
+    queue = [e for branch in operation.branches for e in branch_expressions(branch)]
     reached: set[str] = set()
     while queue:
         for node in nodes(queue.pop()):
             if isinstance(node, n.Call) and node.function not in reached:
                 reached.add(node.function)
                 queue.append(functions[node.function].body)
-    return tuple(f for f in model.functions if f.name in reached)
+    return tuple(f for f in functions.values() if f.name in reached)
 
 
-def _operation_sites(operation: n.Operation) -> Iterator[tuple[str, n.Expr, bool]]:
-    """Every expression of an operation once, with its location, and whether it is an atom of a
-    guard (for which MC/DC requires both values already)."""
+def _operation_sites(functions: Functions, operation: n.Operation) -> Iterator[_Site]:
+    """Every expression of an operation once."""
     bound: set[str] = set()
     for branch in operation.branches:
         label = f"{operation.name}/{branch.name}"
-        conditions = {id(a) for c in branch.guard for a in atoms(c.condition)}
+        conditions = {id(a) for c in branch.guard for a in atoms(functions, c.condition)}
         lets = [let for let in branch.lets if let.name not in bound]
         bound |= {let.name for let in lets}
         kept = n.Branch(branch.name, 0, tuple(lets), branch.guard, branch.body, branch.reply, ())
         for expr in branch_expressions(kept):
-            yield from ((label, node, id(node) in conditions) for node in nodes(expr))
+            for node in nodes(expr):
+                yield _Site(operation.name, label, node, id(node) in conditions)
 
 
-def _boundaries(sites: list[tuple[str, n.Expr, bool]]) -> Iterator[Obligation]:
+def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
     names: set[str] = set()
-    seen: set[int] = set()
-    for where, expr, is_atom in sites:
-        if not isinstance(expr, n.Binary) or expr.op not in COMPARISONS or id(expr) in seen:
+    seen: set[tuple[str, int]] = set()
+    for site in sites:
+        expr, place = site.expr, (site.operation, id(site.expr))
+        if not isinstance(expr, n.Binary) or expr.op not in COMPARISONS or place in seen:
             continue
-        seen.add(id(expr))
+        seen.add(place)
         wants = boundary_wants(expr)
-        if is_atom and "unequal" in wants:
+        if site.is_atom and "unequal" in wants:
             continue
+        where = site.where if "/" in site.where else f"{site.operation} {site.where}"
         base = f"boundary {where} {phrase(expr)}"
         called, again = base, 2
         while called in names:
             called, again = f"{base} #{again}", again + 1
         names.add(called)
         for want in wants:
-            yield Obligation("boundary", f"{called} {want}", want, where=where, expr=expr)
+            yield Obligation(
+                "boundary",
+                f"{called} {want}",
+                want,
+                operation=site.operation,
+                where=site.where,
+                expr=expr,
+            )
 
 
 def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:

@@ -81,6 +81,8 @@ class Goals:
         site = self.sites[obligation.expr.span]
         ways: list[Term] = []
         for operation in self.program.operations:
+            if operation.name != obligation.operation:
+                continue
             called = self.program.calls(operation)
             for event in operation.events:
                 if event.site == site:

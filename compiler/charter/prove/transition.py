@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.core.obligations import joins
 from charter.prove.collections import pick_first
 from charter.prove.encode import ComparisonEvent, Encoder, Names, View
 from charter.prove.terms import FALSE, TRUE, Term, Terms
@@ -152,7 +153,7 @@ def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guar
     """Encode a condition with its atoms; atoms of an undefined right side do not decide."""
     terms = encoder.terms
     match expr:
-        case n.Unary(op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as part):
+        case n.Unary(op="not", operand=part) if joins(encoder.functions, expr):
             inner = _condition(encoder, part, view, names)
             return Guard(terms.not_(inner.value), inner.defined, inner.conjuncts)
         case n.Binary(op="and" | "or" | "implies", left=left_expr, right=right_expr):
@@ -172,9 +173,26 @@ def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guar
                 return Guard(terms.and_(left.value, right.value), defined, (atoms,))
             first = left.value if expr.op == "or" else terms.not_(left.value)
             return Guard(terms.or_(first, right.value), defined, (atoms,))
+        case n.Call(function=name, args=args) if joins(encoder.functions, expr):
+            return _joining_call(encoder, encoder.functions[name], args, (view, names))
         case _:
             value, defined = encoder.truth(expr, view, names)
             return Guard(value, defined, ((Atom(expr, value, defined, TRUE),),))
+
+
+def _joining_call(
+    encoder: Encoder,
+    function: s.Function,
+    args: tuple[s.Expr, ...],
+    scope: tuple[View, Mapping[str, Sym]],
+) -> Guard:
+    """A call of a function that joins conditions, with the atoms of the function."""
+    coded = [encoder.encode(arg, *scope) for arg in args]
+    names = {p.name: value for p, (value, _) in zip(function.params, coded, strict=True)}
+    given = encoder.terms.and_(*(defined for _, defined in coded))
+    inner = _condition(encoder, function.body, View({}), names)
+    atoms = _under(encoder.terms, inner.conjuncts[0], given)
+    return Guard(inner.value, encoder.terms.and_(given, inner.defined), (atoms,))
 
 
 def _branch(

@@ -8,7 +8,7 @@ from typing import cast
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.core.obligations import Obligation, bound
+from charter.core.obligations import Obligation, atoms, bound, joins
 from charter.semantics.builtins import EvaluationError, items
 from charter.semantics.evaluate import Evaluator
 from charter.semantics.expressions import Code, Locals, Scope, State
@@ -83,7 +83,7 @@ class Coverage:
                 if (o.conjunct, o.atom) == (conjunct, atom) and (o.want == "true") == truth
             }
         for obligation in self.obligations:
-            if obligation.kind == "boundary":
+            if obligation.kind == "boundary" and obligation.operation == operation:
                 sides = seen.get(id(obligation.expr), ())
                 if any(_on_side(obligation.want, left, right) for left, right in sides):
                     found.add(obligation.name)
@@ -108,8 +108,8 @@ class Coverage:
                     names[bind.name] = watcher.value(bind.value, scope, names)
             label = f"{operation.name}/{branch.name}"
             truth = all(watcher.truth(c.condition, scope, names) for c in branch.guard)
-            atoms = _guard(base, branch.guard, scope, names)
-            decided += [(label, at, value) for at, value, alone in atoms if alone]
+            read = _guard(base, branch.guard, scope, names)
+            decided += [(label, at, value) for at, value, alone in read if alone]
             if truth:
                 done, group = True, branch.group
                 if label == taken:
@@ -158,9 +158,18 @@ def _read(ev: Evaluator, e: n.Expr, about: tuple[Scope, Locals], found: list[boo
             return _read(ev, left, about, found) or _read(ev, right, about, found)
         case n.Binary(op="implies", left=left, right=right):
             return not _read(ev, left, about, found) or _read(ev, right, about, found)
+        case n.Call(function=name) if joins(ev.functions, e):
+            inside = _arguments(ev, e, scope, names)
+            return _read(ev, ev.functions[name].body, (scope, inside), found)
         case _:
             found.append(ev.truth(e, scope, names))
             return found[-1]
+
+
+def _arguments(ev: Evaluator, e: n.Call, scope: Scope, names: Locals) -> Locals:
+    """The values of the parameters in a call."""
+    params = ev.functions[e.function].params
+    return {p.name: ev.value(a, scope, names) for p, a in zip(params, e.args, strict=True)}
 
 
 def _guard(
@@ -180,21 +189,28 @@ def _guard(
 
 
 def _condition(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> _Condition:
+    """The condition and its atoms, which are those of `obligations.atoms`."""
     match expr:
-        case n.Unary(op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as part):
-            inner = _condition(ev, part, scope, names)
+        case n.Unary(op="not", operand=operand) if joins(ev.functions, expr):
+            inner = _condition(ev, operand, scope, names)
             return _Condition(None if inner.value is None else not inner.value, inner.atoms)
         case n.Binary(op="and" | "or" | "implies" as op):
             left = _condition(ev, expr.left, scope, names)
             right = _condition(ev, expr.right, scope, names)
             goes_on = left.value is (op != "or")
             neutral = right.value is not (op != "and")
-            atoms = (
+            both = (
                 *((value, alone and neutral) for value, alone in left.atoms),
                 *((value, alone and goes_on) for value, alone in right.atoms),
             )
             short = None if left.value is None else op != "and"
-            return _Condition(right.value if goes_on else short, atoms)
+            return _Condition(right.value if goes_on else short, both)
+        case n.Call(function=name) if joins(ev.functions, expr):
+            try:
+                inside = _arguments(ev, expr, scope, names)
+            except EvaluationError:
+                return _Condition(None, ((None, False),) * len(atoms(ev.functions, expr)))
+            return _condition(ev, ev.functions[name].body, scope, inside)
         case _:
             truth = _truth(ev, expr, scope, names)
             return _Condition(truth, ((truth, True),))

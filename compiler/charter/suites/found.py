@@ -27,6 +27,9 @@ QUESTIONS = ("exploration.jsonl", "findings.jsonl", "solver.jsonl")
 _FILES = {"solver": "solver.jsonl", "finding": "findings.jsonl"}
 PROOFS = "proofs.json"
 
+OBLIGATIONS = 2
+"""Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundQuestion:
@@ -79,8 +82,8 @@ NOTHING = Found()
 
 
 def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
-    """A digest of the rules and these properties. Comments, layout, other properties, scenarios,
-    systems and instances do not change it."""
+    """A digest of the rules, of how obligations are derived from them, and of these properties.
+    Comments, layout, other properties, scenarios, systems and instances do not change it."""
     kept = tuple(p for p in model.properties if p.name in lemmas)
     told = show_model(
         replace(
@@ -93,7 +96,7 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
             instances=(),
         )
     )
-    return hashlib.sha256(told.encode()).hexdigest()[:20]
+    return hashlib.sha256(f"{OBLIGATIONS}\n{told}".encode()).hexdigest()[:20]
 
 
 def place(charter: Path, variant: str) -> Path:

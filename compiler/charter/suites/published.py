@@ -48,7 +48,6 @@ def published(about: Subject) -> Published:
     files = {
         f"{folder}/{LINES}": "".join(f"{record.line()}\n" for record in records),
         f"{folder}/{MANIFEST}": manifest_text(manifest),
-        f"{folder}/ledger.json": in_rows(small.ledger.json()),
         f"{folder}/ledger.md": small.ledger.markdown(title),
         f"{folder}/kills.json": pretty(kills_json(small)),
         sections_place(about): in_rows(sections(about, small)),

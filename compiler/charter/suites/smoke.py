@@ -3,7 +3,7 @@ matrix. Nothing is searched here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
@@ -29,6 +29,9 @@ from charter.vectors.plan import OPEN
 
 ENOUGH = 3
 """The number of vectors to find that distinguish all runs of a mutant."""
+
+NAMED = 8
+"""The most vectors that name an obligation as a reason; the ledger counts all that meet it."""
 
 CANARIES = 4
 """The most mutants that a suite uses as canaries."""
@@ -162,9 +165,18 @@ def smoke(about: Subject) -> Smoke:
             stale.append(asked.title)
     unique = {entry.vector.id: entry for entry in reversed(entries)}
     ordered = tuple(unique[key] for key in sorted(unique))
-    killed = kills(about, ordered)
-    book = ledger(wanted, covered_by(ordered), about.found.searched(about.model), killed)
-    return Smoke(ordered, book, killed, tuple(stale), tuple(desk.failed))
+    killed, covered = kills(about, ordered), covered_by(ordered)
+    book = ledger(wanted, covered, about.found.searched(about.model), killed)
+    named = tuple(_named(entry, covered) for entry in ordered)
+    return Smoke(named, book, killed, tuple(stale), tuple(desk.failed))
+
+
+def _named(entry: SmokeVector, covered: Mapping[str, Sequence[str]]) -> SmokeVector:
+    """An entry without the obligations that enough shorter vectors name."""
+    vector = entry.vector
+    named = (o for o in vector.why.obligations if vector.id in covered.get(o, [vector.id])[:NAMED])
+    why = replace(vector.why, obligations=tuple(named))
+    return replace(entry, vector=replace(vector, why=why))
 
 
 def covered_by(entries: Iterable[SmokeVector]) -> dict[str, list[str]]:

@@ -7,37 +7,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 from charter.core.obligations import Obligation
-from charter.formats.canonical import Json
-from charter.vectors.kills import Kill, Outcome, count
+from charter.vectors.kills import Kill
 
 Status = Literal["covered", "infeasible", "open"]
 
-FIRST = 3
-"""The most vectors that a row names."""
-
-
 SHOWN = 10
 """Digits of an id that are shown: commands accept any unique prefix."""
-COLUMNS = ("name", "kind", "branch", "status", "count", "note", "vectors")
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One obligation: `covered` by `count` vectors, the first of which are named; `infeasible` for
-    the reason in `note`; or `open`, and `note` says what was searched."""
+    """One obligation: `covered` by `count` vectors, of which `first` is one of the shortest;
+    `infeasible` for the reason in `note`; or `open`, and `note` says what was searched."""
 
     name: str
     kind: str
     branch: str
     status: Status
     count: int
-    vectors: tuple[str, ...]
+    first: str
     note: str
-
-    def json(self) -> Json:
-        """The row of ledger.json, as `COLUMNS` names its parts."""
-        row = (self.name, self.kind, self.branch, self.status, self.count, self.note)
-        return [*row, [*self.vectors]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +40,8 @@ class Ledger:
         """How many rows have this status."""
         return sum(row.status == status for row in self.rows)
 
-    def json(self) -> dict[str, Json]:
-        """The content of ledger.json."""
-        return {
-            "format": 2,
-            "columns": [*COLUMNS],
-            "covered": self.counted("covered"),
-            "infeasible": self.counted("infeasible"),
-            "open": self.counted("open"),
-            "mutants": {outcome: count(self.kills, outcome) for outcome in _OUTCOMES},
-            "rows": [row.json() for row in self.rows],
-        }
-
     def markdown(self, title: str) -> str:
-        """The same as Markdown tables, one for each kind of obligation, open ones first."""
+        """Markdown tables, one for each kind of obligation, open ones first."""
         lines = [
             f"# {title}",
             "",
@@ -81,7 +58,7 @@ class Ledger:
             lines += ["| obligation | status | vectors | first, or why not |", "|---|---|---|---|"]
             for row in self.rows:
                 if row.kind == kind:
-                    first = row.vectors[0][:SHOWN] if row.vectors else row.note
+                    first = row.first[:SHOWN] or (row.note if row.status != "open" else "above")
                     cells = (row.name.removeprefix(f"{kind} "), row.status, str(row.count), first)
                     lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
         if self.kills:
@@ -92,7 +69,6 @@ class Ledger:
         return "\n".join(lines) + "\n"
 
 
-_OUTCOMES: tuple[Outcome, ...] = ("killed", "killed_in_some_runs", "survives")
 _MUTANTS = (
     "A mutant is killed by a vector that tells it from the charter in all of its runs. One that"
     " only some runs tell may pass unseen: it is not counted as killed.",
@@ -139,8 +115,9 @@ def ledger(
         elif obligation.name in searched.proofs:
             status, note = "infeasible", searched.proofs[obligation.name]
         branch = obligation.branch or _branch(obligation.where)
+        first = ids[0] if ids else ""
         rows.append(
-            LedgerRow(obligation.name, obligation.kind, branch, status, len(ids), ids[:FIRST], note)
+            LedgerRow(obligation.name, obligation.kind, branch, status, len(ids), first, note)
         )
     return Ledger(tuple(rows), tuple(kills))
 

@@ -11,28 +11,21 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-_PAUSE = 0.25
-
 
 @contextlib.contextmanager
 def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[], None]]:
-    """A bar over `total` vectors; the function that it yields asks `done()` how many are judged, a
-    few times a second."""
+    """A bar over `total` buckets; the function that it yields asks `done()` how many there are."""
     console = Console(stderr=True)
     if not sys.stderr.isatty():
         yield lambda: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TextColumn("vectors"), TimeElapsedColumn())  # fmt: skip
+               TextColumn("buckets"), TimeElapsedColumn())  # fmt: skip
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(title, total=total, completed=done())
-        asked = time.monotonic()
 
         def update() -> None:
-            nonlocal asked
-            if time.monotonic() - asked >= _PAUSE:
-                progress.update(task, completed=done())
-                asked = time.monotonic()
+            progress.update(task, completed=done())
 
         yield update
 

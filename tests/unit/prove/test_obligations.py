@@ -10,7 +10,11 @@ from tests.support.switch import machine, switch
 
 from charter import api
 from charter.core.obligations import bound, obligations
+from charter.explore.reference.graph import DefinedGraph
+from charter.explore.select import state_graph
+from charter.prove import SingleStep, StepQuestion, single_step
 from charter.semantics.coverage import Coverage
+from charter.semantics.machine import Machine
 
 
 def names() -> list[str]:
@@ -32,8 +36,8 @@ def test_names_are_unique_when_obligations_are_listed() -> None:
         "mcdc switch/stranger unknown[1] true",
         "mcdc switch/stranger unknown[2] false",
         "mcdc befriend/full new true",
-        "boundary crowded size(people) >= most below",
-        "boundary crowded size(people) >= most equal",
+        "boundary befriend crowded size(people) >= most below",
+        "boundary befriend crowded size(people) >= most equal",
         "boundary switch/stale turn_seen < turn below",
         "boundary switch/lights uses < 9 equal",
     ],
@@ -76,13 +80,16 @@ def test_a_full_lamp_meets_its_obligations_when_a_stranger_comes() -> None:
         "reply befriend/full FULL",
         "mcdc befriend/full no_room true",
         "mcdc befriend/full new true",
-        "boundary crowded size(people) >= most equal",
+        "boundary befriend crowded size(people) >= most equal",
     }
 
 
 def test_only_the_condition_that_decides_is_met_when_another_is_false_too() -> None:
     found = met({"friends": frozenset({0})}, "befriend", (0,), "befriend/added")
-    assert found == {"branch befriend/added", "boundary crowded size(people) >= most below"}
+    assert found == {
+        "branch befriend/added",
+        "boundary befriend crowded size(people) >= most below",
+    }
     found = met({"friends": frozenset({0})}, "befriend", (1,), "befriend/added")
     assert "mcdc befriend/full no_room false" in found
 
@@ -107,3 +114,82 @@ def test_obligations_are_found_again_when_the_text_is_read_twice() -> None:
     assert {id(o.expr) for o in again if o.expr} & {id(o.expr) for o in wanted if o.expr} == set()
     with pytest.raises(ValueError, match="no obligation"):
         bound(second, second.components[0], [replace(wanted[0], name="branch nowhere")])
+
+
+SHARED = """protocol p
+sort Person
+fun may(of: Person, owner: option Person, open: bool) -> bool =
+  owner == present(of) and not barred(open)
+fun barred(open: bool) -> bool = not open
+component c {
+  state owner: option Person = none
+  state open: bool = true
+  operation enter(who: Person) -> bool {
+    branch no when known: not may(who, owner, open) reply false
+    branch yes reply true
+  }
+  operation leave(who: Person) -> bool {
+    branch yes when may(who, owner, open) and owner != none reply true
+    branch no reply false
+  }
+  operation take(who: Person) -> bool { branch done { owner' = present(who) reply true } }
+  operation shut() -> bool { branch done { open' = false reply true } }
+}
+witness w of c: took enter/yes
+instance tiny of c { Person = 2 }
+"""
+
+
+def test_conditions_of_a_function_are_asked_for_in_each_guard_that_calls_it() -> None:
+    model = api.load_text(SHARED)
+    found = obligations(model, model.components[0])
+    asked = [o.name for o in found if o.kind == "mcdc" and o.want == "true"]
+    assert asked == [
+        "mcdc enter/no known may[1] true",
+        "mcdc enter/no known may[2] true",
+        "mcdc leave/yes 1 may[1] true",
+        "mcdc leave/yes 1 may[2] true",
+        "mcdc leave/yes 2 true",
+    ]
+    sides = [o.name for o in found if o.kind == "boundary" and o.want == "equal"]
+    assert sides == [
+        "boundary enter may owner == present(of) equal",
+        "boundary leave may owner == present(of) equal",
+    ]
+
+
+def test_only_the_operation_that_calls_a_function_meets_its_conditions() -> None:
+    model = api.load_text(SHARED)
+    there = Machine.of(model, model.instances[0])
+    coverage = Coverage.of(there, obligations(model, model.components[0]))
+    found = coverage.met({"owner": 0, "open": True}, "leave", (1,), "leave/no", False)
+    assert found == {
+        "branch leave/no",
+        "mcdc leave/yes 1 may[1] false",
+        "boundary leave may owner == present(of) unequal",
+    }
+    found = coverage.met({"owner": 0, "open": False}, "enter", (0,), "enter/no", False)
+    assert "mcdc enter/no known may[2] false" in found
+    assert not [name for name in found if "leave" in name]
+
+
+def test_the_solver_meets_the_same_conditions_of_functions() -> None:
+    """Every step is replayed on the definition."""
+    model = api.load_text(SHARED)
+    wanted = obligations(model, model.components[0])
+    found = single_step(Machine.of(model, model.instances[0]), StepQuestion(wanted, ()))
+    assert [a.obligation for a in found if not isinstance(a, SingleStep)] == [
+        "mcdc leave/yes 2 false"
+    ]
+
+
+def test_classes_of_transitions_tell_the_conditions_of_functions_apart() -> None:
+    model = api.load_text(SHARED)
+    instance = model.instances[0]
+    fast, slow = state_graph(model, instance), DefinedGraph.of(model, instance)
+    assert [*fast.cases()] == [*slow.cases()]
+    refused = Counter(case.source for case in slow.cases() if case.step.branch == "leave/no")
+    states = {number for number, count in refused.items() if count == 2}
+    assert states == {
+        i for i, s in enumerate(slow.states) if s["owner"] is not None and not s["open"]
+    }

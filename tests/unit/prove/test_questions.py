@@ -131,7 +131,7 @@ def test_both_sides_have_data_when_a_boundary_stands_in_a_function() -> None:
     found = answers()
     sizes = {}
     for want in ("below", "equal"):
-        answer = found[f"boundary crowded size(people) >= most {want}"]
+        answer = found[f"boundary befriend crowded size(people) >= most {want}"]
         assert isinstance(answer, SingleStep)
         friends = answer.transition.before["friends"]
         assert isinstance(friends, frozenset)

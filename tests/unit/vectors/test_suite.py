@@ -200,7 +200,6 @@ def test_a_mutant_that_only_some_runs_tell_is_not_killed() -> None:
     assert counts["mutants"] == 3
     assert counts["mutants_killed"] == 1
     assert counts["mutants_killed_in_some_runs"] == 1
-    assert small.ledger.json()["mutants"] == {"killed": 1, "killed_in_some_runs": 1, "survives": 1}
     told = small.ledger.markdown("Lamp").split("## Mutants")[1]
     assert "| lucky | killed in some runs | b |" in told
 

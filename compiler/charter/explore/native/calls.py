@@ -21,7 +21,7 @@ INLINE = 12
 
 def call(expr: ExprEmitter, e: n.Call[s.Expr], args: list[Held]) -> Held:
     """A declared function: printed here if it is small, called otherwise."""
-    function = expr.unit.function(e.function)
+    function = expr.unit.declared[e.function]
     pairs = list(zip(function.params, args, strict=True))
     fits = all(_fits(expr, p.type, a) for p, a in pairs) and _simple(expr, function.result)
     if fits and any(islice(nodes(function.body), INLINE, None)):

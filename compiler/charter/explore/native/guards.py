@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.core.obligations import atoms
+from charter.core.obligations import Functions, joins
 from charter.explore.native.code import Truth
 from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
@@ -16,14 +16,29 @@ from charter.explore.native.functions import CTX
 PER_WORD = 31
 
 
-def trail_words(operations: Iterable[s.Operation | s.Step]) -> int:
+def trail_words(functions: Functions, operations: Iterable[s.Operation | s.Step]) -> int:
     """The most words for the conditions in the guards of one operation."""
     counts = (
-        sum(len(atoms(c.condition)) for branch in o.branches for c in branch.guard)
+        sum(_size(functions, c.condition) for branch in o.branches for c in branch.guard)
         for o in operations
         if isinstance(o, n.Operation)
     )
     return -(-max(counts, default=0) // PER_WORD)
+
+
+def _size(functions: Functions, e: n.Expr) -> int:
+    """How many atomic conditions `Guards.truth` notes."""
+    match e:
+        case n.Unary(op="not", operand=operand):
+            return _size(functions, operand)
+        case n.Let(body=body):
+            return _size(functions, body)
+        case n.Binary(op="and" | "or" | "implies", left=left, right=right):
+            return _size(functions, left) + _size(functions, right)
+        case n.Call(function=name) if joins(functions, e):
+            return _size(functions, functions[name].body)
+        case _:
+            return 1
 
 
 @dataclass(slots=True)
@@ -53,6 +68,13 @@ class Guards:
             case n.Binary(op="implies", left=left, right=right):
                 left_ = expr.code.negation(self.truth(left))
                 return self._decided(left_, right, goes_on=False)
+            case n.Call(function=name, args=args) if joins(expr.unit.declared, e):
+                function, outer = expr.unit.declared[name], expr.names
+                values = [expr.value(arg) for arg in args]
+                expr.names = {p.name: v for p, v in zip(function.params, values, strict=True)}
+                found = self.truth(function.body)
+                expr.names = outer
+                return found
             case _:
                 return self._atom(expr.truth(e))
 

@@ -138,7 +138,9 @@ def plan_and_text(
         memory=choices.memory(packing.words),
         detailed=choices.detailed,
         reply=max(replies, default=0) if choices.detailed else 0,
-        trail=trail_words(unit.machine.operations.values()) if choices.detailed else 0,
+        trail=trail_words(unit.declared, unit.machine.operations.values())
+        if choices.detailed
+        else 0,
     )
     unit.trail = context.guards if context.trail else -1
     keys = KeyPrinter(unit, quotient, machine.variables, packing)

@@ -47,9 +47,10 @@ class Unit:
         """The model."""
         return self.machine.model
 
-    def function(self, name: str) -> s.Function:
-        """A declared function. Raises StopIteration if there is none."""
-        return next(f for f in self.model.functions if f.name == name)
+    @property
+    def declared(self) -> Mapping[str, s.Function]:
+        """The declared functions by their names."""
+        return {f.name: f for f in self.model.functions}
 
     def site(self, why: str, span: Span) -> int:
         """The number of a place where evaluation can fail."""
