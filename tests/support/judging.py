@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 
-from conform.adapters.base import AdapterStart, Deadlines
+from charter.formats.target import Deadlines
+from conform.adapters.base import AdapterStart
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path

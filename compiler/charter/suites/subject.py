@@ -18,7 +18,7 @@ from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.compile import compiled
 from charter.project.sources import Missing, Selection
-from charter.suites.adapters import adapters_in
+from charter.suites.adapters import targets_in
 from charter.suites.found import NOTHING, Found
 from charter.suites.judged_types import judged_types
 
@@ -153,7 +153,7 @@ def overlays_in(project: Project, protocol: str, component: str = "") -> tuple[O
     """The overlays of a component ("" for all) in the adapters' folders, once for each variant that
     their targets are judged against. Raises `Refused` if any overlay cannot be read."""
     found: list[Overlay] = []
-    for adapter in adapters_in(project):
+    for adapter in targets_in(project):
         path = adapter.folder / "overlay.charter"
         if not path.is_file():
             continue

@@ -7,16 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from charter.formats.adapter import Results, Welcome
+from charter.formats.target import DEADLINES, Deadlines
 from charter.formats.verdict import Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """Seconds that an adapter has to answer."""
-
-    hello: float = 30.0
-    batch: float = 60.0
-    one: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +25,7 @@ class AdapterStart:
     errors: Mapping[str, str] = field(default_factory=dict)
     consts: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
-    deadlines: Deadlines = Deadlines()
+    deadlines: Deadlines = DEADLINES
     expect: str = ""
 
 

@@ -23,10 +23,10 @@ import orjson
 from charter.formats.adapter import Status
 from charter.formats.canonical import Json
 from charter.formats.suite import Manifest
+from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import Target
 from conform.adapters.trials import Trial, Trials
 from conform.console.errors import ConformError
 

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from charter.formats.adapter import Welcome
 from charter.formats.spelling import meant
 from charter.formats.suite import Manifest
-from conform.adapters.targets import FILE, Target
+from charter.formats.target import FILE, IMAGE, Target
 from conform.console.errors import BadHello, BadSuite
 from conform.judging import model
-from conform.judging.claims import IMAGE, LOAD
+from conform.judging.claims import LOAD
 
 _PROTOCOL = (LOAD, IMAGE)
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from charter.formats.adapter import Welcome, constant
+from charter.formats.target import Deadlines
 from charter.formats.verdict import Kind, Verdict
-from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, Deadlines, SentQuestion
+from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, SentQuestion
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.claims import LOAD

@@ -13,65 +13,20 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from charter.formats.spelling import meant
-from conform.adapters.base import AdapterStart, Deadlines
+from charter.formats.project import BadProject
+from charter.formats.target import FILE, Target, read_target, target_files
+from conform.adapters.base import AdapterStart
 from conform.adapters.projects import projects
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
-from conform.judging.claims import IMAGE, NAMED
 from conform.suites.cache import cache_folder
 
-FILE = "adapter.toml"
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_KEYS = {
-    "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
-    "default_release", "releases", "deadlines", "variants", "errors", "not_compared",
-}  # fmt: skip
 _PREPARE_SECONDS = 900.0
-_DEADLINES = Deadlines()
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A target as described by the adapter.toml in `folder`."""
-
-    id: str
-    title: str
-    folder: Path
-    start: tuple[str, ...]
-    protocol: str = ""
-    component: str = ""
-    capabilities: tuple[str, ...] | None = None
-    prepare: tuple[str, ...] = ()
-    overlay: str = ""
-    default_release: str = ""
-    releases: tuple[str, ...] = ()
-    deadlines: Deadlines = _DEADLINES
-    variants: Mapping[str, str] = field(default_factory=dict)
-    errors: Mapping[str, str] = field(default_factory=dict)
-    not_compared: Mapping[str, str] = field(default_factory=dict)
-
-    def release(self, wanted: str) -> str:
-        """The release to judge: `wanted`, or the default. Raises `UnknownRelease`."""
-        chosen = wanted or self.default_release
-        if chosen and chosen not in self.releases:
-            known = ", ".join(self.releases) or "none"
-            raise UnknownRelease(f"{self.id} has no release {chosen!r}; it has {known}")
-        return chosen
-
-    def variant(self, release: str) -> str:
-        """The variant of the charter that a release is judged against."""
-        parts = release.split(".")
-        for length in range(len(parts), 0, -1):
-            found = self.variants.get(".".join(parts[:length]))
-            if found is not None:
-                return found
-        return ""
 
 
 _PASSED_OVER = frozenset({"__pycache__", "node_modules"})
@@ -120,7 +75,7 @@ def _files() -> dict[str, Path]:
     of the same name that comes with conform."""
     found: dict[str, Path] = {}
     for project in projects():
-        for path in sorted(project.adapters.glob(f"*/{FILE}")):
+        for path in target_files(project):
             found.setdefault(path.parent.name, path)
     return found
 
@@ -128,33 +83,18 @@ def _files() -> dict[str, Path]:
 def read(path: Path) -> Target:
     """The target of one adapter.toml. Raises `UnknownTarget`."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        unknown = sorted(set(content) - _KEYS)
-        if unknown:
-            like = meant(unknown[0], _KEYS)
-            raise ValueError(f"the key {unknown[0]!r} is not known{like and f', {like}'}")
-        found = Target(
-            id=_text(content, "id"),
-            title=_text(content, "title"),
-            folder=path.parent.resolve(),
-            start=_texts(content, "start"),
-            protocol=_text(content, "protocol", ""),
-            component=_text(content, "component", ""),
-            capabilities=_texts(content, "capabilities") if "capabilities" in content else None,
-            prepare=_texts(content, "prepare", ()),
-            overlay=_text(content, "overlay", ""),
-            default_release=_text(content, "default_release", ""),
-            releases=_texts(content, "releases", ()),
-            deadlines=_deadlines(content),
-            variants=_table(content, "variants"),
-            errors=_table(content, "errors"),
-            not_compared=_not_compared(content),
-        )
-        if not found.start:
-            raise ValueError("'start' is empty")
-        return found
-    except (OSError, ValueError) as error:
-        raise UnknownTarget(f"{path}: {error}; `conform help adapter` has the format") from None
+        return replace(read_target(path), folder=path.parent.resolve())
+    except BadProject as error:
+        raise UnknownTarget(str(error)) from None
+
+
+def release_of(chosen: Target, wanted: str) -> str:
+    """The release to judge: `wanted`, or the default. Raises `UnknownRelease`."""
+    release = wanted or chosen.default_release
+    if release and release not in chosen.releases:
+        known = ", ".join(chosen.releases) or "none"
+        raise UnknownRelease(f"{chosen.id} has no release {release!r}; it has {known}")
+    return release
 
 
 def model_values(module: str, folders: Sequence[str]) -> dict[str, str]:
@@ -177,7 +117,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
 
     `extra` are further placeholders. Raises `UnknownRelease` and `CannotPrepare`.
     """
-    release = chosen.release(wanted)
+    release = release_of(chosen, wanted)
     cache = cache_folder() / "adapters" / chosen.id
     values = {
         "adapter": str(chosen.folder),
@@ -263,50 +203,3 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
         reason = said.get("error", said) if isinstance(said, dict) else said
         raise CannotPrepare(f"{chosen.id} could not be prepared: {reason}")
     return {str(name): str(value) for name, value in said.items()}
-
-
-def _deadlines(content: Mapping[str, object]) -> Deadlines:
-    held = content.get("deadlines", {})
-    found: dict[str, float] = held if isinstance(held, dict) else {"": 0}
-    numbers = all(isinstance(seconds, int | float) for seconds in found.values())
-    if not numbers or not set(found) <= {"hello", "batch", "one"}:
-        raise ValueError("'deadlines' has the seconds hello, batch and one")
-    return Deadlines(**{name: float(seconds) for name, seconds in found.items()})
-
-
-def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
-    """What runs of this target may leave uncompared, by name, each with its reason."""
-    found = _table(content, "not_compared")
-    for name, reason in found.items():
-        word, _, rest = name.partition(" ")
-        if not (name == IMAGE or (word in NAMED and rest)):
-            raise ValueError(
-                f"'not_compared' has the unknown name {name!r}; write one of {', '.join(NAMED)} and"
-                f" a name, or {IMAGE}"
-            )
-        if not reason.strip():
-            raise ValueError(f"'not_compared' has no reason for {name!r}")
-    return found
-
-
-def _text(content: Mapping[str, object], name: str, default: str | None = None) -> str:
-    value = content.get(name, default)
-    if not isinstance(value, str):
-        raise ValueError(f"{name!r} is missing, or not a text")
-    return value
-
-
-def _texts(
-    content: Mapping[str, object], name: str, default: tuple[str, ...] | None = None
-) -> tuple[str, ...]:
-    value = content.get(name, default)
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"{name!r} is missing, or not a list")
-    return tuple(str(item) for item in value)
-
-
-def _table(content: Mapping[str, object], name: str) -> dict[str, str]:
-    value = content.get(name, {})
-    if not isinstance(value, dict):
-        raise ValueError(f"{name!r} is not a table")
-    return {str(key): str(item) for key, item in value.items()}

@@ -59,6 +59,11 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 vector`, `2 vectors`."""
+    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+
+
 def number(count: int) -> str:
     """A count with thousands separated."""
     return f"{count:,}"

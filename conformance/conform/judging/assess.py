@@ -11,8 +11,9 @@ import orjson
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
-from conform.judging.claims import IMAGE, lacks_image, mistyped, refuted, resolves
+from conform.judging.claims import lacks_image, mistyped, refuted, resolves
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches

@@ -15,10 +15,6 @@ from conform.judging.walk import BatchTexts, is_fault
 
 LOAD = "load"
 """The capability to start from a given state."""
-IMAGE = "image"
-"""The capability to show the state of a second reader of the log."""
-NAMED = ("unsupported", "variable", "vector")
-"""Prefixes of the names that an adapter.toml may list as not compared (besides `image`)."""
 
 
 def refuted(needs: str, result: Result, offers: Collection[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import jinja2
 
+from conform.console.terminal import number
 from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
 from conform.reports.runs import ReportedRun
@@ -38,10 +39,10 @@ def badge(templates: jinja2.Environment, run: ReportedRun) -> str:
 
 
 def _message(run: ReportedRun) -> str:
-    count = wording.number(wording.judged(run))
+    count = number(wording.judged(run))
     new = run.count("new_deviations")
     known = run.count("deviations") - new
-    return f"{count} judged · {wording.number(new)} new · {wording.number(known)} known"
+    return f"{count} judged · {number(new)} new · {number(known)} known"
 
 
 def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
@@ -53,12 +54,12 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
         lines += [f"Judged against {_md(wording.scope(item.run))}.", ""]
         lines += [f"Digest of the run: {_md(str(item.run.summary['digest']))}", ""]
         lines += _table(["verdict", "vectors"], [
-            [wording.human(kind), wording.number(count)]
+            [wording.human(kind), number(count)]
             for kind, count in item.run.counts("verdicts").items() if count])  # fmt: skip
         if item.findings:
             lines += _table(["finding", "class", "severity", "vectors", "deviations", "shortest"], [
-                [f.id, wording.human(f.kind), f.severity, wording.number(len(f.cases)),
-                 wording.number(f.deviations), f.ordered[0].id]
+                [f.id, wording.human(f.kind), f.severity, number(len(f.cases)),
+                 number(f.deviations), f.ordered[0].id]
                 for f in item.findings])  # fmt: skip
     names = [item.run.name for item in read]
     lines += ["## Sections of the protocol", ""]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 
 from charter.formats.canonical import Json
 from conform.console.errors import CannotWrite
-from conform.console.terminal import visible
+from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
 from conform.runs.findings import shrunk_lines
@@ -92,7 +92,7 @@ def _finding(suite: Xml.Element, run: ReportedRun, finding: Mapping[str, Json]) 
     example = shrunk or finding
     lines = [
         f"{kind}: {sentence}",
-        f"{wording.plural(vectors, 'vector')}; step {example['step']} of {example['vector']}:",
+        f"{plural(vectors, 'vector')}; step {example['step']} of {example['vector']}:",
         *(shrunk_lines(shrunk) if shrunk else texts(finding["shown"])),
         _replay(run, example),
     ]

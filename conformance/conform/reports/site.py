@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 
 from conform.console.errors import CannotWrite
-from conform.console.terminal import visible
+from conform.console.terminal import number, plural, visible
 from conform.reports import wording
 from conform.reports.matrix import by_source
 from conform.reports.values import shown
@@ -31,12 +31,10 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
-        number=wording.number, human=wording.human, shown=shown, safe_name=safe_name
-    )
+    made.filters.update(number=number, human=wording.human, shown=shown, safe_name=safe_name)
     made.globals.update(
         by_source=by_source,
-        plural=wording.plural, percent=wording.percent, cluster=wording.cluster,
+        plural=plural, percent=wording.percent, cluster=wording.cluster,
         cluster_of=wording.cluster_of, releases=wording.releases, claim=wording.claim,
         scope=wording.scope, judged=wording.judged, stale=wording.stale, unmet=wording.unmet,
         uncompared=wording.uncompared,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
+from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.compared import WISHES, Left, read, shown
@@ -49,16 +50,6 @@ class Claim:
     tone: str
     word: str
     sentence: str
-
-
-def number(count: int) -> str:
-    """A count with thousands separated."""
-    return f"{count:,}"
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """`1 vector`, `2 vectors`."""
-    return f"{number(count)} {one if count == 1 else many or one + 's'}"
 
 
 def human(name: str) -> str:

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
+from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Kind
-from conform.judging.claims import IMAGE
 from conform.storage.store import RunFolder
 
 NOT_ASKED = "not asked"

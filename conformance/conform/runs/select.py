@@ -16,8 +16,9 @@ from charter.formats.project import find_project
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
+from charter.formats.target import Target
 from conform.adapters.projects import model_folders, projects
-from conform.adapters.targets import Prepared, Target, model_values, prepare, target
+from conform.adapters.targets import Prepared, model_values, prepare, release_of, target
 from conform.console.errors import BadSuite, UnknownTarget
 from conform.judging.model import PACKAGE, use_folders
 from conform.runs.kept import kept
@@ -93,7 +94,7 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
     """The requested suite, or the generated one that fits the target. Raises `BadSuite`."""
     if suite:
         return suite
-    variant = chosen.variant(chosen.release(release))
+    variant = chosen.variant(release_of(chosen, release))
     for project in projects():
         found = _fitting(project.generated, chosen.protocol, variant)
         if found:

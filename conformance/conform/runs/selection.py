@@ -13,8 +13,8 @@ import orjson
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.target import Target
 from charter.formats.verdict import Kind
-from conform.adapters.targets import Target
 from conform.console.errors import BadSuite
 from conform.judging.assess import VectorItem
 from conform.runs.findings import finding_id

@@ -12,13 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
+from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, Connection
 from conform.adapters.direct import DirectConnection
 from conform.adapters.hello import check_hello
 from conform.adapters.projects import model_folders
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import Prepared, Target
+from conform.adapters.targets import Prepared
 from conform.cli.commands.overlay import releases_of
 from conform.console.errors import ConformError
 from conform.judging.assess import VectorItem

@@ -5,7 +5,8 @@ import sys
 import pytest
 from tests.support.judging import fake_start
 
-from conform.adapters.base import AdapterStart, Deadlines
+from charter.formats.target import Deadlines
+from conform.adapters.base import AdapterStart
 from conform.adapters.doctor import ends
 from conform.adapters.stdio import StdioConnection, last_words
 from conform.console.errors import CannotStart

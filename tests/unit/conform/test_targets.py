@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from charter.formats.reading import BadVector
-from conform.adapters.targets import prepare, read, target, targets
+from conform.adapters.targets import prepare, read, release_of, target, targets
 from conform.console.errors import BadSuite, CannotPrepare, UnknownRelease, UnknownTarget
 from conform.runs.select import RunSelection, resolve
 
@@ -51,7 +51,7 @@ def test_variant_by_the_first_part_of_the_release(tmp_path):
 
 def test_release_that_is_not_listed(tmp_path):
     with pytest.raises(UnknownRelease, match=r"x has no release '3'; it has 1\.0, 2\.0, 2\.1"):
-        written(tmp_path / "x").release("3")
+        release_of(written(tmp_path / "x"), "3")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from tests.support.fakes import fake
 from tests.support.toy import charter
 from tests.support.toy.vectors import TYPES, random_vectors
 
+from charter.formats.target import Target
 from charter.formats.types import read_types
 from conform import sdk
 from conform.adapters.direct import DirectConnection
 from conform.adapters.hello import disagreement
-from conform.adapters.targets import Target
 from conform.adapters.trials import MOST, Trials, trials_of
 from conform.suites.importing import item_of
 

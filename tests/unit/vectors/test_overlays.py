@@ -13,7 +13,8 @@ from charter.core import nodes as n
 from charter.core.releases import groups
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.project import BadProject, Project, project_at
-from charter.suites.adapters import judged, read_adapter
+from charter.formats.target import read_target
+from charter.suites.adapters import judged
 from charter.suites.subject import overlays_in
 
 LAMP = """protocol lamp
@@ -38,7 +39,10 @@ overlay bulbs of lamp {
   { replace in lamp.press branch off cites silent { lit' = lit reply false } }
 }
 """
-ADAPTER = """protocol = "lamp"
+ADAPTER = """id = "bulb"
+title = "Bulb"
+start = ["bulb"]
+protocol = "lamp"
 releases = ["1.0.0", "2.0.0", "2.0.1", "2.1.5", "2.2.0"]
 [variants]
 "1" = "old"
@@ -151,11 +155,12 @@ def test_an_overlay_of_another_protocol_is_left_alone(tmp_path: Path) -> None:
     ("line", "told"),
     [
         ('variants = ["old"]', "'variants' is not a table"),
-        ('protocol = ["lease"]', "'protocol' is not a text"),
-        ("releases = 1", "'releases' is not a list"),
+        ('protocol = ["lease"]', "'protocol' is missing, or not a text"),
+        ("releases = 1", "'releases' is missing, or not a list"),
     ],
 )
 def test_an_adapter_is_refused_when_a_field_is_of_another_type(tmp_path, line, told):
-    (tmp_path / "adapter.toml").write_text(line)
+    path = tmp_path / "adapter.toml"
+    path.write_text(f'id = "x"\ntitle = "X"\nstart = ["x"]\n{line}\n')
     with pytest.raises(BadProject, match=told):
-        read_adapter(tmp_path)
+        read_target(path)

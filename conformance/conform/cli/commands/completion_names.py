@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from charter.formats.project import BadProject, find_project
+from charter.formats.target import target_files
 
 DECLARED: Final = {
     "instances": re.compile(r"^instance\s+(\w+)", re.MULTILINE),
@@ -65,5 +66,5 @@ def _targets() -> Iterator[str]:
     yield "reference"
     project = find_project(Path.cwd())
     if project is not None:
-        found = (path.parent.name for path in project.adapters.glob("*/adapter.toml"))
+        found = (path.parent.name for path in target_files(project))
         yield from (name for name in found if PLAIN.fullmatch(name))

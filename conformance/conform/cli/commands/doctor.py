@@ -12,9 +12,10 @@ from dataclasses import replace
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.target import Target
 from conform.adapters.doctor import NOT_CHECKED, NOT_YET, Check, Probes, check_adapter
 from conform.adapters.projects import model_folders
-from conform.adapters.targets import Target, java, model_values, prepare, target, targets
+from conform.adapters.targets import java, model_values, prepare, target, targets
 from conform.adapters.trials import trials_of
 from conform.cli.commands.fresh import older_than_charter
 from conform.console.errors import BadSuite, ConformError

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conform.adapters.targets import Target
+from charter.formats.target import Target
 from conform.console.errors import ConformError
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from conform.adapters.stdio import BETWEEN, STDERR
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
-from conform.console.terminal import columns, number, one_line, out, shortened
+from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.claims import refused
 from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
@@ -99,7 +99,7 @@ def _show_unclaimed(counted: Mapping[str, Json]) -> None:
     """Shows what to do about vectors that need the capability `load`."""
     for left in read(counted["not_compared"]):
         if left.what == UNLOADED and not left.allowed:
-            out(f"{_plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
+            out(f"{plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
                 " adapter (`conform help adapters`), or allow it in adapter.toml:"
                 f' [not_compared] "{UNLOADED}" = "why"')  # fmt: skip
 
@@ -131,8 +131,12 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 
 def _number(value: Json) -> str:
+    return number(_count(value))
+
+
+def _count(value: Json) -> int:
     assert isinstance(value, int)
-    return number(value)
+    return value
 
 
 def _show_findings(finished: Finished, most: int = 12) -> None:
@@ -149,7 +153,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         out(f"         and {len(new) - most} more findings: --json, or conform report")
     for item in findings:
         if item["entry"]:
-            told = f"explained by {item['entry']}: {_plural(item['vectors'], 'vector')}"
+            told = f"explained by {item['entry']}: {plural(_count(item['vectors']), 'vector')}"
             out(f"  {item['severity']:<5}  {told}")
         elif item["known"]:
             told = f"{item['id']}  known: {one_line(str(item['known']))}"
@@ -160,13 +164,13 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
 def show_example(finished: Finished, item: Mapping[str, Json]) -> None:
     """Shows the vector of a finding: what was shrunk, operation by operation, with what was
     expected and observed side by side."""
-    vectors, shrunk = _plural(item["vectors"], "vector"), item["shrunk"]
+    vectors, shrunk = plural(_count(item["vectors"]), "vector"), item["shrunk"]
     assert isinstance(shrunk, dict)
     if not shrunk:
         out(f"         {vectors}; see step {item['step']} of: {_replay(finished, item)}")
         return
     fewer = shrunk["before"] != shrunk["step"]
-    was = f"; shrunk from {_plural(shrunk['before'], 'operation')} to {shrunk['step']}"
+    was = f"; shrunk from {plural(_count(shrunk['before']), 'operation')} to {shrunk['step']}"
     out(f"         {vectors}{was if fewer else ''}:")
     for line in shrunk_lines(shrunk):
         out(f"           {one_line(line)}")
@@ -187,16 +191,12 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
     for item in listed:
         how, _, stderr = str(item["detail"]).partition(STDERR)
         kind = str(item["kind"]).replace("_", " ")
-        out(f"  {kind}: {_plural(item['vectors'], 'vector')}: {one_line(how)}")
+        out(f"  {kind}: {plural(_count(item['vectors']), 'vector')}: {one_line(how)}")
         for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, item)}")
     if listed:
         out("")
-
-
-def _plural(count: Json, noun: str) -> str:
-    return f"{_number(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def near(place: str) -> str:

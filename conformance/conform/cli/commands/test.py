@@ -14,8 +14,9 @@ from charter import api
 from charter.formats.canonical import Json
 from charter.formats.project import FILE, Project, find_project
 from charter.formats.suite import MANIFEST, read_manifest
+from charter.formats.target import Target, target_files
 from conform.adapters.projects import project_here
-from conform.adapters.targets import Target, read
+from conform.adapters.targets import read
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
@@ -140,7 +141,7 @@ def _charters(project: Project) -> list[Path]:
 
 def _targets(project: Project, wanted: str) -> list[Target]:
     """The targets of the project, or the one that was asked for. Raises `UnknownTarget`."""
-    found = [read(path) for path in sorted(project.adapters.glob("*/adapter.toml"))]
+    found = [read(path) for path in target_files(project)]
     if not wanted:
         return found
     same = [item for item in found if wanted == item.id or Path(wanted).resolve() == item.folder]

@@ -1,0 +1,152 @@
+"""adapter.toml: what a project says about an implementation that can be judged
+(docs/formats/adapter.md, "adapter.toml")."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from charter.formats.project import BadProject, Project
+from charter.formats.spelling import meant
+
+FILE = "adapter.toml"
+IMAGE = "image"
+"""The capability to show the state of a second reader of the log."""
+NAMED = ("unsupported", "variable", "vector")
+"""Prefixes of the names that an adapter.toml may list as not compared (besides `image`)."""
+_KEYS = {
+    "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
+    "default_release", "releases", "deadlines", "variants", "errors", "not_compared",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds that an adapter has to answer."""
+
+    hello: float = 30.0
+    batch: float = 60.0
+    one: float = 10.0
+
+
+DEADLINES = Deadlines()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target as described by the adapter.toml in `folder`."""
+
+    id: str
+    title: str
+    folder: Path
+    start: tuple[str, ...]
+    protocol: str = ""
+    component: str = ""
+    capabilities: tuple[str, ...] | None = None
+    prepare: tuple[str, ...] = ()
+    overlay: str = ""
+    default_release: str = ""
+    releases: tuple[str, ...] = ()
+    deadlines: Deadlines = DEADLINES
+    variants: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    not_compared: Mapping[str, str] = field(default_factory=dict)
+
+    def variant(self, release: str) -> str:
+        """The variant of the charter that a release is judged against."""
+        parts = release.split(".")
+        for length in range(len(parts), 0, -1):
+            found = self.variants.get(".".join(parts[:length]))
+            if found is not None:
+                return found
+        return ""
+
+    def releases_of(self, variant: str) -> tuple[str, ...]:
+        """The releases that are judged against a variant ("": the protocol as it stands)."""
+        return tuple(release for release in self.releases if self.variant(release) == variant)
+
+
+def target_files(project: Project) -> tuple[Path, ...]:
+    """The adapter.toml of each target of a project, by folder."""
+    return tuple(sorted(project.adapters.glob(f"*/{FILE}")))
+
+
+def read_target(path: Path) -> Target:
+    """The target of one adapter.toml. Raises `BadProject`."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        unknown = sorted(set(content) - _KEYS)
+        if unknown:
+            like = meant(unknown[0], _KEYS)
+            raise ValueError(f"the key {unknown[0]!r} is not known{like and f', {like}'}")
+        found = Target(
+            id=_text(content, "id"),
+            title=_text(content, "title"),
+            folder=path.parent,
+            start=_texts(content, "start"),
+            protocol=_text(content, "protocol", ""),
+            component=_text(content, "component", ""),
+            capabilities=_texts(content, "capabilities") if "capabilities" in content else None,
+            prepare=_texts(content, "prepare", ()),
+            overlay=_text(content, "overlay", ""),
+            default_release=_text(content, "default_release", ""),
+            releases=_texts(content, "releases", ()),
+            deadlines=_deadlines(content),
+            variants=_table(content, "variants"),
+            errors=_table(content, "errors"),
+            not_compared=_not_compared(content),
+        )
+        if not found.start:
+            raise ValueError("'start' is empty")
+        return found
+    except (OSError, ValueError) as error:
+        raise BadProject(f"{path}: {error}; `conform help adapter` has the format") from None
+
+
+def _deadlines(content: Mapping[str, object]) -> Deadlines:
+    held = content.get("deadlines", {})
+    found: dict[str, float] = held if isinstance(held, dict) else {"": 0}
+    numbers = all(isinstance(seconds, int | float) for seconds in found.values())
+    if not numbers or not set(found) <= {"hello", "batch", "one"}:
+        raise ValueError("'deadlines' has the seconds hello, batch and one")
+    return Deadlines(**{name: float(seconds) for name, seconds in found.items()})
+
+
+def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
+    """What runs of this target may leave uncompared, by name, each with its reason."""
+    found = _table(content, "not_compared")
+    for name, reason in found.items():
+        word, _, rest = name.partition(" ")
+        if not (name == IMAGE or (word in NAMED and rest)):
+            raise ValueError(
+                f"'not_compared' has the unknown name {name!r}; write one of {', '.join(NAMED)} and"
+                f" a name, or {IMAGE}"
+            )
+        if not reason.strip():
+            raise ValueError(f"'not_compared' has no reason for {name!r}")
+    return found
+
+
+def _text(content: Mapping[str, object], name: str, default: str | None = None) -> str:
+    value = content.get(name, default)
+    if not isinstance(value, str):
+        raise ValueError(f"{name!r} is missing, or not a text")
+    return value
+
+
+def _texts(
+    content: Mapping[str, object], name: str, default: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
+    value = content.get(name, default)
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{name!r} is missing, or not a list")
+    return tuple(str(item) for item in value)
+
+
+def _table(content: Mapping[str, object], name: str) -> dict[str, str]:
+    value = content.get(name, {})
+    if not isinstance(value, dict):
+        raise ValueError(f"{name!r} is not a table")
+    return {str(key): str(item) for key, item in value.items()}
