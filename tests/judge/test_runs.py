@@ -23,6 +23,8 @@ from conform.console.errors import (
 )
 from conform.runs import canaries
 from conform.runs.engines import spark as spark_engine
+from conform.runs.engines import watching
+from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.execute import RunOptions, run_target
 from conform.storage.store import RunFolder
 
@@ -117,7 +119,7 @@ def test_canary_that_is_not_caught_makes_the_run_untrusted(
     toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     """A judge that cannot tell right from wrong: the flipped expectation is not flipped."""
-    monkeypatch.setattr("conform.runs.canaries.flipped", lambda item: item)
+    monkeypatch.setattr("conform.runs.canaries.flipped", lambda item, _: item)
     finished = judged("reference", toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert finished.summary["trusted"] is False
@@ -169,6 +171,26 @@ def test_run_goes_on_after_it_was_killed(toy_suite, targets_folder, tmp_path):
     assert all(path.stat().st_mtime_ns == before[path] for path in kept)
     assert finished.summary["vectors"] == 121
     assert finished.summary["verdicts"]["conforms"] == 121
+
+
+def test_run_notes_how_far_it_is_and_leaves_no_notes(
+    toy_suite, targets_folder, tmp_path, monkeypatch
+):
+    said = []
+    note = RunFolder.note
+
+    def noting(self, bucket, judged):
+        note(self, bucket, judged)
+        said.append(JudgedSoFar(self)())
+
+    monkeypatch.setattr(watching, "SECONDS", 0.0)
+    monkeypatch.setattr(RunFolder, "note", noting)
+    note(RunFolder(str(tmp_path / "run")), 3, 1000)  # of a killed run
+    (tmp_path / "run" / "run.json").write_text("{}")
+    judged("reference", toy_suite, tmp_path / "run")
+    assert said == sorted(said)
+    assert 0 < said[0] < said[-1] == 121
+    assert not (tmp_path / "run" / "progress").exists()
 
 
 def test_partial_files_without_a_commit_do_not_count(toy_suite, targets_folder, tmp_path):

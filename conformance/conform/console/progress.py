@@ -11,21 +11,28 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+_PAUSE = 0.25
+
 
 @contextlib.contextmanager
 def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[], None]]:
-    """A bar over `total` buckets; the function that it yields asks `done()` how many there are."""
+    """A bar over `total` vectors; the function that it yields asks `done()` how many are judged, a
+    few times a second."""
     console = Console(stderr=True)
     if not sys.stderr.isatty():
         yield lambda: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TextColumn("buckets"), TimeElapsedColumn())  # fmt: skip
+               TextColumn("vectors"), TimeElapsedColumn())  # fmt: skip
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(title, total=total, completed=done())
+        asked = time.monotonic()
 
         def update() -> None:
-            progress.update(task, completed=done())
+            nonlocal asked
+            if time.monotonic() - asked >= _PAUSE:
+                progress.update(task, completed=done())
+                asked = time.monotonic()
 
         yield update
 

@@ -27,6 +27,7 @@ from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.context import RunContext
+from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.findings import RunFinding, run_findings
 from conform.runs.forgetful import forgetful, outlook
 from conform.runs.kept import keep
@@ -167,8 +168,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     counts = summary.collect(folder)
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
-    asked = sum(min(count, context.limit or count) for count in part.counts)
-    intended = scope(suite, about, asked)
+    intended = scope(suite, about, _asked(context, part))
     stopped = _stopped(folder)
     wish = options.wanted.option or LIMIT
     left = left_out(folder, replace(intended, wish=wish, stopped=stopped))
@@ -236,6 +236,11 @@ def _stopped(folder: RunFolder) -> bool:
     return any(bucket.get("stopped") is True for bucket in folder.committed().values())
 
 
+def _asked(context: RunContext, part: SuitePart) -> int:
+    """How many vectors a run asks."""
+    return sum(min(count, context.limit or count) for count in part.counts)
+
+
 def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _Begun) -> float:
     """Judge the remaining buckets; returns the seconds this took."""
     folder = begun.folder
@@ -248,17 +253,28 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
             left.remove(bucket)
     if not left:
         return 0.0
+    folder.drop_notes()  # of a run that was killed
+    try:
+        return _judge(suite, left, context, options, begun)
+    finally:
+        folder.drop_notes()
+
+
+def _judge(
+    suite: Suite, buckets: list[int], context: RunContext, options: RunOptions, begun: _Begun
+) -> float:
+    """Judge some buckets with the engine of the run; returns the seconds this took."""
     title = f"{options.target} {context.start.release}".strip()
-    with bar(title, suite.buckets, lambda: len(folder.committed())) as progress:
+    with bar(title, _asked(context, begun.part), JudgedSoFar(begun.folder)) as progress:
         began = time.time()
         if options.engine == "inline":
-            inline.run(suite, left, context, progress)
+            inline.run(suite, buckets, context, progress)
             return time.time() - began
         from conform.runs.engines import spark  # slow to import, and only needed here
 
         session = spark.session(options.master)
         began = time.time()
-        spark.run(session, suite, left, context, progress)
+        spark.run(session, suite, buckets, context, progress)
         return time.time() - began
 
 

@@ -26,7 +26,7 @@ _SAME = {
     "prepared": "prepared files",
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
-_OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "commits")
+_OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "commits", "progress")
 
 
 def folder_at(out: str, about: Mapping[str, Json]) -> RunFolder:

@@ -3,6 +3,7 @@ pyarrow."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import re
@@ -26,7 +27,8 @@ _BESIDE = ("run.json", "prepared.json", "canaries.json")
 _KEPT = ("suite/manifest.json", "suite/bucket=0000/part-0.parquet")
 """Files that a run has only if it keeps vectors."""
 _CHUNK = 1 << 20
-_COMMIT = re.compile(r"bucket=(\d{4,9})\.json")
+_NOTES = "progress"
+_NUMBERED = re.compile(r"bucket=(\d{4,9})\.json")
 
 
 @functools.lru_cache(maxsize=4)
@@ -126,7 +128,11 @@ class RunFolder:
 
     def committed(self) -> dict[int, dict[str, Json]]:
         """The summaries of the committed buckets."""
-        return {bucket: self.read_json(_commit(bucket)) for bucket in self.buckets_done()}
+        return {bucket: self.commit_of(bucket) for bucket in self.buckets_done()}
+
+    def commit_of(self, bucket: int) -> dict[str, Json]:
+        """The summary of a committed bucket."""
+        return self.read_json(_commit(bucket))
 
     def drop_damaged(self) -> int:
         """Make buckets whose files are not as they were committed count as not judged; returns how
@@ -164,9 +170,33 @@ class RunFolder:
 
     def buckets_done(self) -> list[int]:
         """The buckets that have a commit file."""
+        return self._numbered("commits")
+
+    def note(self, bucket: int, judged: int) -> None:
+        """Note how many vectors of an unfinished bucket are judged, for those who watch the run."""
+        with contextlib.suppress(CannotWrite):
+            self.write_json(_note(bucket), judged)
+
+    def noted(self) -> dict[int, int]:
+        """The numbers that were noted, by bucket; also of buckets that are committed since then."""
+        found: dict[int, int] = {}
         system, root = filesystem(self.place)
-        selector = fs.FileSelector(f"{root}/commits", allow_not_found=True)
-        names = (_COMMIT.fullmatch(info.base_name) for info in system.get_file_info(selector))
+        for bucket in self._numbered(_NOTES):
+            with contextlib.suppress(OSError, ValueError):
+                found[bucket] = int(system.open_input_stream(f"{root}/{_note(bucket)}").read())
+        return found
+
+    def drop_notes(self) -> None:
+        """Remove what was noted."""
+        system, root = filesystem(self.place)
+        with contextlib.suppress(OSError):
+            system.delete_dir(f"{root}/{_NOTES}")
+
+    def _numbered(self, name: str) -> list[int]:
+        """The buckets that have a JSON file in a folder of the run."""
+        system, root = filesystem(self.place)
+        selector = fs.FileSelector(f"{root}/{name}", allow_not_found=True)
+        names = (_NUMBERED.fullmatch(info.base_name) for info in system.get_file_info(selector))
         return sorted(int(name[1]) for name in names if name)
 
     def _is_whole(self, bucket: int) -> bool:
@@ -260,6 +290,10 @@ def _part(name: str, bucket: int) -> str:
 
 def _commit(bucket: int) -> str:
     return f"commits/bucket={bucket:04d}.json"
+
+
+def _note(bucket: int) -> str:
+    return f"{_NOTES}/bucket={bucket:04d}.json"
 
 
 def _number(value: Json) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 from pathlib import Path
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.console.errors import ConformError
+from conform.console.errors import CannotWrite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.progress import tasks
 from conform.console.terminal import columns, number, out, out_json, say
@@ -17,6 +19,9 @@ EXAMPLES = """examples:
   conform vectors spec/kafka --profile full
   conform vectors spec/kafka --profile full --variant pre_kip_966
   conform vectors spec/kafka --search
+
+The full suite is also stored in the judge's cache, so that its runs begin at once. Parts of it are
+kept: what did not change since an earlier call is not made again.
 
 The small suite (smoke) is also in generated/; `conform generate` keeps it up to date. --search
 looks for questions that cover more obligations, by exploration of the instances whose names begin
@@ -66,11 +71,21 @@ def run(arguments: argparse.Namespace) -> int:
         out_json(made)
     else:
         show(made)
+    if arguments.profile == "full":
+        _keep_for_runs(str(made["folder"]))
     failed = made["failed"]
     assert isinstance(failed, list)
     for sentence in failed:
         say(str(sentence))
     return 1 if failed else 0
+
+
+def _keep_for_runs(folder: str) -> None:
+    """Store a large suite in the judge's cache, so that its runs begin at once."""
+    from conform.suites.cache import open_suite
+
+    with contextlib.suppress(CannotWrite):  # a run says so
+        open_suite(folder, os.cpu_count() or 1)
 
 
 def show(made: dict[str, Json]) -> None:

@@ -30,6 +30,7 @@ from conform.runs.canaries import (
     on_target,
 )
 from conform.runs.engines.context import RunContext
+from conform.runs.engines.watching import BucketNotes
 from conform.runs.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much
 from conform.storage.store import RunFolder
@@ -177,8 +178,10 @@ def judge_bucket(
     limited = itertools.islice(chosen, context.limit or None)
     overlay = with_overlay(context)
     until = itertools.takewhile(lambda _: not tally.stop, limited)
+    note = BucketNotes(RunFolder(context.place), bucket)
     for judgement in session.run(until):
         tally.add(judgement)
+        note(len(tally.verdicts))
         tally.stop |= context.first and shows_new(judgement, context.known)
         if overlay and judgement.line:
             tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
 from conform.judging.assess import VectorItem
 from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
@@ -14,7 +15,7 @@ from conform.suites.cache import Suite, bucket_of
 def run(
     suite: Suite, buckets: Sequence[int], context: RunContext, progress: Callable[[], None]
 ) -> None:
-    """Judge and commit each of `buckets`, calling `progress` after each."""
+    """Judge and commit each of `buckets`, calling `progress` from time to time."""
     pool = Pool()
     try:
         with interrupts_remembered() as check:
@@ -23,7 +24,8 @@ def run(
                 if stopped:
                     empty_bucket(bucket, context)
                     continue
-                summary = judge_bucket(_items(suite, bucket, context.failed), bucket, context, pool)
+                items = _watched(_items(suite, bucket, context.failed), progress)
+                summary = judge_bucket(items, bucket, context, pool)
                 stopped = summary["stopped"] is True
                 progress()
                 check()
@@ -35,6 +37,13 @@ def _failed_first(buckets: Sequence[int], failed: frozenset[str], count: int) ->
     """The buckets, those with vectors that failed before at the beginning."""
     before = {bucket_of(vector, count) for vector in failed}
     return sorted(buckets, key=lambda bucket: bucket not in before)
+
+
+def _watched(items: Iterable[VectorItem], progress: Callable[[], None]) -> Iterator[VectorItem]:
+    for number, item in enumerate(items, 1):
+        yield item
+        if not number % BATCH:
+            progress()
 
 
 def _items(suite: Suite, bucket: int, failed: frozenset[str]) -> Iterator[VectorItem]:

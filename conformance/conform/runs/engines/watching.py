@@ -1,0 +1,43 @@
+"""How many vectors a run has judged so far: workers note it, and the progress bar reads it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from conform.storage.store import RunFolder
+
+SECONDS = 1.0
+"""The least time between two notes about a bucket: short runs write none."""
+
+
+@dataclass(slots=True)
+class BucketNotes:
+    """Notes how many vectors of a bucket are judged, once a second."""
+
+    folder: RunFolder
+    bucket: int
+    last: float = field(default_factory=time.monotonic)
+
+    def __call__(self, judged: int) -> None:
+        now = time.monotonic()
+        if now - self.last >= SECONDS:
+            self.last = now
+            self.folder.note(self.bucket, judged)
+
+
+@dataclass(slots=True)
+class JudgedSoFar:
+    """The number of vectors that are judged, in committed buckets and in others."""
+
+    folder: RunFolder
+    committed: dict[int, int] = field(default_factory=dict)
+
+    def __call__(self) -> int:
+        noted = self.folder.noted()
+        for bucket in self.folder.buckets_done():
+            if bucket not in self.committed:
+                vectors = self.folder.commit_of(bucket)["vectors"]
+                assert isinstance(vectors, int)
+                self.committed[bucket] = vectors
+        return sum({**noted, **self.committed}.values())

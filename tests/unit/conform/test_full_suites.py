@@ -1,0 +1,41 @@
+"""A full suite is stored for the judge when it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.toy.vectors import write_toy_suite
+
+from charter import api
+from charter.formats.suite import read_manifest
+from conform.cli.main import main
+from conform.suites import cache
+
+
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A suite that `conform vectors` then seems to have made."""
+    folder = tmp_path / "suite"
+    write_toy_suite(folder, 3)
+    made = {**read_manifest(folder).json(), "folder": str(folder), "open": {}, "failed": []}
+    monkeypatch.setattr(api, "make_suite", lambda wanted, progress: made)
+    return folder
+
+
+def test_a_full_suite_is_stored_when_it_is_made(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    assert main(["vectors", "x.charter"]) == 0
+    assert not (tmp_path / "cache").exists()
+    assert main(["vectors", "x.charter", "--profile", "full"]) == 0
+    monkeypatch.setattr(cache, "import_line", lambda line, where: pytest.fail("read again"))
+    assert cache.open_suite(str(suite), 1).manifest == read_manifest(suite)
+
+
+def test_a_full_suite_is_made_where_nothing_can_be_stored(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHARTER_CACHE", "/proc/nowhere")
+    assert main(["vectors", "x.charter", "--profile", "full"]) == 0
