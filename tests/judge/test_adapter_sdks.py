@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,17 @@ def answered(run):
         )
         for result in run["results"]
     }
+
+
+@pytest.mark.slow
+def test_a_value_that_json_lacks_is_an_error_with_its_place_in_javascript():
+    codecs = resources.files("conform").joinpath("templates/adapters/node/charter/codecs.js")
+    script = f"""
+        import {{ map, name, record }} from {json.dumps(str(codecs))};
+        const reply = record({{ by: ["by", map(name)] }});
+        try {{ reply.encode({{ by: new Map([["w1", undefined]]) }}); }}
+        catch (error) {{ console.log(error.message); }}
+    """
+    command = ["node", "--input-type=module", "--eval", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "by: w1: undefined is no name\n"

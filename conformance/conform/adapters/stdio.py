@@ -36,6 +36,7 @@ _LINE_BYTES = 256 << 20
 _GOODBYE_SECONDS = 5.0
 _MARK = "CONFORM_ADAPTER"
 _FIRST, _LAST = 5, 8
+_BEFORE = 40
 _WIDTH = 200
 _FRAME = re.compile(r"\s+at ")
 
@@ -227,8 +228,8 @@ class StdioConnection:
         try:
             message = orjson.loads(line)
             return BatchAnswered(line, messages.read_results(message, sent.run, sent.asked))
-        except orjson.JSONDecodeError:
-            return self._break(AdapterBroken(Kind.ADAPTER_ERROR, f"no JSON: {_shorten(line)}"))
+        except orjson.JSONDecodeError as error:
+            return self._break(AdapterBroken(Kind.ADAPTER_ERROR, not_json(line, error)))
         except BadMessage as error:
             return self._break(AdapterBroken(Kind.ADAPTER_ERROR, str(error)))
 
@@ -334,6 +335,15 @@ def lines_of(detail: str) -> str:
     if not said:
         return how
     return f"{how}; its stderr:" + "".join(f"\n  | {line}" for line in said.split(BETWEEN))
+
+
+def not_json(line: bytes, error: orjson.JSONDecodeError) -> str:
+    """That a line is no JSON, with what stands where it ceases to be."""
+    whole = line.decode("utf-8", "replace")
+    start = max(0, error.pos - _BEFORE)
+    part = whole[start : error.pos + _BEFORE // 2]
+    before, after = "…" if start else "", "…" if len(whole) > error.pos + _BEFORE // 2 else ""
+    return f"no JSON: {error.msg} in {before + part + after!r}"
 
 
 def _shorten(line: bytes) -> str:

@@ -2,13 +2,14 @@
 
 import sys
 
+import orjson
 import pytest
 from tests.support.judging import fake_start
 
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.doctor import ends
-from conform.adapters.stdio import StdioConnection, last_words
+from conform.adapters.stdio import StdioConnection, last_words, not_json
 from conform.console.errors import CannotStart
 
 BYE = b'{"bye":true}\n'
@@ -70,3 +71,12 @@ def test_an_adapter_that_does_not_start_is_told_with_its_stderr_in_lines():
     lines = str(told.value).splitlines()
     assert lines[0] == "the adapter did not start: it ended with 1; its stderr:"
     assert lines[4].startswith("  | Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'leases'")
+
+
+def test_a_line_that_is_no_json_is_shown_where_it_ceases_to_be():
+    line = b'{"run":1,"values":[{"working":{"w1":undefined,"w2":null}}' + b" " * 100 + b"]}"
+    with pytest.raises(orjson.JSONDecodeError) as broken:
+        orjson.loads(line)
+    told = not_json(line, broken.value)
+    assert '"working":{"w1":undefined' in told
+    assert told.startswith("no JSON: ") and len(told) < 150

@@ -19,16 +19,34 @@ function exact(value) {
   return value;
 }
 
+/** Without this, JSON.stringify would leave out or change another value. */
+const typed = (type, what) => (value) => {
+  if (typeof value !== type) {
+    throw new TypeError(`${String(value)} is no ${what}`);
+  }
+  return value;
+};
+
+/** Calls `make`; where it throws, the message begins with the place. */
+function at(place, make) {
+  try {
+    return make();
+  } catch (error) {
+    error.message = `${place}: ${error.message}`;
+    throw error;
+  }
+}
+
 const isWish = (value) => value?.never_issued === true;
 
 /** Truth values. */
-export const bool = { encode: same, decode: same };
+export const bool = { encode: typed("boolean", "truth value"), decode: same };
 
 /** Integers between -2^53 and 2^53. */
 export const int = { encode: exact, decode: exact };
 
 /** Elements of a sort and members of an enum. */
-export const name = { encode: same, decode: same };
+export const name = { encode: typed("string", "name"), decode: same };
 
 /** A counter. */
 export const counter = {
@@ -75,7 +93,10 @@ export const set = (inner) => ({
 export const map = (inner) => ({
   encode: (values) =>
     Object.fromEntries(
-      Array.from(values, ([key, value]) => [key, inner.encode(value)]),
+      Array.from(values, ([key, value]) => [
+        key,
+        at(key, () => inner.encode(value)),
+      ]),
     ),
   decode: (object) =>
     new Map(
@@ -106,7 +127,7 @@ export const record = (fields) => ({
     Object.fromEntries(
       Object.entries(fields).map(([property, [field, codec]]) => [
         field,
-        codec.encode(value[property]),
+        at(field, () => codec.encode(value[property])),
       ]),
     ),
   decode: (object) =>
