@@ -35,7 +35,7 @@ MORE = range(10, 60)
 def compared(model: n.Model, beside: bool, folder: Path) -> Tally:
     """The native engine against the definition, and this against generated models."""
     (instance,) = model.instances
-    found = natively(model, instance, most_states=MOST)
+    found = natively(model, instance, most_states=MOST, optimized=True)
     machine = found.search.program.plan.machine
     if beside:
         name = f"drawn_{folder.name}"

@@ -1,5 +1,5 @@
 """All explorers on charters that nobody wrote: the reference, the native one with one worker and
-with two, whole states and fingerprints, and the one for Spark."""
+with two, whole states and fingerprints, optimized code and other, and the one for Spark."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     assert (counts(native), verdicts(native)) == (counts(plain), verdicts(plain))
     hashed = NativeOptions(Choices(fingerprints=True), workers=2)
     for other in (
-        explore(asked, INSTANCE, NativeOptions(workers=2)),
+        explore(asked, INSTANCE, NativeOptions(workers=2, optimized=True)),
         explore(asked, INSTANCE, hashed),
     ):
         assert (counts(other), verdicts(other)) == (counts(native), verdicts(native))

@@ -21,11 +21,20 @@ Verdicts = dict[tuple[str, str], tuple[int, int | None]]
 
 
 def natively(
-    model: n.Model, instance: n.Instance, *, symmetry: bool = True, most_states: int = 0
+    model: n.Model,
+    instance: n.Instance,
+    *,
+    symmetry: bool = True,
+    most_states: int = 0,
+    optimized: bool = False,
 ) -> Native:
     """The result of the native engine; its code is kept in the user's cache."""
-    cache = cache_folder("engine")
-    options = NativeOptions(Choices(symmetry=symmetry), most_states=most_states, cache=cache)
+    options = NativeOptions(
+        Choices(symmetry=symmetry),
+        most_states=most_states,
+        cache=cache_folder("engine"),
+        optimized=optimized,
+    )
     return explore_natively(model, instance, options)
 
 

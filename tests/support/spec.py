@@ -32,8 +32,10 @@ def instance(charter: str, name: str) -> n.Instance:
 
 @cache
 def graph(charter: str, name: str, *, symmetry: bool = True) -> CompiledGraph:
-    """The graph that the native engine finds; its code is kept in the user's cache."""
-    options = NativeOptions(Choices(symmetry=symmetry, detailed=True), cache=cache_folder("engine"))
+    """The graph that the native engine finds with optimized code, which is kept in the user's
+    cache."""
+    choices = Choices(symmetry=symmetry, detailed=True)
+    options = NativeOptions(choices, cache=cache_folder("engine"), optimized=True)
     return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
 
 

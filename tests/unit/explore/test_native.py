@@ -94,6 +94,23 @@ def test_code_is_made_anew_when_a_file_of_the_cache_is_damaged(
         assert file.read_bytes() == sound
 
 
+def test_a_long_search_goes_on_in_optimized_code(
+    model: n.Model, whole: Exploration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert whole.search.program.better is not None  # it was short
+    monkeypatch.setattr("charter.explore.native.search.LONG_SEARCH", 1_000)
+    options = NativeOptions(cache=tmp_path, workers=2)
+    found = explore(model, model.instances[0], options)
+    assert (counts(found), verdicts(found)) == (counts(whole), verdicts(whole))
+    assert found.search.program.better is None
+    assert len([*tmp_path.glob("*.o")]) == 2
+    monkeypatch.undo()
+    again = explore(model, model.instances[0], options)
+    assert again.search.program.better is None  # optimized code is taken where it is there
+    assert again.search.program.digest == whole.search.program.digest
+    assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
+
+
 def test_code_comes_back_from_the_cache(tmp_path: Path) -> None:
     to_cache(tmp_path / "new" / "x.o", b"code")
     assert from_cache(tmp_path / "new" / "x.o") == b"code"

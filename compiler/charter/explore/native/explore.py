@@ -29,7 +29,8 @@ class NativeOptions:
     """`most_states`: where to stop (0: never); `cache`: the folder of compiled code (None: no
     cache); `journal`: the folder of the journal; `store`: its URI, on Spark; `memory`: bytes to
     use before files (0: most of the free memory); `untold`: the names of witnesses whose traces
-    are not needed."""
+    are not needed; `optimized`: the code is optimized from the start, not only once the search
+    turns out to be long."""
 
     choices: Choices = DEFAULT
     most_states: int = 0
@@ -39,6 +40,7 @@ class NativeOptions:
     store: str = ""
     memory: int = 0
     untold: frozenset[str] = frozenset()
+    optimized: bool = False
 
 
 class Ended(TraceSource, Protocol):
@@ -110,7 +112,7 @@ def searched(
     """A context with a finished search, and what of its journal could not be used; its temporary
     files are deleted at the end. Raises as `explore` does."""
     refuse_faults(model)
-    compiled = program(model, instance, options.choices, options.cache)
+    compiled = program(model, instance, options.choices, options.cache, optimized=options.optimized)
     journal, message = None, ""
     width = 8 * compiled.plan.context.width
     if options.journal is not None:

@@ -203,8 +203,9 @@ class _Asking:
             options.choices, symmetry=symmetry, fingerprints=False, predicates=asked.predicates
         )
         compiled = program(
-            replace(self.model, properties=()), self.instance, choices, options.cache
-        )
+            replace(self.model, properties=()), self.instance, choices, options.cache,
+            optimized=options.optimized,
+        )  # fmt: skip
         with tempfile.TemporaryDirectory(prefix="charter-") as folder:
             kept = options.journal
             place = kept if kept is not None and kept.is_dir() else Path(folder)

@@ -4,7 +4,7 @@ memory."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -68,14 +68,44 @@ class ProgramInterface:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeSource:
+    """What object code is compiled from: IR, and the choices that it was printed for. `cache` is
+    the folder of object code (None: this process keeps it)."""
+
+    text: str
+    choices: Choices
+    cache: Path | None
+
+    def code(self, *, optimized: bool) -> ObjectCode:
+        """The object code, from the cache if it is there."""
+        return object_code(self.text, self.cache, optimized=optimized)
+
+    def is_optimized_already(self) -> bool:
+        """Whether the cache has optimized code."""
+        return self.cache is not None and _place(self.text, self.cache, True).exists()
+
+    def library(self, code: ObjectCode) -> Library:
+        """The functions of object code."""
+        return linked(code, signatures(self.choices))
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A compiled program. `digest` is a hash of its IR and its initial state; files of a search are
-    named by it."""
+    named by it. `better`: what optimized code is compiled from (None: the code is optimized)."""
 
     plan: ProgramInterface
     code: ObjectCode
     library: Library
     digest: str
+    better: CodeSource | None
+
+    def optimized(self) -> Program:
+        """The same program with optimized code."""
+        if self.better is None:
+            return self
+        code = self.better.code(optimized=True)
+        return replace(self, code=code, library=self.better.library(code), better=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,23 +278,32 @@ def first_row(program: Program) -> Array:
 # --- code ----------------------------------------------------------------------------------------
 
 
-def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path | None) -> Program:
-    """The compiled program of an instance, loaded from `cache` if it is there (None: no cache).
-    Raises CannotCompile, or KeyError if the model lacks the instance's machine."""
+def program(
+    model: n.Model,
+    instance: n.Instance,
+    choices: Choices,
+    cache: Path | None,
+    *,
+    optimized: bool = True,
+) -> Program:
+    """The compiled program of an instance, loaded from `cache` if it is there (None: no cache). If
+    it need not be `optimized`, it is only if the cache has optimized code. Raises CannotCompile, or
+    KeyError if the model lacks the instance's machine."""
     plan, text = plan_and_text(model, instance, choices)
     printed = sha256(text.encode()).hexdigest()
     initial = slots_of(plan, plan.machine.initial())
     digest = sha256(f"{printed}\n{initial}".encode()).hexdigest()
-    code = object_code(text, cache)
-    library = linked(code, signatures(choices))
-    return Program(plan, code, library, digest)
+    source = CodeSource(text, choices, cache)
+    optimized = optimized or source.is_optimized_already()
+    code = source.code(optimized=optimized)
+    return Program(plan, code, source.library(code), digest, None if optimized else source)
 
 
 @lru_cache(maxsize=64)
-def _compiled_once(text: str) -> ObjectCode:
+def _compiled_once(text: str, optimized: bool) -> ObjectCode:
     """Compiles in this process, once per text: compiling takes seconds, most searches of small
     instances a tenth of one."""
-    return compiled(text)
+    return compiled(text, optimized=optimized)
 
 
 def signatures(choices: Choices) -> dict[str, tuple[bool, int]]:
@@ -273,18 +312,24 @@ def signatures(choices: Choices) -> dict[str, tuple[bool, int]]:
     return SIGNATURES | following | (DETAILED if choices.detailed else {})
 
 
-def object_code(text: str, cache: Path | None) -> ObjectCode:
+def object_code(text: str, cache: Path | None, *, optimized: bool = True) -> ObjectCode:
     """The object code of an IR text, from `cache` (None: from this process) if it is there."""
     if cache is None:
-        return _compiled_once(text)
-    printed = sha256(text.encode()).hexdigest()
-    name = sha256(f"{machine_digest()}\n{printed}".encode()).hexdigest()
-    path = cache / f"{name}.o"
+        return _compiled_once(text, optimized)
+    path = _place(text, cache, optimized)
     known = from_cache(path)
-    code = compiled(text) if known is None else known
+    code = compiled(text, optimized=optimized) if known is None else known
     if known is None:
         to_cache(path, code)
     return code
+
+
+def _place(text: str, cache: Path, optimized: bool) -> Path:
+    """The file of an IR text's object code."""
+    printed = sha256(text.encode()).hexdigest()
+    kind = "" if optimized else "\nnot optimized"
+    name = sha256(f"{machine_digest()}\n{printed}{kind}".encode()).hexdigest()
+    return cache / f"{name}.o"
 
 
 __all__ = ["CannotCompile", "Choices", "Program", "ProgramInterface", "program"]

@@ -54,6 +54,8 @@ FULL = 0.75
 """How much of a table is used before it grows."""
 TRIED = 1 << 7
 """States after which a search looks whether symmetry merges anything."""
+LONG_SEARCH = 500_000
+"""Transitions after which a search goes on in optimized code: the time of compiling it."""
 
 
 class GaveUp(Exception):
@@ -349,6 +351,9 @@ class Search:
 
     def _chunk(self, done: int, end: int, pool: ThreadPoolExecutor) -> int:
         """Expand as many states as fit into the buffers; returns the number of the next state."""
+        if self.program.better is not None and self.generated >= LONG_SEARCH:
+            self.program = self.program.optimized()
+            use(self.program.library, self.anchor)
         end = min(end, done + self._span)
         if self.most:
             end = min(end, done + max(1, self.most - self.distinct))
