@@ -160,13 +160,14 @@ def test_batches_that_break_though_no_question_breaks_alone_cost_the_trust(
 
 
 def test_question_that_breaks_the_adapter_costs_its_own_verdict_and_no_trust(cheat, judged):
-    finished = judged(cheat("crash"))
+    finished = judged(cheat("crash"), limit=30)
     assert finished.summary["trusted"] is True
     assert finished.summary["broken_batches"] > 0
     assert finished.summary["unexplained_breaks"] == []
     crashed = finished.summary["verdicts"]["crashed"]
-    assert left(finished) == {"crashed": crashed}
-    assert finished.summary["verdicts"]["conforms"] == 121 - crashed
+    unasked = left(finished)["not asked"]
+    assert left(finished) == {"crashed": crashed, "not asked": unasked}
+    assert finished.summary["verdicts"]["conforms"] == 121 - unasked - crashed > 0
     assert finished.exit_code == 3
 
 

@@ -22,7 +22,8 @@ from conform.judging.walk import BatchTexts
 
 BATCH = 64
 _IN_FLIGHT = 2
-_HOPELESS = 100
+HOPELESS = 100
+"""Questions in a row that break an adapter before it is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +143,9 @@ class Session:
             self._broken_in_a_row = 0
             return self._judged([item], answer)
         self._broken_in_a_row += 1
-        if self._broken_in_a_row >= _HOPELESS:
+        if self._broken_in_a_row >= HOPELESS:
             raise Incomplete(
-                f"the adapter broke on {_HOPELESS} questions in a row, the last time like this:"
+                f"the adapter broke on {HOPELESS} questions in a row, the last time like this:"
                 f" {answer.detail}; fix it and repeat the command to continue"
             )
         self._restart()
