@@ -204,6 +204,8 @@ class Engine:
     after: dict[bytes, int] = field(default_factory=dict)
     replies: dict[tuple[int, bytes], Value] = field(default_factory=dict)
     keys: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    values: dict[tuple[str, bytes], Value] = field(default_factory=dict)
+    """Of variables, by the bytes of their slots."""
 
     @staticmethod
     def of(found: Exploration, numbers: Numbers) -> Engine:
@@ -277,12 +279,25 @@ class Engine:
         start = at + 3 + context.words + context.args
         key = rows[start : start + context.slots].tobytes()
         if key not in self.after:
-            state = Teller(self.search.program).state(rows[start : start + context.slots].tolist())
-            self.after[key] = self.numbers.of(state)
+            self.after[key] = self.numbers.of(self._state(rows[start : start + context.slots]))
         number = self.after[key]
         if number not in self.keys and rows[at + 2] < 1 << 63:
             self.keys[number] = tuple(rows[at + 3 : at + 3 + context.words].tolist())
         return number
+
+    def _state(self, slots: memoryview) -> State:
+        """A state from slots."""
+        plan, state = self.search.program.plan, dict[str, Value]()
+        starts = plan.variable_slots.offsets
+        for variable, start, end in zip(
+            plan.machine.variables, starts, [*starts[1:], len(slots)], strict=True
+        ):
+            key = variable.name, slots[start:end].tobytes()
+            if key not in self.values:
+                decoded = plan.layout.decode(variable.type, slots[start:end].tolist())
+                self.values[key] = decoded
+            state[variable.name] = self.values[key]
+        return state
 
 
 def _difference(state: State, engine: Moves, definition: Moves) -> str:

@@ -9,7 +9,7 @@ of any other counter becomes the position of its first occurrence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never, cast
 
 from charter.core import types as t
@@ -22,39 +22,61 @@ from charter.semantics.values import Universe
 
 Form = tuple[object, ...]
 """Numbers in tuples; forms of one machine can be compared."""
+Ranks = Mapping[str, Mapping[int, int]]
+"""Per renamed counter, the rank of each value; empty for counters that are renamed by first
+occurrence."""
+MOST_KEPT = 100_000
+"""Forms of values that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """Canonical forms of the states of one machine."""
+    """Canonical forms of the states of one machine. `alone`: for each variable whether its form
+    depends on the ranks of counters only, not on the variables before it."""
 
     quotient: Quotient
     universe: Universe
     variables: tuple[StateVar, ...]
     renamings: tuple[Renaming, ...]
+    alone: tuple[bool, ...]
+    _kept: dict[tuple[object, ...], object] = field(default_factory=dict, repr=False)
+    """Forms of values of variables that stand alone: many states have the same."""
 
     @staticmethod
     def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Canonical:
         """The forms of a machine whose model has been narrowed to it. Without `symmetry` no sort is
         permuted, without `renaming` no counter is renamed."""
         quotient = Quotient.of(machine, symmetry=symmetry, renaming=renaming)
-        universe = machine.universe
-        return Canonical(quotient, universe, machine.variables, quotient.renamings(universe))
+        universe, variables = machine.universe, machine.variables
+        met = {name for name in quotient.counters if name not in quotient.ranked}
+        alone = [
+            not any(isinstance(k, t.Counter) and k.name in met for k in t.inside(v.type))
+            for v in variables
+        ]
+        return Canonical(quotient, universe, variables, quotient.renamings(universe), tuple(alone))
 
     def form(self, state: State) -> Form:
         """The form of a state."""
         ranks = self._ranks(state)
-        return min(self._renamed(state, renaming, ranks) for renaming in self.renamings)
+        told = tuple([tuple(known.items()) for known in ranks.values()])
+        return min([self._renamed(state, i, ranks, told) for i in range(len(self.renamings))])
 
-    def _renamed(
-        self, state: State, renaming: Renaming, ranks: Mapping[str, Mapping[int, int]]
-    ) -> Form:
-        form = _Form(self, renaming, {name: dict(known) for name, known in ranks.items()})
-        return tuple([form.of(v.type, state[v.name]) for v in self.variables])
+    def _renamed(self, state: State, number: int, ranks: Ranks, told: object) -> Form:
+        """The form under one renaming; `told` are the ranks as something to look up by."""
+        renamed = {name: dict(known) for name, known in ranks.items()}
+        form, parts = _Form(self, self.renamings[number], renamed), list[object]()
+        for variable, alone in zip(self.variables, self.alone, strict=True):
+            value = state[variable.name]
+            key = variable.name, number, value, told
+            known = self._kept.get(key) if alone else None
+            if known is None:
+                known = form.of(variable.type, value)
+                if alone and len(self._kept) < MOST_KEPT:
+                    self._kept[key] = known
+            parts.append(known)
+        return tuple(parts)
 
-    def _ranks(self, state: State) -> dict[str, dict[int, int]]:
-        """Per renamed counter, the rank of each value; empty for counters that are renamed by first
-        occurrence."""
+    def _ranks(self, state: State) -> Ranks:
         quotient = self.quotient
         held: dict[str, set[int]] = {name: set() for name in quotient.counters}
         for variable in self.variables:
