@@ -237,15 +237,15 @@ def _explore(
 def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
     """The options of a search, with a Spark session if one is needed. Raises `ConformError`."""
     options = api.ExploreOptions(
-        arguments.engine,
-        arguments.most,
-        not arguments.no_symmetry,
-        arguments.workers,
-        None if _is_uri(arguments.journal) else arguments.journal,
-        arguments.memory,
-        arguments.fingerprints,
-        arguments.keep is not None,
-        arguments.limit,
+        engine=arguments.engine,
+        most_states=arguments.most,
+        symmetry=not arguments.no_symmetry,
+        workers=arguments.workers,
+        journal=None if _is_uri(arguments.journal) else arguments.journal,
+        memory=arguments.memory,
+        fingerprints=arguments.fingerprints,
+        states=arguments.keep is not None,
+        limit=arguments.limit,
         mutant=arguments.mutant,
     )
     if arguments.engine != "spark":
