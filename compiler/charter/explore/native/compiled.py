@@ -99,7 +99,8 @@ class CompiledMachine:
     @staticmethod
     def of(model: n.Model, instance: n.Instance, cache: Path | None) -> CompiledMachine:
         """The machine of an instance. Raises CannotCompile."""
-        return CompiledMachine.around(program(model, instance, Choices(detailed=True), cache))
+        choices = Choices(detailed=True)
+        return CompiledMachine.around(program(model, instance, choices, cache, optimized=False))
 
     @staticmethod
     def around(compiled: Program) -> CompiledMachine:
