@@ -73,7 +73,7 @@ def test_explore_on_spark_finds_what_the_native_engine_finds(conform, toy, spark
         (["--fingerprints"], "--engine spark has no --fingerprints"),
         (
             ["--master", "spark://nowhere:7077"],
-            "needs --journal DIR: a folder that all its workers",
+            "needs --journal URI: a folder that this machine and all workers",
         ),
     ],
 )
