@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
-from conform.reports.findings import LISTED, PAGES, Finding, FindingExample, findings, rank
+from conform.reports.findings import LISTED, PAGES, Finding, findings, rank
 from conform.reports.junit import junit
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
 from conform.reports.runs import ReportedRun, open_runs
@@ -24,6 +24,7 @@ from conform.reports.site import STYLE, Site, safe_name
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
 from conform.reports.traces import ReportedStep, VectorTrace, read_traces
+from conform.runs.findings import FindingExample
 
 _OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
 _REASONS = 60

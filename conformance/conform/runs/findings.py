@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeVar
 
 import orjson
 import pyarrow as pa
@@ -78,54 +80,112 @@ def gravity(severity: str) -> int:
     return _GRAVITY.index(severity) if severity in _GRAVITY else len(_GRAVITY)
 
 
-@dataclass(slots=True)
-class _Group:
-    """The deviations of one finding, as they are counted."""
+@dataclass(frozen=True, slots=True, order=True)
+class FindingExample:
+    """A vector that shows a finding. Sorts by gravity, then by the step that shows it, then by
+    number of operations (0: not known)."""
 
-    entry: str
-    severities: set[str] = field(default_factory=set)
-    vectors: set[str] = field(default_factory=set)
-    rules: Counter[str] = field(default_factory=Counter)
-    example: tuple[int, int, str, str] = (len(_GRAVITY) + 1, 0, "", "")
+    gravity: int
+    step: int
+    operations: int
+    id: str
+    cause: str
+    branch: str = field(compare=False, default="")
+    severity: str = field(compare=False, default="")
 
-    def add(self, row: Mapping[str, Json]) -> None:
-        vector, step, severity = str(row["id"]), row["step"], str(row["severity"])
-        assert isinstance(step, int)
-        self.severities.add(severity)
-        self.vectors.add(vector)
-        self.rules[str(row["branch"]) or str(row["operation"]) or "initial state"] += 1
-        self.example = min(self.example, (gravity(severity), step, vector, str(row["cause"])))
+
+@dataclass(slots=True, eq=False)
+class FindingGroup:
+    """The deviations of one finding, as they are counted. `cases` has each vector that shows it,
+    `also` the names of further entries that explain it."""
+
+    id: str
+    deviations: int = 0
+    cases: dict[str, FindingExample] = field(default_factory=dict)
+    severities: Counter[str] = field(default_factory=Counter)
+    branches: Counter[str] = field(default_factory=Counter)
+    paths: Counter[str] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
+    also: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def severity(self) -> str:
+        """The highest severity."""
+        return min(self.severities, key=gravity, default="")
+
+    @property
+    def first(self) -> FindingExample:
+        """The vector that shows it best."""
+        return min(self.cases.values())
+
+    def add(self, row: Mapping[str, Json], operations: int) -> None:
+        """Count a row of the dataset `deviations`."""
+        branch = str(row["branch"]) or str(row["operation"]) or "initial state"
+        severity, cause = str(row["severity"]), str(row["cause"])
+        paths, step = row["paths"], row["step"]
+        assert isinstance(paths, list) and isinstance(step, int)
+        self.deviations += 1
+        self.severities[severity] += 1
+        self.branches[branch] += 1
+        self.causes[cause] += 1
+        self.paths.update(map(str, paths))
+        self.also.update(str(row["entry"]).split()[1:])
+        case = FindingExample(
+            gravity(severity), step, operations, str(row["id"]), cause, branch, severity
+        )
+        held = self.cases.get(case.id)
+        if held is None or case < held:
+            self.cases[case.id] = case
+
+
+Group = TypeVar("Group", bound=FindingGroup)
+
+GROUPED = ["id", "step", "operation", "branch", "severity", "entry", "cause", "paths"]
+"""The columns of `deviations` by which they are grouped."""
+
+
+def grouped(
+    batches: Iterable[pa.RecordBatch],
+    made: Callable[[str, str], Group],
+    lengths: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, Group]:
+    """The deviations by finding. `made` makes the group of an id and its overlay entry ("": none);
+    `lengths` are the numbers of operations of vectors."""
+    groups: dict[str, Group] = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            name = finding_id(row["entry"], row["cause"])
+            if name not in groups:
+                groups[name] = made(name, row["entry"].partition(" ")[0])
+            groups[name].add(row, lengths.get(row["id"], 0))
+    return groups
 
 
 def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
     """The findings of a run: those that no overlay entry explains first, then the gravest, then
     those with most vectors."""
     table = folder.table("deviations")
-    names = ["id", "step", "operation", "branch", "severity", "entry", "cause"]
-    groups: dict[str, _Group] = {}
-    for batch in table.select(names).to_batches():
-        for row in batch.to_pylist():
-            name = finding_id(row["entry"], row["cause"])
-            groups.setdefault(name, _Group(row["entry"].partition(" ")[0])).add(row)
-    examples = {group.example[1:] for group in groups.values()}
-    rows = _rows(table, {vector for _, vector, _ in examples})
+    groups = grouped(table.select(GROUPED).to_batches(), lambda name, _: FindingGroup(name))
+    firsts = {group.id: group.first for group in groups.values()}
+    examples = {(first.step, first.id, first.cause) for first in firsts.values()}
+    rows = _rows(table, {first.id for first in firsts.values()})
     told = {(row["step"], row["id"], row["cause"]): row for row in rows
             if (row["step"], row["id"], row["cause"]) in examples}  # fmt: skip
-    found = [_finding(name, group, told[group.example[1:]]) for name, group in groups.items()]
+    found = [_finding(group, told[first.step, first.id, first.cause])
+             for group, first in zip(groups.values(), firsts.values(), strict=True)]  # fmt: skip
     return tuple(sorted(found, key=_rank))
 
 
-def _finding(name: str, group: _Group, row: Mapping[str, Json]) -> RunFinding:
-    _, step, vector, _ = group.example
+def _finding(group: FindingGroup, row: Mapping[str, Json]) -> RunFinding:
     return RunFinding(
-        id=name,
-        entry=group.entry,
-        severity=min(group.severities, key=gravity),
-        rule=group.rules.most_common(1)[0][0],
-        vectors=len(group.vectors),
-        deviations=group.rules.total(),
-        vector=vector,
-        step=step,
+        id=group.id,
+        entry=str(row["entry"]).partition(" ")[0],
+        severity=group.severity,
+        rule=group.branches.most_common(1)[0][0],
+        vectors=len(group.cases),
+        deviations=group.deviations,
+        vector=str(row["id"]),
+        step=int(str(row["step"])),
         sentence=sentence(row),
         shown=side_by_side(row),
     )

@@ -2,7 +2,7 @@
 
 import json
 
-from conform.runs.findings import run_findings, sentence
+from conform.runs.findings import FindingGroup, run_findings, sentence
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 
@@ -61,3 +61,13 @@ def test_sentence_says_what_was_expected_and_what_was_seen():
     assert told(observed=(YES, {"x": 1}), image={"x": 3}) == "go/done: expected image.x = 1, got 3"
     many = told(observed=(YES, {"w": 0, "x": 1, "y": 0, "z": 0}))
     assert many.endswith("; and in 1 more")
+
+
+def test_the_example_of_a_finding_is_the_gravest_then_the_earliest():
+    group = FindingGroup("leader_stays")
+    about = {"operation": "expire", "branch": "expire/expired", "entry": "leader_stays throws"}
+    for vector, step, severity in (("a", 1, "reply"), ("b", 9, "state"), ("b", 7, "state")):
+        group.add({"id": vector, "step": step, "severity": severity, "cause": severity,
+                   "paths": ["leader"], **about}, 9)  # fmt: skip
+    assert (group.first.id, group.first.step, group.severity) == ("b", 7, "state")
+    assert (group.deviations, [*group.cases], group.also) == (3, ["a", "b"], {"throws": 3})
