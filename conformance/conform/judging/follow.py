@@ -33,7 +33,8 @@ from conform.judging.walk import project
 from conform.judging.wishes import Wishes, shown_alone, shown_for
 
 _MOST_STATES = 64
-_MEMORY = 50_000
+_MEMORY = 2_000
+"""Steps in a full cache, of some 30 kB each."""
 _OPEN = "the charter leaves a choice open that the target does not show"
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 """The exceptions of a model's `given` and `decode` for JSON that is not a state. If the JSON comes

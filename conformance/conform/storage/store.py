@@ -19,6 +19,7 @@ from charter.formats.canonical import Json
 from conform.console.errors import BadRun, CannotWrite
 from conform.storage.arrow import pa
 from conform.storage.tables import DATASETS, DatasetRows
+from conform.storage.writer import BucketWriter
 
 T = TypeVar("T")
 Dataset: TypeAlias = pa.dataset.Dataset
@@ -114,16 +115,34 @@ class RunFolder:
         """Write a Parquet file atomically."""
         self._write(name, _parquet(table))
 
+    def writer(self, bucket: int) -> BucketWriter:
+        """A writer for the datasets of a bucket, to be given to `commit`."""
+        system, root = filesystem(self.place)
+        attempt = uuid4().hex
+        paths = {}
+        for name in DATASETS:
+            folder, _, base = f"{root}/{_part(name, bucket)}".rpartition("/")
+            paths[name] = (f"{folder}/{base}", f"{folder}/_{base}.{attempt}.tmp")
+        return BucketWriter(system, paths)
+
+    def spill(self, writer: BucketWriter, tables: Mapping[str, DatasetRows]) -> None:
+        """Write rows of a bucket before it is committed, and empty them."""
+        guarded(self.place, lambda: writer.spill(tables))
+
     def commit(
-        self, bucket: int, tables: Mapping[str, DatasetRows], summary: Mapping[str, Json]
+        self,
+        bucket: int,
+        tables: Mapping[str, DatasetRows],
+        summary: Mapping[str, Json],
+        writer: BucketWriter | None = None,
     ) -> None:
         """Write all datasets of a bucket, and then its commit file with their digests; readers
-        ignore buckets without one."""
-        files: dict[str, Json] = {}
-        for name, rows in tables.items():
-            path = _part(name, bucket)
-            self._write(path, _parquet(rows.table()))
-            files[path] = self._digest(path)
+        ignore buckets without one. `writer` has the rows that were written before."""
+        with writer or self.writer(bucket) as last:
+            guarded(f"{self.place}, bucket {bucket},", lambda: last.finish(tables))
+        files: dict[str, Json] = {
+            path: self._digest(path) for path in (_part(name, bucket) for name in tables)
+        }
         self.write_json(_commit(bucket), sealed({**summary, "files": files}))
 
     def committed(self) -> dict[int, dict[str, Json]]:

@@ -80,10 +80,13 @@ Cell = str | int | bool | list[str]
 
 @dataclass(slots=True)
 class DatasetRows:
-    """Rows of one dataset, by column."""
+    """Rows of one dataset, by column. `size` is the number of characters in them, `gone` that of
+    rows that were taken out, which count in its length."""
 
     schema: pa.Schema
     columns: dict[str, list[Cell]] = field(default_factory=dict)
+    size: int = 0
+    gone: int = 0
 
     def __post_init__(self) -> None:
         self.columns = {name: [] for name in self.schema.names}
@@ -91,12 +94,21 @@ class DatasetRows:
     def add(self, *cells: Cell) -> None:
         for column, cell in zip(self.columns.values(), cells, strict=True):
             column.append(cell)
+            if isinstance(cell, str):
+                self.size += len(cell)
 
     def table(self) -> pa.Table:
         return pa.table(self.columns, schema=self.schema)
 
+    def taken(self) -> pa.Table:
+        """The rows, which are not kept here."""
+        found = self.table()
+        self.columns = {name: [] for name in self.schema.names}
+        self.size, self.gone = 0, self.gone + found.num_rows
+        return found
+
     def __len__(self) -> int:
-        return len(self.columns[self.schema.names[0]])
+        return self.gone + len(self.columns[self.schema.names[0]])
 
 
 def add_verdict(rows: DatasetRows, verdict: Verdict, behaviour: str) -> None:
@@ -209,6 +221,11 @@ class Transitions:
             else:
                 found[0] += 1  # type: ignore[operator]
                 found[1] = min(found[1], vector)
+
+    def clear(self) -> None:
+        """Forget the pairs, whose rows are written; a pair that comes again has another row."""
+        self.counts.clear()
+        self.names.clear()
 
     def rows(self, elements: Mapping[str, str], counters: Sequence[str]) -> DatasetRows:
         """One row a pair; `elements` gives the sort of each element."""

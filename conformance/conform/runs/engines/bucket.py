@@ -46,6 +46,11 @@ from conform.storage.tables import (
     element_sorts,
 )
 
+TEXTS = 16 << 20
+"""Characters of a bucket's rows in memory."""
+PAIRS = 20_000
+"""Pairs of a state and a branch of a bucket in memory."""
+
 
 @dataclass(slots=True)
 class Pool:
@@ -142,6 +147,11 @@ class Tally:
             ids: list[str] = [item.id for item in judgement.items]
             self.observations.add(ids, judgement.line.decode("utf-8", "replace"))
 
+    def is_full(self) -> bool:
+        """Whether the rows take so much memory that they must be written."""
+        kept = (self.verdicts, self.deviations, self.observations)
+        return sum(rows.size for rows in kept) > TEXTS or len(self.transitions.counts) > PAIRS
+
     def _add_one(self, item: VectorItem, assessment: Assessment) -> None:
         verdict = assessment.verdict
         add_verdict(self.verdicts, verdict, assessment.behaviour)
@@ -178,22 +188,27 @@ def judge_bucket(
     limited = itertools.islice(chosen, context.limit or None)
     overlay = with_overlay(context)
     until = itertools.takewhile(lambda _: not tally.stop, limited)
-    note = BucketNotes(RunFolder(context.place), bucket)
-    for judgement in session.run(until):
-        tally.add(judgement)
-        note(len(tally.verdicts))
-        tally.stop |= context.first and shows_new(judgement, context.known)
-        if overlay and judgement.line:
-            tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
-            overlay = None  # one batch of each bucket
-    where = f"bucket {bucket}"
-    usable = tally.usable or _conforming(session, context.controls)
-    canaries = [*on_target(session, usable, where), *derived(context, tally.drawn, where)]
-    if fresh:
-        canaries += of_worker(context, tally.sample, f"worker of {where}")
-    tally.broken = session.broken()
-    summary = summarised(tally, bucket, began, canaries)
-    RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
+    folder = RunFolder(context.place)
+    note = BucketNotes(folder, bucket)
+    with folder.writer(bucket) as writer:
+        for judgement in session.run(until):
+            tally.add(judgement)
+            if tally.is_full():
+                folder.spill(writer, datasets(tally, context))
+                tally.transitions.clear()
+            note(len(tally.verdicts))
+            tally.stop |= context.first and shows_new(judgement, context.known)
+            if overlay and judgement.line:
+                tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
+                overlay = None  # one batch of each bucket
+        where = f"bucket {bucket}"
+        usable = tally.usable or _conforming(session, context.controls)
+        canaries = [*on_target(session, usable, where), *derived(context, tally.drawn, where)]
+        if fresh:
+            canaries += of_worker(context, tally.sample, f"worker of {where}")
+        tally.broken = session.broken()
+        summary = summarised(tally, bucket, began, canaries)
+        folder.commit(bucket, datasets(tally, context), summary, writer)
     return summary
 
 

@@ -1,0 +1,80 @@
+"""Rows of a bucket that do not fit into memory are written before it ends."""
+
+import pytest
+
+from conform.runs.engines import bucket as judging
+from conform.runs.execute import RunOptions, run_target
+from conform.storage.store import RunFolder
+from conform.storage.tables import DATASETS, DatasetRows, Transitions
+
+
+def some_rows():
+    rows = {name: DatasetRows(schema) for name, schema in DATASETS.items()}
+    rows["observations"].add(["a"], "line " * 10)
+    return rows
+
+
+def test_rows_that_were_taken_count(tmp_path):
+    rows = some_rows()["observations"]
+    assert (rows.size, len(rows)) == (50, 1)
+    assert rows.taken().num_rows == 1
+    assert (rows.size, len(rows), rows.table().num_rows) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("place", ["{}", "file://{}"])
+def test_spilled_rows_are_in_the_file_of_the_bucket(tmp_path, place):
+    folder, rows = RunFolder(place.format(tmp_path)), some_rows()
+    writer = folder.writer(3)
+    for _ in range(3):
+        folder.spill(writer, rows)
+        rows["observations"].add(["b"], "more")
+    assert not folder.buckets_done()
+    folder.commit(3, rows, {"bucket": 3}, writer)
+    assert folder.buckets_done() == [3]
+    found = folder.bucket("observations", 3)["line"].to_pylist()
+    assert found == ["line " * 10, "more", "more", "more"]
+    assert folder.drop_damaged() == 0
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith("_")]
+
+
+def test_bucket_that_is_given_up_leaves_nothing(tmp_path):
+    folder = RunFolder(str(tmp_path))
+    with pytest.raises(KeyboardInterrupt), folder.writer(3) as writer:
+        folder.spill(writer, some_rows())
+        raise KeyboardInterrupt
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_run_that_spills_has_the_rows_of_one_that_does_not(
+    toy_suite, targets_folder, tmp_path, monkeypatch
+):
+    name = targets_folder("keeps_leader")
+
+    def judged(out):
+        options = RunOptions(name, suite=str(toy_suite), engine="inline", out=str(tmp_path / out))
+        return run_target(options, lambda _: None).folder
+
+    def rows(folder, dataset):
+        return folder.table(dataset).drop_columns(["line"] if dataset == "observations" else [])
+
+    whole = judged("whole")
+    monkeypatch.setattr(judging, "TEXTS", 1)
+    monkeypatch.setattr(judging, "PAIRS", 1)
+    spilled = judged("spilled")
+    for dataset in ("verdicts", "deviations", "observations"):
+        assert rows(whole, dataset) == rows(spilled, dataset)
+    pairs = [
+        folder.table("transitions").group_by(["state", "branch"]).aggregate([("count", "sum")])
+        for folder in (whole, spilled)
+    ]
+    one, other = (sorted(map(str, table.to_pylist())) for table in pairs)
+    assert one == other
+    assert spilled.read_json("summary.json")["vectors"] == 121
+
+
+def test_pairs_that_were_written_are_forgotten():
+    pairs = Transitions()
+    pairs.add([(b"{}", "on")], "v")
+    pairs.rows({}, ())
+    pairs.clear()
+    assert not pairs.counts and not pairs.names
