@@ -81,3 +81,9 @@ def test_unknown_component_is_one_sentence(called, toy):
     code, out, err = called("vectors", toy, "--component", "sever")
     assert (code, out) == (2, "")
     assert err.startswith("conform: there is no component 'sever'; there are: ")
+
+
+def test_doctor_asks_for_the_module_of_a_model(called):
+    code, out, err = called("doctor", "--adapter", "reference")
+    assert (code, out) == (2, "")
+    assert "reference runs a generated model: name its module, as in --model charter_mo" in err

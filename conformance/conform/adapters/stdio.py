@@ -340,6 +340,8 @@ def lines_of(detail: str) -> str:
 def not_json(line: bytes, error: orjson.JSONDecodeError) -> str:
     """That a line is no JSON, with what stands where it ceases to be."""
     whole = line.decode("utf-8", "replace")
+    if not whole.lstrip().startswith("{"):
+        return f"no message: {_shorten(line)}; stdout is for messages only, print to stderr"
     start = max(0, error.pos - _BEFORE)
     part = whole[start : error.pos + _BEFORE // 2]
     before, after = "…" if start else "", "…" if len(whole) > error.pos + _BEFORE // 2 else ""

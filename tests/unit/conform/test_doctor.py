@@ -80,3 +80,5 @@ def test_a_line_that_is_no_json_is_shown_where_it_ceases_to_be():
     told = not_json(line, broken.value)
     assert '"working":{"w1":undefined' in told
     assert told.startswith("no JSON: ") and len(told) < 150
+    told = not_json(b"debug 17", broken.value)
+    assert told == "no message: 'debug 17'; stdout is for messages only, print to stderr"

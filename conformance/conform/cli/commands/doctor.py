@@ -86,6 +86,11 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
         if chosen.protocol and not (sorts or consts):
             say(f"{unknown}; so the questions of this command have neither sorts nor constants")
     model = arguments.model or (probes.manifest.models.charter if probes.manifest else "")
+    if not model and any("{model}" in part for part in chosen.start):
+        raise ConformError(
+            f"{chosen.id} runs a generated model: name its module, as in --model"
+            " charter_models.kafka_replication.controller"
+        )
     folders = model_folders(model)
     use_folders(folders)
     prepared = prepare(chosen, arguments.release, model_values(model, folders))
