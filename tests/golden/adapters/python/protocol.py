@@ -233,9 +233,14 @@ def about(name: str, version: str, capabilities: tuple[str, ...] = ()) -> sdk.Ab
     return sdk.About(name, version, COMPONENT, OPERATIONS, OBSERVES, capabilities, CONSTS)
 
 
+def implementation(about: sdk.About, adapter: Adapter) -> sdk.Implementation:
+    """The adapter as `serve` and `pytest --charter-adapter` take it."""
+    return _Driver(about, adapter)
+
+
 def serve(about: sdk.About, adapter: Adapter) -> None:
     """Answer the judge until it says goodbye or stdin ends."""
-    sdk.serve(_Driver(about, adapter))
+    sdk.serve(implementation(about, adapter))
 
 
 _NODE = sdk.name(Node)
