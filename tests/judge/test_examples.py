@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import shlex
 from fnmatch import fnmatchcase
 from functools import cache
@@ -34,7 +35,7 @@ PLACEHOLDERS = {"one.charter", "./my-adapter", "trace.json", "lease-go", "spec/l
 def examples_in(text: str) -> list[str]:
     lines = text.partition("examples:\n")[2].splitlines()
     shown = [line.strip() for line in lines if line.startswith("  conform ")]
-    return [line.partition(" > ")[0] for line in shown]  # where a shell would put the output
+    return [re.split(" [>|] ", line)[0] for line in shown]  # where a shell would put the output
 
 
 def every_example() -> list[str]:
@@ -110,6 +111,8 @@ def stage(toy_suite, tmp_path_factory):
         (place / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         (place / path.relative_to(ROOT)).symlink_to(path)
     write_toy_models(place / "generated")
+    (place / "baselines").mkdir()
+    (place / "baselines" / "lease.toml").touch()
     patch = pytest.MonkeyPatch()
     patch.chdir(place)
     patch.setenv("CHARTER_CACHE", str(place / "cache"))
