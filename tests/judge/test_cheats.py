@@ -127,12 +127,18 @@ def test_variable_that_is_not_shown_is_not_fine(cheat, judged, last_line):
     assert "the variable leader (allowed)" in last_line(allowed)[1]
 
 
-def test_reference_to_what_is_not_shown_is_unresolved_and_no_lie(cheat, judged):
-    finished = judged(cheat("partial"))
+def test_reference_to_what_is_shown_nowhere_is_unresolved_and_no_lie(cheat, judged):
+    finished = judged(cheat("unversioned"))
     found = left(finished)
     assert found == {"unresolved": found["unresolved"],
-                     "variable registration": 121 - found["unresolved"]}  # fmt: skip
+                     "variable version": 121 - found["unresolved"]}  # fmt: skip
     assert found["unresolved"] > 0
+
+
+def test_reference_to_what_a_reply_shows_is_judged(cheat, judged):
+    finished = judged(cheat("partial"))
+    assert finished.summary["verdicts"]["conforms"] == 121
+    assert left(finished) == {"variable registration": 121}
 
 
 @pytest.mark.parametrize("mode", ["never_shown", "shown_once"])

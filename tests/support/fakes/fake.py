@@ -164,20 +164,22 @@ class NoLoad(Fake):
 
 
 class Partial(Fake):
-    """Observes less than the charter's widest level, and no epochs."""
+    """Does not show the registrations, and so no epochs but in replies."""
+
+    shown = ("leader", "version")
 
     def __init__(self):
         super().__init__()
-        self.about = sdk.About(
-            "fake", "1.0", "keeper", self.model.OPERATIONS, ("leader", "version")
-        )
+        self.about = sdk.About("fake", "1.0", "keeper", self.model.OPERATIONS, self.shown)
 
     def observe(self):
-        whole = super().observe()
-        return {"leader": whole["leader"], "version": whole["version"]}
+        return {name: value for name, value in super().observe().items() if name in self.shown}
 
-    def perform(self, operation, args):
-        return super().perform(operation, args)
+
+class Unversioned(Partial):
+    """Does not show the version, which an election changes without saying so."""
+
+    shown = ("leader", "registration")
 
 
 class Leaderless(Fake):
@@ -337,6 +339,7 @@ KINDS = {
     "mistyped": Mistyped, "misnamed": Misnamed, "wrong_error": WrongError,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
+    "unversioned": Unversioned,
 }  # fmt: skip
 
 
