@@ -14,6 +14,7 @@ import pytest
 from tests.support import cluster as clusters
 from tests.support.judging import environment
 
+from charter import api
 from conform.project.skeletons import write_example
 from conform.storage.store import RunFolder
 
@@ -32,6 +33,21 @@ def look(_):
 for line in made.sparkContext.parallelize([0], 1).map(look).collect()[0]:
     sys.stdout.write("> " + line + "\\n")
 """
+SEARCH = """
+import json, sys
+from pathlib import Path
+from charter import api
+from charter.explore.native.program import Choices, program
+from charter.explore.native.spark import SparkSearch
+from charter.explore.native.store import Store
+from conform.runs.engines.spark import session
+model = api.load(Path(sys.argv[2]))
+compiled = program(model, next(i for i in model.instances if i.name == "tiny"), Choices(), None)
+search = SparkSearch(compiled, session(sys.argv[1]), Store(sys.argv[3]), alone=0, bits=4)
+search.run()
+sys.stdout.write("\\n" + json.dumps([search.distinct, search.generated, search.levels]) + "\\n")
+"""
+"""Each level is a job, however small."""
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +188,20 @@ def test_wrong_python_of_the_workers_is_told(two_workers, leases, tmp_path, monk
         code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
         assert (code, said.count("\n")) == (3, 1), said
         assert told in said
+
+
+@pytest.mark.slow
+def test_workers_of_a_cluster_search_what_one_process_searches(two_workers, tmp_path):
+    charter = ROOT / "spec" / "examples" / "dining_philosophers.charter"
+    model = api.load(charter)
+    native = api.explore(model, "tiny", api.ExploreOptions(), lambda *_: None).counts
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH, two_workers.master, charter, f"file://{tmp_path}/search"],
+        capture_output=True, text=True, timeout=SECONDS, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": environment()["PYTHONPATH"]},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + two_workers.logs()
+    distinct, generated, levels = json.loads(done.stdout.splitlines()[-1])
+    assert (distinct, generated) == (native.distinct, native.generated)
+    assert tuple(levels) == tuple(native.levels)
+    assert list((tmp_path / "search").glob("level-*/*.parquet"))
