@@ -177,7 +177,6 @@ def test_folder_of_a_run_can_be_in_s3(two_workers, leases, tmp_path):
 
 @pytest.mark.slow
 def test_wrong_python_of_the_workers_is_told(two_workers, leases, tmp_path, monkeypatch):
-    place = f"file://{tmp_path}/run"
     bare = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
     for program, told in (
@@ -185,6 +184,7 @@ def test_wrong_python_of_the_workers_is_told(two_workers, leases, tmp_path, monk
         (str(tmp_path / "none"), f"a worker has no program {tmp_path}/none"),
     ):
         monkeypatch.setenv("PYSPARK_PYTHON", program)
+        place = f"file://{tmp_path}/run-of-{Path(program).name}"
         code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
         assert (code, said.count("\n")) == (3, 1), said
         assert told in said
