@@ -55,11 +55,11 @@ def test_engines_agree_on_what_was_never_met_when_charters_are_drawn() -> None:
         whole = for_search(model, "machine")
         validate(whole, "companions")
         assert len(whole.properties) >= len(model.properties) + 4
-        slow = unmet(model, api.ExploreOptions("reference", MOST))
+        slow = unmet(model, api.ExploreOptions(engine="reference", most_states=MOST))
         if slow is None:
             continue
         try:
-            assert unmet(model, api.ExploreOptions("native")) == slow
+            assert unmet(model, api.ExploreOptions(engine="native")) == slow
         except api.CannotExplore:
             continue
         compared += 1

@@ -25,7 +25,7 @@ class Progress(Protocol):
     ) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
     """Options of a search. `engine`: `auto` is the native one if it can; `spark` is the native one
     on the workers of the Spark `session`, which must all reach the URI `store`, the folder of
