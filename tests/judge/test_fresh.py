@@ -58,3 +58,10 @@ def test_a_charter_that_is_gone_or_wrong_is_told(charter):
     assert told.startswith("the charter of lamp lamp has errors now")
     charter.unlink()
     assert "are in no charter of the project any more" in older_than_charter("lamp", "")
+
+
+def test_another_file_that_cannot_be_read_is_no_error_of_the_charter(charter):
+    charter.with_name("bad.charter").write_bytes(b"\xff")
+    told = older_than_charter("lamp", "")
+    assert told.startswith("cannot tell whether lamp lamp changed since generated/ was made")
+    assert "bad.charter" in told

@@ -64,11 +64,13 @@ def _compared(project: Project, manifest: Manifest) -> str:
     about = f"{manifest.protocol} {manifest.component}"
     try:
         now = api.spec_digest(project, manifest.protocol, manifest.component, manifest.variant)
-    except (api.Refused, api.Unreadable) as error:
+    except api.Refused as error:
         return (
             f"the charter of {about} has errors now, so the judge works by an older version;"
             f" `conform check` shows them ({error})"
         )
+    except api.Unreadable as error:
+        return f"cannot tell whether {about} changed since generated/ was made: {error}"
     if now == manifest.spec_digest:
         return ""
     what = "have changed" if now else "are in no charter of the project any more"
