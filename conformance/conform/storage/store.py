@@ -164,7 +164,9 @@ class RunFolder:
         return len(damaged)
 
     def finish(self, summary: Mapping[str, Json]) -> None:
-        """Write summary.json, the last file of a run, with the digest of all others."""
+        """Write summary.json, the last file of a run, with the digest of all others; files that
+        killed workers began are removed."""
+        self._sweep()
         self.write_json("summary.json", sealed({**summary, "files": self._files()}))
 
     def check(self) -> None:
@@ -217,6 +219,14 @@ class RunFolder:
         selector = fs.FileSelector(f"{root}/{name}", allow_not_found=True)
         names = (_NUMBERED.fullmatch(info.base_name) for info in system.get_file_info(selector))
         return sorted(int(name[1]) for name in names if name)
+
+    def _sweep(self) -> None:
+        system, root = filesystem(self.place)
+        for name in ("commits", *DATASETS):
+            inside = fs.FileSelector(f"{root}/{name}", allow_not_found=True, recursive=True)
+            for left in system.get_file_info(inside):
+                if left.base_name.startswith("_") and left.extension == "tmp":
+                    guarded(left.path, functools.partial(system.delete_file, left.path))
 
     def _is_whole(self, bucket: int) -> bool:
         """Whether the commit of a bucket and its datasets are as they were written."""

@@ -45,6 +45,16 @@ def test_bucket_that_is_given_up_leaves_nothing(tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+def test_end_of_a_run_removes_what_killed_workers_began(tmp_path):
+    folder = RunFolder(str(tmp_path))
+    folder.commit(3, some_rows(), {"bucket": 3})
+    left = tmp_path / "verdicts" / "bucket=0003" / "_part-0.parquet.0a1b.tmp"
+    left.write_bytes(b"half")
+    folder.finish({})
+    assert not left.exists()
+    assert folder.drop_damaged() == 0
+
+
 def test_run_that_spills_has_the_rows_of_one_that_does_not(
     toy_suite, targets_folder, tmp_path, monkeypatch
 ):
