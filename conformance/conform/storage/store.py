@@ -7,7 +7,7 @@ import contextlib
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 from uuid import uuid4
@@ -198,11 +198,11 @@ class RunFolder:
         with contextlib.suppress(CannotWrite):
             self.write_json(_note(bucket), judged)
 
-    def noted(self) -> dict[int, int]:
-        """The numbers that were noted, by bucket; also of buckets that are committed since then."""
+    def noted(self, besides: Collection[int] = ()) -> dict[int, int]:
+        """The numbers that were noted, by bucket, without those of the buckets `besides`."""
         found: dict[int, int] = {}
         system, root = filesystem(self.place)
-        for bucket in self._numbered(_NOTES):
+        for bucket in set(self._numbered(_NOTES)).difference(besides):
             with contextlib.suppress(OSError, ValueError):
                 found[bucket] = int(system.open_input_stream(f"{root}/{_note(bucket)}").read())
         return found

@@ -43,3 +43,12 @@ def test_a_note_that_cannot_be_read_or_written_changes_nothing(
     Path(folder.place, "progress", "bucket=0000.json").write_text("")
     assert JudgedSoFar(folder)() == 0
     RunFolder("/proc/nowhere").note(0, 64)
+
+
+def test_the_note_of_a_committed_bucket_is_not_read(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.note(0, 64)
+    folder.commit(0, {}, {"vectors": 70})
+    monkeypatch.setattr("conform.storage.store._note", lambda _: pytest.fail("it is read"))
+    assert JudgedSoFar(folder)() == 70
