@@ -96,7 +96,7 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
         return suite
     variant = chosen.variant(release_of(chosen, release))
     for project in projects():
-        found = _fitting(project.generated, chosen.protocol, variant)
+        found = _fitting(project.generated, chosen, variant)
         if found:
             return found
     here = find_project(Path())
@@ -118,26 +118,33 @@ def _generated_suite(digest: str) -> str:
     return digest
 
 
-def _fitting(generated: Path, protocol: str, variant: str) -> str:
-    """The largest generated suite of a protocol ("" for any) in a variant; "" if there is none."""
+def _fitting(generated: Path, chosen: Target, variant: str) -> str:
+    """The largest generated suite of a target's protocol and component (of any, if it names none)
+    in a variant; "" if there is none."""
     found = []
     for path in sorted((generated / "suites").rglob(MANIFEST)):
         try:
             manifest = read_manifest(path.parent)
         except (BadVector, OSError) as error:
             raise BadSuite(f"the manifest of a generated suite cannot be read: {error}") from None
-        if protocol in ("", manifest.protocol) and manifest.variant == variant:
+        same = chosen.protocol in ("", manifest.protocol) and manifest.variant == variant
+        if same and chosen.component in ("", manifest.component):
             found.append((manifest.vectors, str(path.parent)))
     return max(found)[1] if found else ""
 
 
 def check_fits(suite: Suite, prepared: Prepared) -> None:
-    """Raises `BadSuite` for a suite of another protocol or variant than the target's."""
+    """Raises `BadSuite` for a suite of another protocol, component or variant than the target's."""
     chosen, manifest = prepared.target, suite.manifest
     if chosen.protocol and chosen.protocol != manifest.protocol:
         raise BadSuite(
             f"{chosen.id} implements {chosen.protocol}, but the suite is about"
             f" {manifest.protocol}; choose another with --suite"
+        )
+    if chosen.component and chosen.component != manifest.component:
+        raise BadSuite(
+            f"{chosen.id} is an adapter of the component {chosen.component}, but the suite is about"
+            f" {manifest.component}; choose another with --suite"
         )
     if chosen.protocol and prepared.start.variant != manifest.variant:
         raise BadSuite(

@@ -1,13 +1,19 @@
 """adapter.toml, placeholders and releases."""
 
 import sys
+from dataclasses import replace
 
 import pytest
+from tests.support.suites import write_suite
+from tests.support.toy.vectors import random_vectors, write_toy_suite
 
 from charter.formats.reading import BadVector
-from conform.adapters.targets import prepare, read, release_of, target, targets
+from charter.formats.suite import read_manifest
+from conform.adapters.base import AdapterStart
+from conform.adapters.targets import Prepared, prepare, read, release_of, target, targets
 from conform.console.errors import BadSuite, CannotPrepare, UnknownRelease, UnknownTarget
-from conform.runs.select import RunSelection, resolve
+from conform.runs.select import RunSelection, check_fits, resolve, suite_for
+from conform.suites.cache import Suite
 
 TOML = """
 id = "x"
@@ -109,3 +115,18 @@ def test_a_damaged_manifest_of_a_generated_suite_is_named(monkeypatch):
     monkeypatch.setattr("conform.runs.select.read_manifest", damaged)
     with pytest.raises(BadSuite, match=r"cannot be read: .*controller/manifest\.json: no JSON"):
         resolve(RunSelection(target="reference"))
+
+
+def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder):
+    suites = tmp_path / "generated" / "suites" / "toy_lease"
+    write_toy_suite(suites / "keeper", 3)
+    about = replace(read_manifest(suites / "keeper"), component="warden")
+    write_suite(suites / "warden", random_vectors(30), about)
+    chosen = target(targets_folder("deaf"))
+    assert suite_for(chosen, "") == str(suites / "keeper")
+    warden = Suite(suites / "warden", read_manifest(suites / "warden"), ())
+    with pytest.raises(BadSuite, match="of the component keeper, but the suite is about warden"):
+        check_fits(warden, Prepared(chosen, "", AdapterStart(()), {}))
+    (suites / "keeper" / "manifest.json").unlink()
+    with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
+        suite_for(chosen, "")
