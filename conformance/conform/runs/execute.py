@@ -99,7 +99,8 @@ def run_target(
     """Judge a target. An unfinished run with the same options is resumed: its finished buckets are
     not judged again. `say` is called with sentences for the user. Raises `ConformError`s."""
     began = time.time()
-    if not is_local(options.master) and "://" not in options.out:
+    inline = options.engine == "inline" or options.wanted.first
+    if not (inline or is_local(options.master) or "://" in options.out):
         raise ConformError(
             f"--master {options.master} needs --out URI: a folder that this machine and all workers"
             " reach, such as file:///FOLDER or s3://BUCKET/FOLDER"

@@ -137,8 +137,11 @@ class RunFolder:
         writer: BucketWriter | None = None,
     ) -> None:
         """Write all datasets of a bucket, and then its commit file with their digests; readers
-        ignore buckets without one. `writer` has the rows that were written before."""
+        ignore buckets without one. `writer` has the rows that were written before. A bucket that
+        another worker committed meanwhile stays as it is."""
         with writer or self.writer(bucket) as last:
+            if self.has(_commit(bucket)):
+                return
             guarded(f"{self.place}, bucket {bucket},", lambda: last.finish(tables))
         files: dict[str, Json] = {
             path: self._digest(path) for path in (_part(name, bucket) for name in tables)
@@ -226,7 +229,8 @@ class RunFolder:
             inside = fs.FileSelector(f"{root}/{name}", allow_not_found=True, recursive=True)
             for left in system.get_file_info(inside):
                 if left.base_name.startswith("_") and left.extension == "tmp":
-                    guarded(left.path, functools.partial(system.delete_file, left.path))
+                    with contextlib.suppress(FileNotFoundError):  # its worker still lives
+                        system.delete_file(left.path)
 
     def _is_whole(self, bucket: int) -> bool:
         """Whether the commit of a bucket and its datasets are as they were written."""

@@ -45,6 +45,17 @@ def test_bucket_that_is_given_up_leaves_nothing(tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+def test_worker_that_was_given_up_does_not_touch_a_committed_bucket(tmp_path):
+    folder, late = RunFolder(str(tmp_path)), some_rows()
+    writer = folder.writer(3)
+    folder.spill(writer, late)
+    folder.commit(3, some_rows(), {"bucket": 3})
+    folder.commit(3, late, {"bucket": 3, "late": True}, writer)
+    assert folder.drop_damaged() == 0
+    assert "late" not in folder.commit_of(3)
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith("_")]
+
+
 def test_end_of_a_run_removes_what_killed_workers_began(tmp_path):
     folder = RunFolder(str(tmp_path))
     folder.commit(3, some_rows(), {"bucket": 3})

@@ -12,7 +12,7 @@ from conform.adapters.prepared import adapter_files
 from conform.adapters.targets import python_path
 from conform.console.errors import BadSuite, CannotStart, CannotWrite
 from conform.runs.engines.context import RunContext
-from conform.runs.engines.shipping import packed, packed_packages
+from conform.runs.engines.shipping import Shipment, packed, packed_packages
 from conform.suites.cache import open_suite
 from conform.suites.shared import copied, in_cache, remove_copies
 
@@ -63,6 +63,22 @@ def test_worker_has_models_and_files_under_its_own_paths(context, tmp_path):
     assert os.access(program, os.X_OK)
     assert not list(there.rglob("*.pyc"))
     assert got.start.environment == {"LANG": "C", **python_path()}
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        ("/opt/x/y", "/w/files/0/y"),
+        ("-I/opt/x", "-I/w/files/0"),
+        ("--jars=/opt/x:/opt/x/y", "--jars=/w/files/0:/w/files/0/y"),
+        ("/home/opt/x", "/home/opt/x"),
+        ("-L/home/opt/x:/opt/xs", "-L/home/opt/x:/opt/xs"),
+    ],
+)
+def test_paths_are_replaced_where_they_begin(part, wanted):
+    shipment = Shipment("", "", {"/opt/x": "files/0"})
+    assert shipment.part(part, "/w") == wanted
+    assert Shipment("", "", {}).part(part, "/w") == part
 
 
 def test_archive_that_was_changed_is_refused(context):

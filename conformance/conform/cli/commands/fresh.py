@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 from charter.formats import canonical
@@ -46,8 +47,9 @@ def older_than_charter(wanted: str, release: str) -> str:
 
 
 def _state(project: Project, manifest: Manifest) -> str:
-    """A digest of the charters of a project, and of those that a suite was made from."""
-    found = hashlib.sha256(manifest.spec_digest.encode())
+    """A digest of the charters of a project, of those that a suite was made from, and of the
+    version that compares them."""
+    found = hashlib.sha256(f"{version('charter-conform')} {manifest.spec_digest}".encode())
     for path in sorted(_charters(project)):
         found.update(f"\n{project.relative(path)}\n".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())

@@ -43,19 +43,26 @@ class Shipment:
         root = str(_unpacked(archive, self.digest))
         start = replace(
             context.start,
-            command=tuple(self._part(part, root) for part in context.start.command),
+            command=tuple(self.part(part, root) for part in context.start.command),
             environment={**context.start.environment, **python_path()},
         )
         return replace(context, start=start, folders=(f"{root}/{_MODELS}",))
 
-    def _part(self, part: str, root: str) -> str:
+    def part(self, part: str, root: str) -> str:
         """A part of the adapter's command as it is on a worker."""
         if part in (self.python, self.java):
             return sys.executable if part == self.python else java()
+        if not self.inside:
+            return part
         longest = sorted(self.inside, key=len, reverse=True)
         paths = "|".join(map(re.escape, longest))
+        # A path begins where no other one goes on: behind a separator and, as in -I/opt/x, an
+        # option.
+        begins = r"(?P<before>(?:^|[\s:;,='\"])[^\s:;,='\"/]*)"
         return re.sub(
-            rf"(?:{paths})(?![\w.-])", lambda found: f"{root}/{self.inside[found[0]]}", part
+            rf"{begins}(?P<path>{paths})(?![\w.-])",
+            lambda found: f"{found['before']}{root}/{self.inside[found['path']]}",
+            part,
         )
 
 
