@@ -71,8 +71,8 @@ def test_worker_has_models_and_files_under_its_own_paths(context, tmp_path):
         ("/opt/x/y", "/w/files/0/y"),
         ("-I/opt/x", "-I/w/files/0"),
         ("--jars=/opt/x:/opt/x/y", "--jars=/w/files/0:/w/files/0/y"),
-        ("/home/opt/x", "/home/opt/x"),
-        ("-L/home/opt/x:/opt/xs", "-L/home/opt/x:/opt/xs"),
+        ("/srv/opt/x", "/srv/opt/x"),
+        ("-L/srv/opt/x:/opt/xs", "-L/srv/opt/x:/opt/xs"),
     ],
 )
 def test_paths_are_replaced_where_they_begin(part, wanted):
