@@ -68,15 +68,15 @@ def test_worker_has_models_and_files_under_its_own_paths(context, tmp_path):
 @pytest.mark.parametrize(
     ("part", "wanted"),
     [
-        ("/opt/x/y", "/w/files/0/y"),
-        ("-I/opt/x", "-I/w/files/0"),
-        ("--jars=/opt/x:/opt/x/y", "--jars=/w/files/0:/w/files/0/y"),
-        ("/srv/opt/x", "/srv/opt/x"),
-        ("-L/srv/opt/x:/opt/xs", "-L/srv/opt/x:/opt/xs"),
+        ("/jars/x/y", "/w/files/0/y"),
+        ("-I/jars/x", "-I/w/files/0"),
+        ("--jars=/jars/x:/jars/x/y", "--jars=/w/files/0:/w/files/0/y"),
+        ("/a/jars/x", "/a/jars/x"),
+        ("-L/a/jars/x:/jars/xs", "-L/a/jars/x:/jars/xs"),
     ],
 )
 def test_paths_are_replaced_where_they_begin(part, wanted):
-    shipment = Shipment("", "", {"/opt/x": "files/0"})
+    shipment = Shipment("", "", {"/jars/x": "files/0"})
     assert shipment.part(part, "/w") == wanted
     assert Shipment("", "", {}).part(part, "/w") == part
 
