@@ -59,6 +59,7 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     assert "ledger    lamp: 4 obligations covered, 0 proved infeasible, 0 open\n" in out
     assert "explore   tiny: 2 states, nothing is violated" in out
     assert (project / "build" / "report" / "index.html").is_file()
+    assert "suite     small. " in out and "--profile full --out build/full`" in out
     assert out.endswith("fine\n")
     source = project / "adapters" / "lamp" / "adapter.py"
     source.write_text(ADAPTER.replace("not self.lit", "True"))

@@ -432,7 +432,7 @@ class _Ranges:
             "" if found.high is None else show_type(ty.Int(found.high, found.high)).split("..")[1]
         )
         message = f"this may be anything in {low}..{high}, which is not inside {show_type(slot)}"
-        hint = "compare it in the guard, or clamp it with `min` or `max`"
+        hint = "compare it with a constant in the guard, or clamp it with `min` or `max`"
         self.diagnostics.error("int/out-of-range", message, expr.span, hint=hint)
 
     def within(self, actual: ty.Type, slot: ty.Type) -> bool:

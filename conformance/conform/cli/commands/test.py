@@ -268,7 +268,20 @@ def _judged(
             out("")
             show(finished[-1])
             out("")
+    if all(one.exit_code == 0 for one in finished):
+        _larger(*pairs[0], tested)
     return finished
+
+
+def _larger(path: Path, target: Target, tested: Tested) -> None:
+    """Tell that there is a larger suite than the one that was just judged by."""
+    make = ["conform", "vectors", str(path), "--component", target.component]
+    make += ["--profile", "full", "--out", "build/full"]
+    tested.tell(
+        "suite",
+        f"small. One with every transition of the small instances: `{shlex.join(make)}`, then"
+        f" `conform run --target {target.id} --suite build/full`",
+    )
 
 
 def _baseline(project: Project, target: Target) -> Baseline:
