@@ -7,6 +7,9 @@ CONFORM := $(BIN)/conform
 DEMO := build/demo
 SITE := build/site
 BENCHES := judge_throughput explorer
+# The version of a wheel names its commit: pip keeps what is installed if only the content differs.
+COMMIT = $(shell git describe --always --abbrev=8 --exclude='*' --dirty=.dirty 2>/dev/null)
+BUILD = $(if $(COMMIT),.dev$(shell git rev-list --count HEAD)+g$(COMMIT))
 # How many tests run at once, and the paths that `make test` and `make slow` are confined to.
 WORKERS ?= 2
 ONLY ?=
@@ -66,7 +69,7 @@ bench: need-java setup ## measure, and print ratios
 
 dist: setup ## build the wheel into build/dist
 	rm -rf build/dist
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/dist .
+	CHARTER_BUILD=$(BUILD) $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/dist .
 
 clean: ## remove what commands left behind, but neither .venv nor the cache of downloads
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 from tests.support.boxes import TOY
+from tests.support.chroot import Chroot
+from tests.support.installed import Installed, wheel
 
 from conform.cli import main as cli
 
@@ -40,3 +44,14 @@ def toy(tmp_path):
     path = tmp_path / "toy.charter"
     path.write_text(TOY, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """The wheel from `make dist`, installed without extras where the checkout is not."""
+    built = wheel()
+    with zipfile.ZipFile(built) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("charter_models")]
+    made = Installed(Chroot.made(tmp_path_factory.mktemp("box") / "root"))
+    made.install(built)
+    return made

@@ -1,20 +1,18 @@
 """The wheel works by itself: installed without extras into an empty environment, used from an empty
-folder, where no checkout is."""
+folder, where no checkout is. tests/judge/test_box.py goes on."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
+import runpy
 import shutil
 import subprocess
-import sys
 import tomllib
-import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.support.installed import Installed
 from tests.support.tutorial import PAGE, Newcomer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,48 +32,21 @@ def test_the_wheel_has_what_comes_with_the_tool_and_hides_no_models() -> None:
     assert wheel["shared-data"] == {"docs/man/conform.1": "share/man/man1/conform.1"}
 
 
-class Installed:
-    """An environment with the wheel alone, and a folder to work in."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-        self.bin = place / "venv" / "bin"
-        self.folder = place / "an empty földer"
-        self.folder.mkdir()
-        kept = {name: os.environ[name] for name in ("HOME", "PATH", "JAVA_HOME", "PIP_CACHE_DIR",
-                "PIP_INDEX_URL", "PIP_CONFIG_FILE", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
-                if name in os.environ}  # fmt: skip
-        self.environment = {**kept, "CHARTER_CACHE": str(place / "cache")}
-
-    def conform(self, *command: str, at: str = "") -> tuple[int, str, str]:
-        """Run a command in a folder of the one to work in: exit code, stdout, stderr."""
-        done = subprocess.run(
-            [str(self.bin / "conform"), *command], cwd=self.folder / at, env=self.environment,
-            capture_output=True, text=True, check=False, timeout=600,
-        )  # fmt: skip
-        assert "Traceback" not in done.stderr + done.stdout, done.stderr + done.stdout
-        return done.returncode, done.stdout, done.stderr
-
-    def printed(self, command: Sequence[str]) -> tuple[int, str]:
-        """The exit code of a command, and all that it printed."""
-        code, out, err = self.conform(*command)
-        return code, out + err
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel from `make dist`, installed without extras."""
-    place = tmp_path_factory.mktemp("wheel")
-    subprocess.run([shutil.which("make") or "make", "dist"], cwd=ROOT, check=True)
-    (wheel,) = (ROOT / "build" / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    assert not [name for name in names if name.startswith("charter_models")]
-    subprocess.run([sys.executable, "-m", "venv", str(place / "venv")], check=True)
-    made = Installed(place)
-    command = [str(made.bin / "python"), "-m", "pip", "install", "--quiet", str(wheel)]
-    subprocess.run(command, check=True, cwd=place, env=made.environment)
-    return made
+def test_the_version_of_a_wheel_names_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ["git", "rev-parse", "--short=8", "HEAD"]
+    commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [shutil.which("make") or "make", "--dry-run", "dist"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    (build,) = re.findall(r"^CHARTER_BUILD=(\S+) .* -m pip wheel ", told, re.MULTILINE)
+    assert re.fullmatch(rf"\.dev\d+\+g{commit.strip()}\w*(\.dirty)?", build)
+    version = HATCH["version"]
+    monkeypatch.setenv("CHARTER_BUILD", build)
+    assert runpy.run_path(str(ROOT / version["path"]))[version["expression"]].endswith(build)
+    monkeypatch.delenv("CHARTER_BUILD")
+    plain = runpy.run_path(str(ROOT / version["path"]))[version["expression"]]
+    assert re.fullmatch(r"\d+\.\d+\.\d+", plain), "where there is no commit, as in an archive"
 
 
 @pytest.mark.slow
@@ -109,7 +80,7 @@ def test_the_tutorial_is_true_from_an_empty_folder(installed: Installed) -> None
 @pytest.mark.network
 def test_what_comes_with_the_tool_is_there(installed: Installed) -> None:
     assert installed.conform("doctor")[0] == 0
-    page = installed.bin.parent / "share" / "man" / "man1" / "conform.1"
+    page = installed.box.place(installed.bin).parent / "share" / "man" / "man1" / "conform.1"
     assert page.read_text(encoding="utf-8") == PAGE_FOR_MAN.read_text(encoding="utf-8")
     _, out, _ = installed.conform("targets", "--json")
     assert [item["id"] for item in json.loads(out)] == ["kafka-controller", "reference"]
