@@ -118,9 +118,9 @@ def jar(request):
 @pytest.fixture(scope="session")
 def spark():
     """The one Spark session of a test run."""
-    from conform.runs.engines import spark as engine
+    from conform.runs.engines import spark_start
 
-    session = engine.session("local[2]")
+    session = spark_start.session("local[2]")
     yield session
     session.stop()
 

@@ -25,7 +25,7 @@ from tests.support.toy.vectors import write_toy_suite
 
 from conform.adapters.base import AdapterStart
 from conform.adapters.targets import python_path
-from conform.runs.engines import inline, spark
+from conform.runs.engines import inline, spark, spark_start
 from conform.runs.engines.context import RunContext
 from conform.runs.select import RunSelection, resolve
 from conform.storage.store import RunFolder
@@ -135,11 +135,11 @@ def main():
             suite, context = toy(scratch)
         large = repeated(suite, scratch / "large", chosen.vectors)
         began = time.perf_counter()
-        session = spark.session(chosen.master)
+        context_of_spark = spark_start.StartingSpark(chosen.master).context()
         started = time.perf_counter() - began
 
         def on_spark(suite, buckets, context):
-            spark.run(session, suite, list(buckets), context, lambda: None)
+            spark.run(context_of_spark, suite, list(buckets), context, lambda: None)
 
         warm = repeated(suite, scratch / "warm", 4_000)
         first = judged(context, warm, on_spark, scratch / "w")

@@ -23,7 +23,7 @@ SECONDS = 300
 KEYS = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing"}
 PROBE = """
 import sys
-from conform.runs.engines.spark import session
+from conform.runs.engines.spark_start import session
 made = session(sys.argv[1])
 def look(_):
     import importlib.util, os, conform, charter
@@ -40,7 +40,7 @@ from charter import api
 from charter.explore.native.program import Choices, program
 from charter.explore.native.spark import SparkSearch
 from charter.explore.native.store import Store
-from conform.runs.engines.spark import session
+from conform.runs.engines.spark_start import session
 model = api.load(Path(sys.argv[2]))
 compiled = program(model, next(i for i in model.instances if i.name == "tiny"), Choices(), None)
 search = SparkSearch(compiled, session(sys.argv[1]), Store(sys.argv[3]), alone=0, bits=4)

@@ -11,7 +11,7 @@ from tests.support.judging import environment
 
 from charter.formats.verdict import Kind
 from conform.runs import execute
-from conform.runs.engines import spark as spark_engine
+from conform.runs.engines import spark_start
 from conform.runs.execute import RunOptions, run_target
 from conform.storage.store import RunFolder
 
@@ -79,7 +79,7 @@ def test_vector_that_is_not_there_is_looked_up_where_its_id_stands(
     ],
 )  # fmt: skip
 def test_reason_why_spark_does_not_start_is_the_one_that_it_gave(said, reason, remedy):
-    sentence = spark_engine.why_not(said, RuntimeError("JAVA_GATEWAY_EXITED"))
+    sentence = spark_start.why_not(said, RuntimeError("JAVA_GATEWAY_EXITED"))
     assert reason in sentence
     assert remedy in sentence
     assert "WARNING" not in sentence

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
@@ -37,8 +37,9 @@ from conform.runs.select import (
     ResolvedRun,
     RunSelection,
     check_fits,
+    choose,
     no_ranges,
-    resolve,
+    prepared_run,
     variables,
 )
 from conform.runs.selection import ALL, SuitePart, Wanted, failed_before, part_of, record_failed
@@ -47,6 +48,9 @@ from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
+
+if TYPE_CHECKING:
+    from conform.runs.engines.spark_start import StartingSpark
 
 Engine = Literal["auto", "spark", "inline"]
 
@@ -107,10 +111,12 @@ def run_target(
         )
     if "://" in options.out:
         RunFolder(options.out).check_reachable()
-    resolved = resolve(RunSelection("", options.target, options.release, options.suite), ranges)
+    chosen = choose(RunSelection("", options.target, options.release, options.suite))
+    options = replace(options, engine=engine_for(options, chosen.suite.manifest.vectors, say))
+    spark = starting_spark(options)
+    resolved = prepared_run(chosen, ranges)
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
-    options = replace(options, engine=engine_for(options, suite.manifest.vectors, say))
     part = part_of(suite, options.wanted, failed_before(prepared.target, prepared.release))
     selection = part.json(options.wanted)
     about = {**_greet(prepared, suite, options, say), **judged_with(suite, resolved.entries)}
@@ -120,7 +126,7 @@ def run_target(
     folder = folder_at(options.out, about)
     with alone_in(folder):
         start_or_resume(folder, about, say)
-        return _run_into(_Begun(folder, about, part, began, say), resolved, options)
+        return _run_into(_Begun(folder, about, part, began, say, spark), resolved, options)
 
 
 def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
@@ -139,16 +145,27 @@ def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) ->
     return "inline"
 
 
+def starting_spark(options: RunOptions) -> StartingSpark | None:
+    """Spark, which starts while the target is prepared, if the run needs it. Raises
+    `MissingEngine` if the master does not answer."""
+    if options.engine != "spark":
+        return None
+    from conform.runs.engines.spark_start import StartingSpark  # slow to import
+
+    return StartingSpark(options.master)
+
+
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A run that has begun: its folder, run.json, the vectors to ask, the time, and what is called
-    with sentences for the user."""
+    """A run that has begun: its folder, run.json, the vectors to ask, the time, what is called
+    with sentences for the user, and Spark if it is the engine."""
 
     folder: RunFolder
     about: Mapping[str, Json]
     part: SuitePart
     time: float
     say: Callable[[str], None]
+    spark: StartingSpark | None
 
 
 def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Finished:
@@ -268,14 +285,14 @@ def _judge(
     title = f"{options.target} {context.start.release}".strip()
     with bar(title, _asked(context, begun.part), JudgedSoFar(begun.folder)) as progress:
         began = time.time()
-        if options.engine == "inline":
+        if begun.spark is None:
             inline.run(suite, buckets, context, progress)
             return time.time() - began
         from conform.runs.engines import spark  # slow to import, and only needed here
 
-        session = spark.session(options.master)
+        started = begun.spark.context()
         began = time.time()
-        spark.run(session, suite, buckets, context, progress)
+        spark.run(started, suite, buckets, context, progress)
         return time.time() - began
 
 

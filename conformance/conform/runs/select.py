@@ -55,9 +55,23 @@ class RunSelection:
     suite: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenRun:
+    """A target that is not prepared yet, the requested release, and the suite."""
+
+    target: Target
+    release: str
+    suite: Suite
+
+
 def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     """Resolve target, release, suite and overlay entries of a run, whose models are the ones that
     this process then imports. Raises `ConformError`s, and `BadProject`."""
+    return prepared_run(choose(selection), ranges)
+
+
+def choose(selection: RunSelection) -> ChosenRun:
+    """Find the target of a run, and open its suite. Raises `ConformError`s, and `BadProject`."""
     name, release, suite = selection.target, selection.release, selection.suite
     if selection.earlier:
         about = RunFolder(str(Path(selection.earlier).resolve())).read_json("run.json")
@@ -68,11 +82,16 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     if not name:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     chosen = target(name)
-    found = _opened(suite_for(chosen, release, suite), selection)
+    return ChosenRun(chosen, release, _opened(suite_for(chosen, release, suite), selection))
+
+
+def prepared_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
+    """Prepare the target of a run, and find the models. Raises `ConformError`s."""
+    chosen, found = run.target, run.suite
     module = found.manifest.models.charter
     folders = model_folders(module)
     use_folders(folders)
-    prepared = prepare(chosen, release, model_values(module, folders))
+    prepared = prepare(chosen, run.release, model_values(module, folders))
     start = replace(prepared.start, consts=found.manifest.consts)
     prepared = replace(prepared, start=start)
     entries = models_of(found.manifest, chosen, prepared.release, ranges)

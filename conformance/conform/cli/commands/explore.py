@@ -258,7 +258,7 @@ def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
         if getattr(arguments, option) is not None:
             raise ConformError(f"--engine spark has no --{option}; --engine native has")
     need("pyspark", "--engine spark", "use --engine native")
-    from conform.runs.engines.spark import session
+    from conform.runs.engines.spark_start import session
 
     master = arguments.master or "local[*]"
     store = _store(arguments.journal, master)

@@ -8,144 +8,38 @@ folder, which is a URI: they are sent the rest.
 
 from __future__ import annotations
 
-import atexit
 import base64
-import contextlib
-import os
 import re
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import orjson
 from pyspark import RDD, SparkContext, SparkFiles
-from pyspark.sql import SparkSession
 
-from conform.adapters.targets import python_path
 from conform.console import errors
-from conform.console.errors import ConformError, Incomplete, MissingEngine
-from conform.console.interrupts import interrupts_later
+from conform.console.errors import ConformError, Incomplete
 from conform.runs.engines.bucket import judge_bucket, worker_pool
-from conform.runs.engines.cluster import ClusterWatch, address_of, is_local, why_lost
+from conform.runs.engines.cluster import ClusterWatch, is_local, why_lost
 from conform.runs.engines.context import RunContext
-from conform.runs.engines.shipping import Shipment, packed, packed_packages
+from conform.runs.engines.shipping import Shipment, packed
 from conform.suites.cache import Suite
 from conform.suites.shared import SharedBucket, copied, in_cache, remove_copies
 
 _POLL_SECONDS = 0.3
-_ATTEMPTS = "4"
-"""How often a task is tried on a cluster: a worker that dies must not end the run."""
 _CANCEL_SECONDS = 10.0
-_END_SECONDS = 20.0
-_CHATTER = ("WARN", "INFO", "NOTE", "SLF4J", "Using Spark", "Setting default", "\tat ")
 _TOKEN = re.compile(r"\[conform:([A-Za-z0-9+/]+=*)\]")
-_GRAVE = re.compile(r"\w(Exception|Error)\b|not (set|found)")
-_JAVA = ("JAVA_HOME", "UnsupportedClassVersion", "java: ", "JAVA_GATEWAY_EXITED", "java not found")
-
-
-def session(master: str, instead: str = "--engine inline") -> SparkSession:
-    """A Spark session. Raises `MissingEngine` if Java is missing or does not start, or the master
-    does not answer; `instead` names the alternative for the message."""
-    here = "127.0.0.1" if is_local(master) else address_of(master, instead)
-    os.environ.update(python_path())
-    if is_local(master):
-        os.environ["PYSPARK_PYTHON"] = sys.executable
-    names = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
-    if next(filter(None, names), "C") in ("C", "POSIX"):
-        os.environ["LC_ALL"] = "C.UTF-8"  # else Java cannot open a path that is not ASCII
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    quiet = Path(__file__).with_name("log4j2.properties")
-    settings = {
-        "spark.speculation": "false",
-        "spark.task.maxFailures": "1" if is_local(master) else _ATTEMPTS,
-        "spark.python.worker.reuse": "true",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.local.dir": tempfile.gettempdir(),
-        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={quiet}"'
-        f' "-Djava.io.tmpdir={tempfile.gettempdir()}"',
-        **({"spark.driver.bindAddress": here, "spark.driver.host": here} if here else {}),
-    }
-    builder = SparkSession.builder.appName("conform").master(master)
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    said: list[str] = []
-    try:
-        # If pyspark gives up on a JVM that is still starting, the JVM loses the file for its port
-        # and never ends; one that has started ends with this process.
-        with interrupts_later(), _aside(said):
-            made: SparkSession = builder.getOrCreate()
-    except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
-        raise MissingEngine(why_not(said, error, instead)) from None
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own prints tracebacks
-    atexit.register(_end_jvm, made)
-    made.sparkContext.setLogLevel("OFF")
-    if not is_local(master):
-        made.sparkContext.addPyFile(str(packed_packages()))
-    return made
-
-
-def _end_jvm(made: SparkSession) -> None:
-    """At the end of this process: end the JVM and wait for it, so that it removes its files. A JVM
-    that is still busy is killed."""
-    gateway = SparkContext._gateway
-    process = getattr(gateway, "proc", None)
-    with contextlib.suppress(Exception):  # of py4j, if the JVM is gone or does not answer
-        made.stop()
-    if process is None or process.stdin is None:
-        return
-    with contextlib.suppress(OSError):
-        process.stdin.close()
-    try:
-        process.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inline") -> str:
-    """Why Spark did not start, from the lines that the JVM wrote: one sentence with a remedy."""
-    lines = [line.strip() for line in said if not line.startswith(_CHATTER)]
-    old = [line for line in lines if any(word in line for word in _JAVA)]
-    grave = [line for line in lines if _GRAVE.search(line)]
-    reason = next(iter((*old, *grave, *lines)), "") or _first_line(error)
-    reason = reason.removeprefix('Exception in thread "main" ')[:200].rstrip(".")
-    java = any(word in reason for word in _JAVA)
-    remedy = "it needs Java 17 or newer (set JAVA_HOME)" if java else "see --master"
-    return f"Spark did not start ({reason}); {remedy}, or use {instead}"
-
-
-@contextlib.contextmanager
-def _aside(said: list[str]) -> Iterator[None]:
-    """A context in which a starting JVM writes its stderr to a file; its lines are added to
-    `said`."""
-    with tempfile.TemporaryFile() as file:
-        before = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(before, 2)
-            os.close(before)
-            file.seek(0)
-            said += file.read().decode("utf-8", "replace").strip().splitlines()
 
 
 def run(
-    spark: SparkSession,
+    sent: SparkContext,
     suite: Suite,
     buckets: Sequence[int],
     context: RunContext,
     progress: Callable[[], None],
 ) -> None:
     """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
-    sent = spark.sparkContext
     master = str(sent.master)
     local = is_local(master)
     if local:
@@ -238,8 +132,3 @@ def _as_ours(error: Exception) -> Exception:
     kind = getattr(errors, content["kind"], Incomplete)
     made: ConformError = kind(content["told"])
     return made
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__
