@@ -1,12 +1,18 @@
-"""Sections 1 to 3 of "a tool that anyone can install", sentence by sentence: the wheel alone, in a
-root folder without the checkout."""
+"""What "a tool that anyone can install" says of a project anywhere, sentence by sentence: the wheel
+alone, in a root folder without the checkout. test_wheel.py begins, test_box_daily.py goes on."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 
 import pytest
 from tests.support.installed import ROOT, Installed
+
+TEMPLATES = ("lease", "queue", "register", "raft")
+LANGUAGES = ("go", "node", "rust", "java", "python")
+SHADOW = "raise ImportError('a model of the user is not looked for here')"
 
 
 @pytest.mark.slow
@@ -17,4 +23,176 @@ def test_the_checkout_is_not_there(installed: Installed) -> None:
     assert installed.run(f"{installed.bin}/python", "-c", find)[1] == "None None\n"
     asked = ["git", "rev-parse", "--short=8", "HEAD"]
     commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert f"+g{commit.strip()}" in installed.conform("--version")[1]
+    assert f"+g{commit.strip()}" in installed.says("--version")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_no_extra_is_needed_for_language_explorer_and_suites(installed: Installed) -> None:
+    charter = "spec/queue.charter"
+    installed.says("init", "bare", "--template", "queue", "--adapter", "none")
+    assert "no errors, no warnings" in installed.says("check", charter, at="bare")
+    assert "nothing is violated" in installed.says("explore", charter, at="bare")
+    assert "1 of 1 mutants are caught" in installed.says(
+        "explore", charter, "--mutant", "*", at="bare"
+    )
+    assert "by put/put" in installed.says("simulate", charter, at="bare")
+    assert "obligations open             0\n" in installed.says(
+        "vectors", charter, "--search", at="bare"
+    )
+    assert "generated/charter_models/queue/broker.py" in installed.says("generate", at="bare")
+    assert installed.says("generate", "--check", at="bare") == ""
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_charter_is_formatted(installed: Installed) -> None:
+    installed.says("init", "format", "--adapter", "none")
+    path = installed.folder / "format" / "spec" / "lease.charter"
+    text = path.read_text()
+    path.write_text(text.replace("  ", " "))
+    installed.says("fmt", "--check", "spec/lease.charter", at="format", code=1)
+    installed.says("fmt", "spec/lease.charter", at="format")
+    assert path.read_text() == text
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_every_page_that_a_hint_can_name_is_there(installed: Installed) -> None:
+    topics = [
+        line.split()[0] for line in installed.says("help").partition("topics:\n")[2].splitlines()
+    ]
+    assert {"adapters", "ci", "pytest", "editors", "types", "project", "run"} < set(topics)
+    for topic in topics:
+        assert installed.says("help", topic).startswith("# ")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_missing_extra_is_one_sentence_before_any_work(installed: Installed) -> None:
+    installed.says("init", "extras", "--adapter", "none")
+    before = sorted(installed.folder.rglob("extras/**/*"))
+    for command, extra in (
+        ("prove spec/lease.charter", "smt"), ("explore spec/lease.charter --engine spark", "spark"),
+        ("run --target reference --engine spark", "spark"), ("lsp", "lsp"),
+    ):  # fmt: skip
+        told = installed.says(*command.split(), at="extras", code=2)
+        assert told.count("\n") == 1 and f"pip install 'charter-conform[{extra}]'" in told
+    assert sorted(installed.folder.rglob("extras/**/*")) == before
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_init_makes_a_project_that_checks_and_explores(installed: Installed, template: str) -> None:
+    installed.says("init", template, "--template", template, "--adapter", "none")
+    project = installed.folder / template
+    assert (project / "charter.toml").is_file() and (project / "README.md").is_file()
+    assert "run: conform test\n" in (project / ".github/workflows/charter.yml").read_text()
+    assert "no errors, no warnings" in installed.says(
+        "check", f"spec/{template}.charter", at=template
+    )
+    told = installed.says("explore", f"spec/{template}.charter", "--instance", "tiny*", at=template)
+    assert "nothing is violated" in told
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_skeleton_of_a_language_passes_doctor(installed: Installed, language: str) -> None:
+    for template in TEMPLATES[1:]:
+        project = f"{template} in {language}"
+        installed.says("init", project, "--template", template, "--adapter", language)
+        installed.says("generate", at=project)
+        told = installed.says("doctor", "--adapter", f"{template}-{language}", at=project)
+        assert "ok  values are of the types of the charter" in told
+        told = installed.says("test", at=project, code=3)
+        assert "next: write `" in told and "operations yet" in told
+
+
+@pytest.fixture(scope="module")
+def mine(installed: Installed) -> Installed:
+    """With a project in the folder `mine`, whose implementation has two bugs."""
+    installed.says("init", "mine")
+    told = installed.says("test", at="mine", code=1)
+    steps = ("check ", "scenarios ", "explore ", "vectors ", "generate ", "ledger ", "Example: ")
+    places = [told.index(f"\n{step}" if step != steps[0] else step) for step in steps]
+    assert places == sorted(places), "all in one command, in this order"
+    assert (installed.folder / "mine/build/report/index.html").is_file()
+    return installed
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_project_is_found_from_below_and_the_innermost_counts(mine: Installed) -> None:
+    below = mine.folder / "mine" / "deep" / "below"
+    below.mkdir(parents=True)
+    assert "\nexit 1: " in mine.says("test", at="mine/deep/below", code=1)
+    assert "lease-python" in mine.says("targets", at="mine/deep/below")
+    (below / "charter.toml").touch()
+    assert "lease-python" not in mine.says("targets", at="mine/deep/below")
+    assert "below/spec has no charter" in mine.says("test", at="mine/deep/below", code=2)
+    (below / "charter.toml").write_text('adapers = "../../adapters"\n')
+    told = mine.says("test", at="mine/deep/below", code=2)
+    assert "'adapers' is not known; did you mean adapters?" in told and told.count("\n") == 1
+    shutil.rmtree(below)
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_nothing_in_site_packages_hides_the_models_of_a_user(mine: Installed) -> None:
+    (packages,) = mine.box.place(mine.bin).parent.glob("lib/python*/site-packages")
+    (packages / "charter_models").mkdir()
+    (packages / "charter_models" / "__init__.py").write_text(SHADOW)
+    assert not [name for name in mine.environment if name.startswith("CHARTER")]
+    told = mine.says("run", "--target", "lease-python", at="mine", code=1)
+    assert "exit 1: 2 deviations" in told and "canary" not in told
+    shutil.rmtree(packages / "charter_models")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_the_engine_is_chosen_by_size_and_can_be_forced(mine: Installed) -> None:
+    for forced in ((), ("--engine", "inline")):
+        asked = ("run", "--target", "lease-python", *forced, "--out", "chosen", "--json")
+        code, out, _ = mine.conform(*asked, at="mine")
+        assert (code, json.loads(out)["summary"]["deviations"]) == (1, 2)
+        about = json.loads((mine.folder / "mine" / "chosen" / "run.json").read_text())
+        assert about["engine"] == "inline"
+        shutil.rmtree(mine.folder / "mine" / "chosen")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_charter_outside_of_a_project_is_told_where_it_belongs(mine: Installed) -> None:
+    shutil.copy(mine.folder / "mine" / "spec" / "lease.charter", mine.folder)
+    assert "no errors" in mine.says("check", "lease.charter")
+    for at, charter in (("", "lease.charter"), ("mine", "../lease.charter")):
+        told = mine.says("test", charter, at=at, code=2)
+        assert told.count("\n") == 1 and "`conform init` makes a project" in told
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_read_only_project_is_checked_and_a_run_needs_another_folder(mine: Installed) -> None:
+    mounted = 'mount --bind . . && mount -o remount,bind,ro . && cd . && exec "$@"'
+
+    def conform(*command: str) -> tuple[int, str]:
+        done = mine.run("sh", "-c", mounted, "sh", f"{mine.bin}/conform", *command, at="mine")
+        return done[0], done[1] + done[2]
+
+    assert conform("check", "spec/lease.charter")[0] == 0
+    assert conform("explore", "spec/lease.charter")[0] == 0
+    code, told = conform("run", "--target", "lease-python", "--out", "/tmp/elsewhere")
+    assert (code, "exit 1: 2 deviations" in told) == (1, True)
+    for command in ("run --target lease-python", "test", "vectors spec/lease.charter", "init more"):
+        code, told = conform(*command.split())
+        (line,) = (line for line in told.splitlines() if line.startswith("conform: "))
+        assert (code, "Read-only file system" in line, ";" in line) == (2, True, True), told
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_no_home_is_needed(mine: Installed) -> None:
+    code, out, err = mine.run(f"{mine.bin}/conform", "test", at="mine", without="HOME")
+    assert (code, "exit 1: 2 deviations" in out) == (1, True), err

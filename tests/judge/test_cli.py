@@ -1,5 +1,6 @@
 """The command line: exit codes, one sentence for each error, JSON."""
 
+import errno
 import json
 import os
 import signal
@@ -76,6 +77,23 @@ def test_what_the_caller_can_mend_is_one_sentence_and_2(
     assert (code, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.EROFS, "Read-only file system; work on a copy of it in a folder of yours"),
+        (errno.EACCES, "Permission denied; change its permissions, or work on a copy of it"),
+        (errno.ENOSPC, "No space left on device; make room"),
+        (errno.EIO, "Input/output error"),
+    ],
+)
+def test_what_the_system_refuses_has_its_remedy(conform, monkeypatch, number, remedy):
+    def refused(_):
+        raise OSError(number, os.strerror(number), "build/suites")
+
+    monkeypatch.setattr(compare, "run", refused)
+    assert conform("compare", "a", "b") == (2, "", f"conform: build/suites: {remedy}\n")
 
 
 def test_run_prints_what_a_person_wants_to_know(conform, targets_folder, toy_suite, tmp_path):

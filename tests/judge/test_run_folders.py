@@ -1,5 +1,6 @@
 """One run has a folder at a time, and goes on only with the adapter that it was begun with."""
 
+import errno
 import hashlib
 import json
 import os
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 from tests.support.judging import environment
 
-from conform.console.errors import BadRun
+from conform.console.errors import BadRun, CannotWrite
+from conform.runs import resume
 from conform.runs.execute import RunOptions, run_target
 from conform.storage.lease import Lease
+from conform.storage.store import RunFolder
 
 HOLD = """
 import sys
@@ -57,6 +60,20 @@ def test_run_that_was_killed_leaves_its_folder_free(judged, targets_folder, tmp_
             judged("reference")
         child.kill()
     assert judged("reference")[1].exit_code == 0
+
+
+def test_folder_that_became_read_only_is_told_with_the_remedy(tmp_path, monkeypatch):
+    folder = RunFolder(str(tmp_path))
+    for name in ("run.json", "summary.json"):
+        folder.write_json(name, dict.fromkeys(resume._SAME, "old"))
+
+    def refused(self, missing_ok):
+        raise OSError(errno.EROFS, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    remedy = r"could not be written \(Read-only file system\); .* choose another folder with --out"
+    with pytest.raises(CannotWrite, match=remedy):
+        resume.start_or_resume(folder, dict.fromkeys(resume._SAME, "new"), lambda _: None)
 
 
 def test_folder_of_somebody_else_gets_no_lock(judged, targets_folder, tmp_path):

@@ -4,20 +4,28 @@ folder, where no checkout is. tests/judge/test_box.py goes on."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.support.installed import Installed
-from tests.support.tutorial import PAGE, Newcomer
+from tests.support.tutorial import PAGE, Conform, Newcomer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE_FOR_MAN = ROOT / "docs" / "man" / "conform.1"
 HATCH = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+START = (
+    "import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]\n"
+    "from conform.cli.main import main; sys.exit(main())"
+)
 
 
 def test_the_wheel_has_what_comes_with_the_tool_and_hides_no_models() -> None:
@@ -47,6 +55,46 @@ def test_the_version_of_a_wheel_names_its_commit(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("CHARTER_BUILD")
     plain = runpy.run_path(str(ROOT / version["path"]))[version["expression"]]
     assert re.fullmatch(r"\d+\.\d+\.\d+", plain), "where there is no commit, as in an archive"
+
+
+@pytest.fixture
+def unpacked(tmp_path: Path) -> Conform:
+    """Runs `conform` from what a wheel has, laid out by the table from which it is built, in an
+    empty folder and without HOME; of the environment of the tests only the libraries are seen."""
+    built = HATCH["build"]["targets"]["wheel"]
+    packages = {source: Path(source).name for source in built["packages"]}
+    for source, target in {**packages, **built["force-include"]}.items():
+        place = tmp_path / "lib" / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, place)
+        else:
+            shutil.copy(ROOT / source, place)
+    (tmp_path / "an empty földer").mkdir()
+    libraries = sysconfig.get_paths()["purelib"]
+    start = [sys.executable, "-I", "-S", "-c", START, str(tmp_path / "lib"), libraries]
+    settings = {"PATH": os.environ["PATH"], "CHARTER_CACHE": str(tmp_path / "cache")}
+
+    def conform(command: Sequence[str]) -> tuple[int, str]:
+        done = subprocess.run(
+            [*start, *command], cwd=tmp_path / "an empty földer", env=settings,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        assert "Traceback" not in done.stdout and str(ROOT) not in done.stdout, done.stdout
+        return done.returncode, done.stdout
+
+    return conform
+
+
+def test_the_content_of_the_wheel_is_enough_from_an_empty_folder(unpacked: Conform) -> None:
+    assert unpacked(["init", "mine"])[0] == 0
+    code, out = unpacked(["test", "mine/spec/lease.charter"])
+    assert (code, "exit 1: 2 deviations that no overlay entry explains" in out) == (1, True), out
+    assert "renew/lost: expected reply = false, got true" in out
+    assert 'acquire/granted: expected reply.token = "#3", got "#2"' in out
+    code, out = unpacked(["targets", "--json"])
+    assert [item["id"] for item in json.loads(out)] == ["kafka-controller", "reference"]
+    assert unpacked(["help", "project"])[1].startswith("# The project file")
 
 
 @pytest.mark.slow

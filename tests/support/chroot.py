@@ -111,6 +111,7 @@ def enter(root: Path, seen: str, shared: str) -> None:
         (root / "dev" / name).touch()
         _mount("--bind", f"/dev/{name}", f"{root}/dev/{name}")
     (root / "dev" / "shm").mkdir(mode=0o1777)
+    (root / "dev" / "fd").symlink_to("/proc/self/fd")
     os.chroot(root)
 
 

@@ -54,6 +54,12 @@ class Installed:
     def conform(self, *command: str, at: str = "", told: str = "") -> tuple[int, str, str]:
         return self.run(f"{self.bin}/conform", *command, at=at, told=told)
 
+    def says(self, *command: str, code: int = 0, at: str = "") -> str:
+        """All that a command prints, which ends with this exit code."""
+        found, out, err = self.conform(*command, at=at)
+        assert found == code, out + err
+        return out + err
+
     def printed(self, command: Sequence[str]) -> tuple[int, str]:
         """The exit code of a command, and all that it printed."""
         code, out, err = self.conform(*command)

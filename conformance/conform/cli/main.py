@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -41,6 +42,11 @@ _COMPILER = {
     "completion": "print a completion script for bash, zsh or fish",
 }
 _RESUMABLE = ("run",)
+_REMEDIES = {
+    errno.EROFS: "; work on a copy of it in a folder of yours",
+    errno.EACCES: "; change its permissions, or work on a copy of it",
+    errno.ENOSPC: "; make room",
+}
 
 EXIT_CODES = {
     0: "fine",
@@ -177,7 +183,8 @@ def _run(name: str, about: str, given: list[str]) -> int:
         return _unread()
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        say(f"conform: {place}{error.strerror or error}")
+        remedy = _REMEDIES.get(error.errno or 0, "")
+        say(f"conform: {place}{error.strerror or error}{remedy}")
         return 2
     except Exception:
         return _crashed()

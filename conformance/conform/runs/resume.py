@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from charter.formats.canonical import Json
@@ -14,7 +15,7 @@ from charter.formats.project import find_project
 from conform.console.errors import BadRun
 from conform.runs.kept import PLACE
 from conform.storage.lease import Lease
-from conform.storage.store import RunFolder
+from conform.storage.store import RunFolder, guarded
 
 _LOCK = ".lock"
 _SAME = {
@@ -91,4 +92,4 @@ def _clear(folder: RunFolder) -> None:
     for name in _OURS:
         shutil.rmtree(root / name, ignore_errors=True)
     for name in ("summary.json", "canaries.json", "run.json", "prepared.json"):
-        (root / name).unlink(missing_ok=True)
+        guarded(folder.place, partial((root / name).unlink, missing_ok=True))
