@@ -6,7 +6,7 @@ the engine lists every outcome, and the one with the key of the next state is ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -117,9 +117,9 @@ class Teller:
         pairs = zip(plan.machine.variables, plan.variable_slots.offsets, strict=True)
         return {v.name: plan.layout.decode(v.type, slots[at:]) for v, at in pairs}
 
-    def tell(self, state: State) -> Iterator[DecodedOutcome]:
-        """Every outcome in a state, in the order of the search. Raises OverflowError where a number
-        does not fit."""
+    def tell(self, state: State, to: Sequence[int] | None = None) -> Iterator[DecodedOutcome]:
+        """Every outcome in a state, or those whose state has the key `to`, in the order of the
+        search. Raises OverflowError where a number does not fit."""
         plan = self.program.plan
         slots = slots_of(plan, state)
         bits = [bits for v in plan.machine.variables for bits in plan.layout.bits(v.type)]
@@ -130,7 +130,8 @@ class Teller:
         names = list(plan.machine.operations)
         for i in range(asked.ask(slots)):
             row = asked.rows.numbers(i * context.outcome_size, context.outcome_size)
-            yield self._decoded(names[row[0]], row)
+            if to is None or row[3 : 3 + context.words] == to:
+                yield self._decoded(names[row[0]], row)
 
     def _decoded(self, name: str, row: list[int]) -> DecodedOutcome:
         plan = self.program.plan
@@ -200,10 +201,8 @@ class Traces:
     def _towards(self, state: State, target: int, outcome: int) -> DecodedOutcome:
         words, _, _ = self.search.states.get(target)
         raw = self.search.program.plan.context.raw
-        for decoded in self.teller.tell(state):
-            if decoded.branch and (
-                decoded.outcome == outcome if raw else decoded.key == tuple(words)
-            ):
+        for decoded in self.teller.tell(state, None if raw else words):
+            if decoded.branch and (not raw or decoded.outcome == outcome):
                 return decoded
         raise Disagreement(f"no way from one state to the next (state {target})")
 
