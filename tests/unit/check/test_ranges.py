@@ -5,12 +5,17 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from tests.support.charters import codes
+from tests.support.charters import WORDS, codes
 
+from charter import api
 from charter.check.intervals import Arithmetic, Interval, exactly
 from charter.core import types as ty
+from charter.diagnostics import Source
 
 PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
+MORE = (
+    "n: int 0..limit, k: int 0..limit, c: int 0..limit, m: int 0..3, each: map Status -> int 0..9"
+)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +67,81 @@ def test_arithmetic_that_may_leave_is_refused(result: str, text: str) -> None:
     assert codes(f"fun f({PARAMS}) -> {result} = {text}") == ["int/out-of-range"]
 
 
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("int 0..limit", "if k <= n then n - k else 0"),
+        ("int 1..9", "if k < n then n - k else 1"),
+        ("int 1..9", "if n > k then n - k else 1"),
+        ("int 1..9", "if n >= k and n != k then n - k else 1"),
+        ("int 0..limit", "if not (n < k) then n - k else 0"),
+        ("int 0..limit", "if n < k then 0 else n - k"),
+        ("int 0..limit", "if n + k <= c then k + n else 0"),
+        ("int 0..limit", "if n + k == c then c - k else 0"),
+        ("int 0..limit", "if k == n then n - k else 0"),
+        ("int 0..limit", "if n <= k and k <= c then c - n else 0"),
+        ("int 0..limit", "if 2 * m <= n then n - m - m else 0"),
+        ("int 0..limit", "let left = n - k in if k <= n then left else 0"),
+        ("int 0..limit", "n - min(k, n)"),
+        ("int 0..limit", "max(n, k) - k"),
+        ("int 0..9", "if each[ON] <= n then n - each[ON] else 0"),
+        ("set int 0..limit", "{ n - i for i in {k, c} if i <= n }"),
+        ("bool", "k <= n and fits(n - k)"),
+        ("bool", "k > n or fits(n - k)"),
+        ("bool", "k <= n implies fits(n - k)"),
+    ],
+)
+def test_a_comparison_of_two_variables_bounds_sums_and_differences(result: str, text: str) -> None:
+    fits = "fun fits(n: int 0..limit) -> bool = n > 0"
+    assert codes(f"fun f({MORE}) -> {result} = {text}\n{fits}") == []
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("int 1..9", "if k <= n then n - k else 1"),
+        ("int 2..9", "if k < n then n - k else 2"),
+        ("int 2..9", "if n > k then n - k else 2"),
+        ("int 1..9", "if n + 1 >= k and n != k then n - k else 1"),
+        ("int 0..limit", "if k != n then n - k else 0"),
+        ("int 0..limit", "if k <= n or c == 0 then n - k else 0"),
+        ("int 0..limit", "if k <= n then 0 else n - k"),
+        ("int 0..limit", "if k <= c then n - k else 0"),
+        ("int 0..limit", "if m <= n then n - 2 * m else 0"),
+        ("int 0..limit", "n - max(k, n)"),
+        ("int 0..limit", "min(n, k) - k"),
+        ("int 0..9", "if each[ON] <= n then n - each[OFF] else 0"),
+        ("set int 0..limit", "{ n - i for i in {k, c} if n <= i }"),
+    ],
+)
+def test_a_comparison_does_not_bound_another_difference(result: str, text: str) -> None:
+    assert codes(f"fun f({MORE}) -> {result} = {text}") == ["int/out-of-range"]
+
+
+@pytest.mark.parametrize(
+    ("text", "proof"),
+    [
+        ("n - k", "k <= n"),
+        ("n - 1", "n >= 1"),
+        ("n + 1", "n < limit"),
+        ("n + k", "n + k <= limit"),
+        ("n + k - c", "c <= n + k and n + k - c <= limit"),
+    ],
+)
+def test_the_hint_names_a_comparison_that_proves_the_range(text: str, proof: str) -> None:
+    source = Source("test", f"{WORDS}fun f({MORE}) -> int 0..limit = {text}")
+    (found,) = api.check_texts((source,)).errors
+    assert found.hint == f"`{proof}` would prove it, in the guard, a `require` or an `if`"
+    assert codes(f"fun f({MORE}) -> int 0..limit = if {proof} then {text} else 0") == []
+
+
+@pytest.mark.parametrize("text", ["(n + k) * (c + 1)", "n - if k > 0 then k else c"])
+def test_the_hint_quotes_no_part_of_an_expression(text: str) -> None:
+    source = Source("test", f"{WORDS}fun f({MORE}) -> int 0..limit = {text}")
+    (found,) = api.check_texts((source,)).errors
+    assert found.hint.startswith("compare it ")
+
+
 COMPONENT = """record Box {{ n: int 0..limit }}
 component c {{
   state n: int 0..limit = 0
@@ -87,6 +167,16 @@ witness w of c: n > 0
          "branch no reply true", []),
         ("branch ok when each[ON] < limit { each[s]' = each[s] + 1 reply true } "
          "branch no reply true", ["int/out-of-range"]),
+        ("branch ok when each[s] <= n { n' = n - each[s] reply true } branch no reply true", []),
+        ("branch ok when each[ON] <= n { n' = n - each[s] reply true } branch no reply true",
+         ["int/out-of-range"]),
+        ("branch no when box.n > n reply false branch ok { n' = n - box.n reply true }", []),
+        ("branch no when box.n > n and s == ON reply false "
+         "branch ok { n' = n - box.n reply true }", ["int/out-of-range"]),
+        ("let left = n - box.n branch ok when box.n <= n { n' = left reply true } "
+         "branch no reply true", []),
+        ("branch ok when box.n + each[s] <= n { box.n' = each[s] + box.n reply true } "
+         "branch no reply true", []),
         ("let k = each[s] branch ok when k < limit { each[s]' = k + 1 reply true } "
          "branch no reply true", []),
     ],
@@ -99,6 +189,21 @@ def test_an_instance_fixes_the_constants() -> None:
     text = COMPONENT.format(branches="branch ok reply true")
     assert codes(text + "instance a of c { limit = 2 start n = 2 }") == []
     assert codes(text + "instance a of c { limit = 2 start n = 3 }") == ["int/out-of-range"]
+
+
+def test_a_let_of_a_scenario_does_not_follow_the_state() -> None:
+    text = COMPONENT.replace("s: Status", "k: int 0..limit").format(
+        branches="branch ok { n' = k reply true }"
+    )
+    story = """scenario "later" of c {{
+      limit = 2
+      let then = n
+      do go(2)
+      do go({arg})
+    }}"""
+    assert codes(text + story.format(arg="if then < limit then then + 1 else 0")) == []
+    late = "if then < limit then n + 1 else 0"
+    assert codes(text + story.format(arg=late)) == ["int/out-of-range"]
 
 
 SMALL = [Interval(ty.Limit("", a), ty.Limit("", b)) for a in range(-2, 3) for b in range(a, 3)]

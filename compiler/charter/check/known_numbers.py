@@ -1,0 +1,291 @@
+"""What is known about numbers at a place in a charter: their intervals, and relations between them
+from comparisons that are true there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
+from charter.check.relations import (
+    Linear,
+    at_most_zero,
+    cancelled,
+    const,
+    implied,
+    linear,
+    of_clamps,
+    of_limit,
+)
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.walk import substitute
+
+_MOST_RELATIONS = 3
+"""How many relations are added up in one proof."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNumbers:
+    """What is known at a place: intervals of lets (`locals`) and of compared expressions (`facts`),
+    values of lets, and sums that are at most 0 (`relations`)."""
+
+    arithmetic: Arithmetic
+    locals: Mapping[str, Interval] = field(default_factory=dict)
+    values: Mapping[str, ir.Expr] = field(default_factory=dict)
+    facts: tuple[tuple[ir.Expr, Interval], ...] = ()
+    relations: tuple[Linear, ...] = ()
+
+    def let(self, name: str, value: ir.Expr) -> KnownNumbers:
+        """What is known where `name` has this value."""
+        values = {**self.values, name: substitute(value, dict(self.values))}
+        if not isinstance(value.type, ty.Int):
+            return replace(self, values=values)
+        locals_ = {**self.locals, name: self.interval(value)}
+        return replace(self, values=values, locals=locals_)
+
+    def ranging(self, name: str, domain: ir.Expr) -> KnownNumbers:
+        """What is known where `name` is a member of `domain`."""
+        if not isinstance(domain.type, ty.Set) or not isinstance(domain.type.inner, ty.Int):
+            return self
+        return replace(self, locals={**self.locals, name: self.of_members(domain)})
+
+    def assume(self, condition: ir.Expr, *, truth: bool) -> KnownNumbers:
+        """What is known where `condition` has the value `truth`."""
+        match condition:
+            case ir.Unary(op="not", operand=operand):
+                return self.assume(operand, truth=not truth)
+            case ir.Binary(op="and" | "or" as op, left=left, right=right):
+                if truth == (op == "and"):
+                    return self.assume(left, truth=truth).assume(right, truth=truth)
+                return self
+            case ir.Binary(op="implies", left=left, right=right):
+                if truth:
+                    return self
+                return self.assume(left, truth=True).assume(right, truth=False)
+            case ir.Local(name=name) if name in self.values:
+                return self.assume(self.values[name], truth=truth)
+            case ir.Binary() if isinstance(condition.left.type, ty.Int):
+                return self.compared(condition, truth=truth)
+            case _:
+                return self
+
+    def compared(self, condition: ir.Binary, *, truth: bool) -> KnownNumbers:
+        op = condition.op if truth else _OPPOSITE.get(condition.op, condition.op)
+        left, right = condition.left, condition.right
+        one, other = self.interval(left), self.interval(right)
+        match op:
+            case "lt":
+                new, new_other = (
+                    Interval(None, shifted(other.high, -1)),
+                    Interval(shifted(one.low, 1), None),
+                )
+            case "le":
+                new, new_other = Interval(None, other.high), Interval(one.low, None)
+            case "gt":
+                new, new_other = (
+                    Interval(shifted(other.low, 1), None),
+                    Interval(None, shifted(one.high, -1)),
+                )
+            case "ge":
+                new, new_other = Interval(other.low, None), Interval(None, one.high)
+            case "eq":
+                new, new_other = other, one
+            case "ne":
+                new, new_other = _without(one, other), _without(other, one)
+            case _:
+                return self
+        gap = self.sum_of(left).plus(self.sum_of(right), -1)
+        known = self.learn(left, new).learn(right, new_other)
+        return replace(known, relations=(*self.relations, *self.related(op, gap)))
+
+    def related(self, op: ir.BinaryOp, gap: Linear) -> tuple[Linear, ...]:
+        """The sums that are at most 0 where `left op right` is true and `gap` is the difference.
+        Of two different numbers, it must be known which one is not the greater."""
+        if op != "ne":
+            return at_most_zero(op, gap)
+        sides = (gap, gap.times(-1))
+        known = (side for side in sides if any(implied(side, r) for r in self.relations))
+        return tuple(side.plus(Linear(1)) for side in known)
+
+    def above(self, expr: ir.Expr, low: ty.Limit | None) -> bool:
+        """Whether `expr` is at least `low`. For `max` one side suffices, for `min` both are
+        needed."""
+        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
+            sides = (self.above(side, low) for side in expr.args)
+            if any(sides) if expr.name == "max" else all(sides):
+                return True
+        if low is None or self.arithmetic.inside(self.interval(expr), Interval(low, None)):
+            return True
+        return self.is_at_most_zero(of_limit(low).plus(self.sum_of(expr), -1))
+
+    def below(self, expr: ir.Expr, high: ty.Limit | None) -> bool:
+        """Whether `expr` is at most `high`. For `min` one side suffices, for `max` both are
+        needed."""
+        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
+            sides = (self.below(side, high) for side in expr.args)
+            if any(sides) if expr.name == "min" else all(sides):
+                return True
+        if high is None or self.arithmetic.inside(self.interval(expr), Interval(None, high)):
+            return True
+        return self.is_at_most_zero(self.sum_of(expr).plus(of_limit(high), -1))
+
+    def sum_of(self, expr: ir.Expr) -> Linear:
+        """The number `expr` as a sum, with the values of lets."""
+        return linear(substitute(expr, dict(self.values)))
+
+    def is_at_most_zero(self, form: Linear, most: int = _MOST_RELATIONS) -> bool:
+        """Whether the intervals of its terms, or up to `most` relations, show that a sum is at most
+        0."""
+        greatest = self.greatest(form)
+        if greatest is not None and greatest <= 0:
+            return True
+        return most > 0 and any(
+            self.is_at_most_zero(left, most - 1)
+            for relation in (*self.relations, *of_clamps(form))
+            for left in cancelled(form, relation)
+        )
+
+    def greatest(self, form: Linear) -> int | None:
+        """The greatest value that the intervals of its terms allow a sum. Constants stay symbols
+        until no other term is left: their limits name constants above them."""
+        others = (term for term in form.terms if not isinstance(term, ir.ConstRef))
+        consts = reversed(tuple(self.arithmetic.consts.items()))
+        known = [(term, self.interval(term)) for term in others]
+        for term, interval in (*known, *((const(name), of_type(kind)) for name, kind in consts)):
+            factor = form.terms.get(term, 0)
+            limit = interval.high if factor > 0 else interval.low
+            if factor and limit is not None:
+                form = form.plus(Linear(0, {term: 1}), -factor).plus(of_limit(limit), factor)
+        return None if form.terms else form.number
+
+    def learn(self, path: ir.Expr, interval: Interval) -> KnownNumbers:
+        if interval == ANY or isinstance(path, ir.Literal):
+            return self
+        known = substitute(path, dict(self.values))
+        return replace(self, facts=(*self.facts, (known, interval)))
+
+    def interval(self, expr: ir.Expr) -> Interval:
+        """The interval of the number `expr`."""
+        found = self.by_shape(expr)
+        if self.facts:
+            known = substitute(expr, dict(self.values))
+            for path, interval in self.facts:
+                if path == known:
+                    found = self.arithmetic.both(found, interval)
+        return found
+
+    def by_shape(self, expr: ir.Expr) -> Interval:
+        reckon = self.arithmetic
+        match expr:
+            case ir.Literal(value=int(number)):
+                return exactly(number)
+            case ir.ConstRef(name=name):
+                return Interval(ty.Limit(name), ty.Limit(name))
+            case ir.Local(name=name) if name in self.locals:
+                return self.locals[name]
+            case ir.Binary(op="add"):
+                return reckon.add(self.interval(expr.left), self.interval(expr.right))
+            case ir.Binary(op="sub"):
+                return reckon.subtract(self.interval(expr.left), self.interval(expr.right))
+            case ir.Binary(op="mul"):
+                return reckon.multiply(self.interval(expr.left), self.interval(expr.right))
+            case ir.Unary(op="negate"):
+                return reckon.subtract(exactly(0), self.interval(expr.operand))
+            case ir.If():
+                return reckon.either(
+                    self.assume(expr.condition, truth=True).interval(expr.then),
+                    self.assume(expr.condition, truth=False).interval(expr.otherwise),
+                )
+            case ir.Let():
+                return self.let(expr.name, expr.value).interval(expr.body)
+            case ir.Match():
+                return self.any_case(expr)
+            case ir.Builtin():
+                return self.of_builtin(expr)
+            case _:
+                return of_type(expr.type)
+
+    def any_case(self, expr: ir.Match) -> Interval:
+        found: Interval | None = None
+        for case in expr.cases:
+            inside = self.interval(case.body)
+            found = inside if found is None else self.arithmetic.either(found, inside)
+        return found or ANY
+
+    def of_builtin(self, expr: ir.Builtin) -> Interval:
+        match expr.name, expr.args:
+            case "size", (of,):
+                return Interval(ty.Limit("", 0), _most_items(of))
+            case "min", (left, right):
+                return self.arithmetic.smaller(self.interval(left), self.interval(right))
+            case "max", (left, right):
+                return self.arithmetic.greater(self.interval(left), self.interval(right))
+            case "min" | "max", (group,):
+                return self.of_members(group)
+            case "default", (_, otherwise):
+                inner = of_type(expr.type)
+                return self.arithmetic.either(inner, self.interval(otherwise))
+            case _:
+                return of_type(expr.type)
+
+    def of_members(self, group: ir.Expr) -> Interval:
+        """The interval of all members of a set of numbers."""
+        match group:
+            case ir.SetNew(items=(first, *rest)):
+                found = self.interval(first)
+                for item in rest:
+                    found = self.arithmetic.either(found, self.interval(item))
+                return found
+            case ir.Binary(op="union", left=left, right=right):
+                return self.arithmetic.either(self.of_members(left), self.of_members(right))
+            case ir.Binary(op="intersection" | "difference", left=left):
+                return self.of_members(left)
+            case ir.Comprehend():
+                inside = self.ranging(group.name, group.domain)
+                inside = inside.assume(group.condition, truth=True)
+                if group.flatten:
+                    return inside.of_members(group.body)
+                return inside.interval(group.body)
+            case ir.Local(name=name) if name in self.values:
+                return self.of_members(self.values[name])
+            case _:
+                return of_type(group.type.inner) if isinstance(group.type, ty.Set) else ANY
+
+
+_OPPOSITE: dict[str, ir.BinaryOp] = {
+    "lt": "ge",
+    "le": "gt",
+    "gt": "le",
+    "ge": "lt",
+    "eq": "ne",
+    "ne": "eq",
+}
+
+
+def of_type(kind: ty.Type) -> Interval:
+    """The range of an integer type."""
+    return Interval(kind.low, kind.high) if isinstance(kind, ty.Int) else ANY
+
+
+def _without(found: Interval, other: Interval) -> Interval:
+    """`found` without a bound that is the only number of `other`."""
+    if other.low is None or other.low != other.high:
+        return ANY
+    low = shifted(found.low, 1) if found.low == other.low else None
+    high = shifted(found.high, -1) if found.high == other.high else None
+    return Interval(low, high)
+
+
+def _most_items(of: ir.Expr) -> ty.Limit | None:
+    match of, of.type:
+        case ((ir.SetNew(items=items) | ir.SeqNew(items=items)), _):
+            return ty.Limit("", len(items))
+        case _, ty.Seq(limit=limit):
+            return limit
+        case _, ty.Set(inner=ty.Enum(members=members)) | ty.Ranking(inner=ty.Enum(members=members)):
+            return ty.Limit("", len(members))
+        case _, ty.Set(inner=ty.Bool()):
+            return ty.Limit("", 2)
+        case _:
+            return None
