@@ -35,6 +35,7 @@ BREACHES: Final = {
     "pyspark": ("conformance/conform/judging/judge.py", "import pyspark"),
     "pure": ("conformance/conform/judging/differ.py", "import conform.adapters.session"),
     "report": ("conformance/conform/reports/values.py", "import conform.runs.engines.inline"),
+    "circles": ("compiler/charter/suites/solving.py", "import charter.suites.search"),
     "libraries": ("compiler/charter/formats/vector.py", "import orjson"),
 }
 LOADED: Final = "import sys, {module}; print(*[m for m in {banned!r} if m in sys.modules])"

@@ -13,7 +13,7 @@ from charter.core.reach import always
 from charter.formats.vector import Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
-from charter.suites.search import QuestionSearch
+from charter.suites.question_search import QuestionSearch
 from charter.suites.smoke import mutant_model, mutants_of, tells_title
 from charter.vectors.plan import OPEN, PlannedStep
 

@@ -23,10 +23,10 @@ from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.baseline import NO_BASELINE, Baseline, write_baseline
 from conform.runs.compared import LIMIT, ComparedScope, Left, left_out, saw_all
+from conform.runs.context import RunContext
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.cluster import is_local
-from conform.runs.engines.context import RunContext
 from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.findings import RunFinding, run_findings
 from conform.runs.forgetful import forgetful, outlook

@@ -23,8 +23,8 @@ from conform.runs import summary
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.canaries import derived
 from conform.runs.compared import LIMIT, left_out
+from conform.runs.context import RunContext
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
-from conform.runs.engines.context import RunContext
 from conform.runs.execute import Finished, judged_with, scope
 from conform.runs.findings import run_findings
 from conform.runs.kept import keep

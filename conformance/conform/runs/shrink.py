@@ -20,8 +20,8 @@ from conform.console.errors import CannotStart, Incomplete
 from conform.judging.answer import CannotAnswer, answer_of
 from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel, load
+from conform.runs.context import RunContext
 from conform.runs.engines.bucket import started
-from conform.runs.engines.context import RunContext
 from conform.runs.findings import RunFinding, finding_id, sentence, side_by_side
 from conform.storage.tables import cause_of, deviation_row
 from conform.suites.cache import Suite

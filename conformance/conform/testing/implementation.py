@@ -26,8 +26,8 @@ from conform.judging.assess import VectorItem
 from conform.judging.model import use_folders
 from conform.runs import canaries
 from conform.runs.canaries import Canary
+from conform.runs.context import RunContext
 from conform.runs.engines.bucket import siblings
-from conform.runs.engines.context import RunContext
 from conform.runs.execute import context_of
 from conform.runs.select import ResolvedRun, RunSelection, check_fits, resolve
 from conform.sdk import Implementation

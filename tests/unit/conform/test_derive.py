@@ -8,7 +8,7 @@ from tests.support.toy.vectors import killers, random_vectors, vector
 from conform.adapters.base import AdapterStart
 from conform.judging.derive import difference
 from conform.runs.canaries import DRAWN, derived, draw
-from conform.runs.engines.context import RunContext
+from conform.runs.context import RunContext
 from conform.suites.importing import item_of
 
 CHARTER = "tests.support.toy.charter"

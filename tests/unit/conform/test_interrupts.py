@@ -14,8 +14,8 @@ from conform.console.interrupts import (
     interrupts_remembered,
     stop_on_signals,
 )
+from conform.runs.context import RunContext
 from conform.runs.engines import inline
-from conform.runs.engines.context import RunContext
 
 
 class Buckets:

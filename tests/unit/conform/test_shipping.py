@@ -11,7 +11,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.prepared import adapter_files
 from conform.adapters.targets import python_path
 from conform.console.errors import BadSuite, CannotStart, CannotWrite
-from conform.runs.engines.context import RunContext
+from conform.runs.context import RunContext
 from conform.runs.engines.shipping import Shipment, packed, packed_packages
 from conform.suites.cache import open_suite
 from conform.suites.shared import copied, in_cache, remove_copies

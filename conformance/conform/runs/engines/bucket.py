@@ -29,7 +29,7 @@ from conform.runs.canaries import (
     of_worker,
     on_target,
 )
-from conform.runs.engines.context import RunContext
+from conform.runs.context import RunContext
 from conform.runs.engines.watching import BucketNotes
 from conform.runs.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much

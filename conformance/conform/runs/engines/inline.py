@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
 from conform.judging.assess import VectorItem
+from conform.runs.context import RunContext
 from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
-from conform.runs.engines.context import RunContext
 from conform.suites.cache import Suite, bucket_of
 
 
