@@ -70,10 +70,11 @@ def _operation(operation: ir.Operation, rule: Rule) -> ir.Operation:
 
 def rewritten_step(step: ir.Step, rule: Rule) -> ir.Step:
     """A step with a rule applied to every node of its expressions."""
-    return replace(step, body=tuple(_statement(line, rule) for line in step.body))
+    return replace(step, body=tuple(rewritten_statement(line, rule) for line in step.body))
 
 
-def _statement(line: ir.Statement, rule: Rule) -> ir.Statement:
+def rewritten_statement(line: ir.Statement, rule: Rule) -> ir.Statement:
+    """A statement with a rule applied to every node of its expressions."""
     match line:
         case ir.Require():
             return replace(line, condition=fold(line.condition, rule))

@@ -35,7 +35,8 @@ class ExploreOptions:
     most of the free memory). `fingerprints`: the seed of the hashes that replace states in the
     visited set (None: states are kept whole). `states`: whether the states are needed afterwards.
     `limit`: how many states that match `--where` are listed. `mutant`: the name of the model's
-    mutant, noted with its states."""
+    mutant, noted with its states. `first`: stop at the end of the level in which something is
+    wrong. `keep_code`: compiled code is kept for later processes."""
 
     engine: Literal["auto", "native", "reference", "spark"] = "auto"
     most_states: int = 0
@@ -49,6 +50,8 @@ class ExploreOptions:
     limit: int = 20
     session: object = None
     mutant: str = ""
+    first: bool = False
+    keep_code: bool = True
 
 
 class EngineUnsupported(Exception):

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import active_children
-from typing import cast
+from functools import partial
 
 from charter.core import nodes as n
 from charter.explore.result import CheckResult, Trace
 from charter.explore.simulate import BATCH, Batch, WalkPlan, simulate
+from charter.explore.workers import in_processes
 from charter.semantics.bounds import bounds_of
 from charter.semantics.machine import Machine
 
 Subject = tuple[n.Model, n.Instance]
-
-STOP = signal.SIGUSR1
-"""Tells a worker to give up its batch. SIGTERM still ends a worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,38 +74,11 @@ def _batches(subject: Subject, plans: list[WalkPlan], workers: int) -> Iterator[
     if workers == 1 or len(plans) == 1:
         yield from (simulate(*subject, plan, compiled=compiled) for plan in plans)
         return
-    others = set(active_children())
-    pool = ProcessPoolExecutor(workers, initializer=_leave_interrupts_to_the_parent)
-    running: deque[Future[Batch]] = deque()
-    try:
-        for plan in plans:
-            if len(running) == workers:
-                yield running.popleft().result()
-            running.append(pool.submit(_stoppable, subject, plan))
-        while running:
-            yield running.popleft().result()
-    except BaseException:
-        for worker in set(active_children()) - others:
-            os.kill(cast("int", worker.pid), STOP)
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    yield from in_processes(partial(_batch, subject), plans, workers)
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    """Prepares a worker: the terminal sends Ctrl-C to all processes, but the parent decides."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(STOP, signal.SIG_IGN)
-
-
-def _stoppable(subject: Subject, plan: WalkPlan) -> Batch:
-    """A batch that STOP ends. Sending the result is not interrupted: the parent would wait for
-    the rest of it forever."""
-    signal.signal(STOP, signal.default_int_handler)
-    try:
-        return simulate(*subject, plan, compiled=True)
-    finally:
-        signal.signal(STOP, signal.SIG_IGN)
+def _batch(subject: Subject, plan: WalkPlan) -> Batch:
+    return simulate(*subject, plan, compiled=True)
 
 
 def _result(

@@ -30,6 +30,7 @@ _COMPILER = {
     "fmt": "format charters",
     "explain": "explain a diagnostic code, or a count",
     "explore": "search all states of an instance",
+    "mutate": "make small mistakes in the rules, and show which nothing sees",
     "prove": "prove invariants by induction",
     "simulate": "make random walks through an instance",
     "generate": "write generated/, or a charter as TLA+",
@@ -41,7 +42,7 @@ _COMPILER = {
     "help": "show a page of the manual",
     "completion": "print a completion script for bash, zsh or fish",
 }
-_RESUMABLE = ("run",)
+_RESUMABLE = ("run", "mutate")
 _REMEDIES = {
     errno.EROFS: "; work on a copy of it in a folder of yours",
     errno.EACCES: "; change its permissions, or work on a copy of it",

@@ -112,10 +112,11 @@ def native_options(problem: Problem, options: ExploreOptions) -> NativeOptions:
         choices,
         most_states=options.most_states,
         workers=options.workers or cores(),
-        cache=cache_folder("engine"),
+        cache=cache_folder("engine") if options.keep_code else None,
         journal=options.journal,
         store=options.store,
         memory=options.memory,
+        first=options.first,
         untold=frozenset(one.witness.name for one in problem.companions),
     )
 

@@ -30,7 +30,7 @@ class NativeOptions:
     cache); `journal`: the folder of the journal; `store`: its URI, on Spark; `memory`: bytes to
     use before files (0: most of the free memory); `untold`: the names of witnesses whose traces
     are not needed; `optimized`: the code is optimized from the start, not only once the search
-    turns out to be long."""
+    turns out to be long; `first`: stop at the end of the level in which something is wrong."""
 
     choices: Choices = DEFAULT
     most_states: int = 0
@@ -41,6 +41,7 @@ class NativeOptions:
     memory: int = 0
     untold: frozenset[str] = frozenset()
     optimized: bool = False
+    first: bool = False
 
 
 class Ended(TraceSource, Protocol):
@@ -121,6 +122,7 @@ def searched(
     with tempfile.TemporaryDirectory(prefix="charter-") as folder:
         room = Room(options.memory or default_budget(), options.journal or Path(folder))
         search = Search(compiled, room, options.workers, options.most_states, journal)
+        search.first = options.first
         search.run(on_progress)
         yield search, message
 

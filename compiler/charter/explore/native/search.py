@@ -113,7 +113,8 @@ class Note:
 @dataclass(slots=True)
 class Search:
     """A search and all that it has found so far. `expanded` is the number of the first state that
-    is not expanded; `tried`: whether an anchor was already looked for."""
+    is not expanded; `tried`: whether an anchor was already looked for; `first`: whether to stop at
+    the end of the level in which something is wrong."""
 
     program: Program
     room: Room
@@ -126,6 +127,7 @@ class Search:
     stopped: str = ""
     anchor: Anchor | None = None
     tried: bool = True
+    first: bool = False
     states: States = field(init=False)
     _crew: list[Worker] = field(default_factory=list)
     _tables: list[KeyTable] = field(default_factory=list)
@@ -217,6 +219,7 @@ class Search:
             with ThreadPoolExecutor(self.workers) as pool:
                 while 0 <= done < self.distinct:
                     done = self._level(done, pool, on_progress)
+                    done = -1 if self.first and self._is_wrong() else done
                     is_last = not 0 <= done < self.distinct
                     if (is_last or self.distinct >= TRIED) and not self._try():
                         return False
@@ -233,6 +236,11 @@ class Search:
             self._fresh.clear()
             self._check_rest()
         return True
+
+    def _is_wrong(self) -> bool:
+        """Whether a property is violated, a value is undefined, or a state is a deadlock."""
+        noted, harmless = self.program.plan.noted, ("witness", "predicate")
+        return any(k not in harmless and self.note(i).count for i, (k, _) in enumerate(noted))
 
     def _try(self) -> bool:
         """Look for an anchor unless that was done. Returns whether the states found so far remain

@@ -1,0 +1,114 @@
+"""Finds the first state of a machine in which a changed machine has other outcomes.
+
+If there is none, the reachable states, transitions and replies of both are the same: both begin in
+the same state, and each state of the first has the same successors in the second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.explore.native.explore import Exploration, NativeOptions, explore
+from charter.explore.native.program import Choices, Program, program
+from charter.explore.native.traces import OutcomeBuffer, Teller, Traces, bare
+from charter.explore.result import Trace
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import State
+from charter.semantics.machine import Machine
+
+Row = tuple[int | str, ...]
+DETAILED = Choices(detailed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDifference:
+    """After `trace`, both machines do `operation` with `args`, and their outcomes differ, also by
+    the definition: `first` and `second`. None: the evaluation is undefined."""
+
+    trace: Trace
+    operation: str
+    args: tuple[n.Value, ...]
+    first: tuple[Outcome, ...] | None
+    second: tuple[Outcome, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedStates:
+    """All states of a machine in an instance."""
+
+    model: n.Model
+    instance: n.Instance
+    found: Exploration
+
+    @staticmethod
+    def of(model: n.Model, instance: n.Instance, most: int) -> ReachedStates | None:
+        """Search an instance to its end; None if it has more than `most` states. Raises
+        CannotCompile or GaveUp."""
+        found = explore(model, instance, NativeOptions(DETAILED, most_states=most))
+        return ReachedStates(model, instance, found) if found.counts.complete else None
+
+    @property
+    def program(self) -> Program:
+        """The compiled program."""
+        return self.found.search.program
+
+    def difference(self, changed: n.Model, instance: n.Instance) -> OutcomeDifference | None:
+        """The first state in which `changed` has other outcomes. Raises CannotCompile."""
+        other = program(changed, instance, DETAILED, None, optimized=False)
+        mine, its = OutcomeBuffer.of(self.program), OutcomeBuffer.of(other)
+        for number in range(self.found.counts.distinct):
+            words = self.found.search.states.get(number)[0]
+            slots = self.program.plan.packing.unpack(words)
+            first, second = _rows(mine, slots), _rows(its, slots)
+            if first != second:
+                row = min(first ^ second, key=repr)
+                return self._told(number, row, Machine.of(other.plan.machine.model, instance))
+        return None
+
+    def _told(self, number: int, row: Row, other: Machine) -> OutcomeDifference:
+        plan = self.program.plan
+        machine = plan.machine
+        name = list(machine.operations)[int(row[0])]
+        teller = Teller(self.program)
+        trace = Traces(self.found.search, teller).to_state(number)
+        state = trace[-1].state if trace else machine.initial()
+        params = machine.operations[name].params
+        at = 2
+        args = list[n.Value]()
+        for param in params:
+            size = plan.layout.slots(param.type)
+            args.append(plan.layout.decode(param.type, [int(x) for x in row[at : at + size]]))
+            at += size
+        called = (state, name, tuple(args))
+        return OutcomeDifference(
+            bare(trace), name, tuple(args), _outcomes(machine, called), _outcomes(other, called)
+        )
+
+
+def _outcomes(
+    machine: Machine, called: tuple[State, str, tuple[n.Value, ...]]
+) -> tuple[Outcome, ...] | None:
+    try:
+        return machine.outcomes(*called)
+    except EvaluationError:
+        return None
+
+
+def _rows(asked: OutcomeBuffer, slots: list[int]) -> set[Row]:
+    """The outcomes of a state: operation, branch ("": undefined), arguments, state after, reply."""
+    plan = asked.program.plan
+    context = plan.context
+    size, after = context.outcome_size, 3 + context.words
+    end = context.outcome_reply + context.reply
+    count = asked.ask(slots)
+    numbers = asked.rows.numbers(0, count * size)
+    found = set[Row]()
+    for at in range(0, count * size, size):
+        if numbers[at + 2] >> 63:
+            args = numbers[at + after : at + after + context.args]
+            found.add((numbers[at], "", *args))
+            continue
+        label = plan.labels[numbers[at + 2]]
+        found.add((numbers[at], label, *numbers[at + after : at + end]))
+    return found

@@ -1,0 +1,88 @@
+"""The reviewed survivors of a charter: mutants that no property refuses, each with a reason
+(docs/guide/mutate.md)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE = "survivors.toml"
+KEYS = ("id", "reason", "cites")
+HEAD = """\
+# Mutants that survive, reviewed: `reason` says why no property has to refuse it, `cites` which text
+# leaves it open (silent: none says anything). `conform mutate --update` adds and removes entries.
+"""
+
+
+class BadSurvivors(Exception):
+    """A file of survivors is wrong; the text is one sentence with the file and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A mutant that survives, by its id, why, and the text that leaves it open."""
+
+    id: str
+    reason: str = ""
+    cites: str = ""
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether reason and citation stand."""
+        return bool(self.reason.strip() and self.cites.strip())
+
+
+def survivors_file(charter: Path) -> Path:
+    """The file of the survivors of a charter: in its folder, or beside its file."""
+    if charter.is_dir():
+        return charter / FILE
+    return charter.with_name(f"{charter.name.partition('.')[0]}.{FILE}")
+
+
+def read_survivors(path: Path) -> tuple[Survivor, ...]:
+    """The reviewed survivors; none if there is no file. Raises `BadSurvivors`."""
+    if not path.exists():
+        return ()
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadSurvivors(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise BadSurvivors(f"{path} is no TOML: {error}") from None
+    rows = content.pop("survivor", [])
+    if content or not isinstance(rows, list):
+        raise BadSurvivors(f"{path}: only entries [[survivor]] are known here")
+    found = tuple(_survivor(path, row) for row in rows)
+    ids = [one.id for one in found]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise BadSurvivors(f"{path}: {name} is listed twice; remove one entry")
+    return found
+
+
+def _survivor(path: Path, row: object) -> Survivor:
+    if not isinstance(row, Mapping) or not all(isinstance(value, str) for value in row.values()):
+        raise BadSurvivors(f"{path}: an entry [[survivor]] has the texts {', '.join(KEYS)}")
+    unknown = [key for key in row if key not in KEYS]
+    if unknown or "id" not in row:
+        wrong = f"the key {unknown[0]!r} is not known" if unknown else "an entry has no id"
+        raise BadSurvivors(f"{path}: {wrong}; an entry has {', '.join(KEYS)}")
+    return Survivor(**row)
+
+
+def survivors_text(survivors: Iterable[Survivor]) -> str:
+    """The content of a file of survivors."""
+    entries = (
+        f"\n[[survivor]]\nid = {_text(one.id)}\nreason = {_text(one.reason)}\n"
+        f"cites = {_text(one.cites)}\n"
+        for one in survivors
+    )
+    return HEAD + "".join(entries)
+
+
+def _text(value: str) -> str:
+    # A JSON text is a TOML text, apart from the character DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,140 @@
+"""What the unchanged charter does in its instances: which rules are taken, and what is met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from charter.core import nodes as ir
+from charter.core.reach import with_called
+from charter.core.walk import branch_expressions, statement_expressions
+from charter.explore.result import SearchResult
+from charter.formats.canonical import Json
+from charter.mutate.mutants import MutatedRule
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceBaseline:
+    """An instance, and the result of searching it without a mutant: `taken` are the branches (of a
+    system: steps) that were taken, `unmet` what was never met."""
+
+    instance: str
+    machine: str
+    distinct: int
+    complete: bool
+    taken: frozenset[str]
+    unmet: frozenset[str]
+    wrong: tuple[str, ...]
+
+    @staticmethod
+    def of(found: SearchResult) -> InstanceBaseline:
+        """The baseline that a search gives."""
+        return InstanceBaseline(
+            found.instance.name,
+            found.instance.machine,
+            found.counts.distinct,
+            found.complete,
+            frozenset(one.name for one in found.branches if one.seen),
+            unmet(found),
+            tuple(one.name for one in found.wrong),
+        )
+
+    def json(self) -> dict[str, Json]:
+        """The baseline as JSON."""
+        return {
+            "instance": self.instance,
+            "machine": self.machine,
+            "distinct": self.distinct,
+            "complete": self.complete,
+            "taken": [*sorted(self.taken)],
+            "unmet": [*sorted(self.unmet)],
+            "wrong": list(self.wrong),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Json]) -> InstanceBaseline:
+        """The inverse of `json`."""
+        names = {key: value for key, value in data.items() if isinstance(value, list)}
+        taken, lost, wrong = ([str(x) for x in names[key]] for key in ("taken", "unmet", "wrong"))
+        distinct = data["distinct"]
+        assert isinstance(distinct, int)
+        return InstanceBaseline(
+            str(data["instance"]), str(data["machine"]), distinct, data["complete"] is True,
+            frozenset(taken), frozenset(lost), tuple(wrong),
+        )  # fmt: skip
+
+
+def unmet(found: SearchResult) -> frozenset[str]:
+    """What a search never met, as phrases."""
+    return frozenset(
+        f"{one.kind} {one.name}" + (f" `{one.condition}`" if one.condition else "")
+        for one in found.unmet
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCoverage:
+    """Which branches and steps of a machine a rule has an effect on."""
+
+    model: ir.Model
+
+    def is_taken(self, rule: MutatedRule, baseline: InstanceBaseline) -> bool:
+        """Whether a rule was taken in a baseline."""
+        return any(label in baseline.taken for label in self._labels(rule, baseline.machine))
+
+    def is_rule_of(self, rule: MutatedRule, machine: str) -> bool:
+        """Whether a rule belongs to a component or system, or is a function that it calls."""
+        if rule.kind != "function":
+            return rule.machine == machine
+        return any(True for _ in self._labels(rule, machine))
+
+    def _labels(self, rule: MutatedRule, machine: str) -> Iterable[str]:
+        """The branches (of a component) or steps (of a system) of `machine` that read a rule."""
+        for component in self.model.components:
+            if component.name == machine:
+                for operation in component.operations:
+                    yield from self._of_operation(rule, component.name, operation)
+        for system in self.model.systems:
+            if system.name == machine:
+                parts = {part.name: part.component for part in system.parts}
+                for step in system.steps:
+                    if self._is_in_step(rule, system.name, step, parts):
+                        yield step.name
+
+    def _of_operation(
+        self, rule: MutatedRule, machine: str, operation: ir.Operation
+    ) -> Iterable[str]:
+        labels = [f"{operation.name}/{branch.name}" for branch in operation.branches]
+        match rule.kind:
+            case "operation" if (rule.machine, rule.name) == (machine, operation.name):
+                return [f"{operation.name}/{rule.branch}"] if rule.branch else labels
+            case "function":
+                exprs = (e for branch in operation.branches for e in branch_expressions(branch))
+                return labels if self._calls(exprs, rule.name) else ()
+            case "operation" | "step":
+                return ()
+
+    def _is_in_step(
+        self, rule: MutatedRule, machine: str, step: ir.Step, parts: dict[str, str]
+    ) -> bool:
+        if rule.kind == "step":
+            return (rule.machine, rule.name) == (machine, step.name)
+        called = {
+            (parts[line.part], line.operation)
+            for line in step.body
+            if isinstance(line, ir.CallOperation)
+        }
+        if rule.kind == "operation":
+            return (rule.machine, rule.name) in called
+        exprs = [e for line in step.body for e in statement_expressions(line)]
+        for component in self.model.components:
+            for operation in component.operations:
+                if (component.name, operation.name) in called:
+                    exprs += [
+                        e for branch in operation.branches for e in branch_expressions(branch)
+                    ]
+        return self._calls(exprs, rule.name)
+
+    def _calls(self, exprs: Iterable[ir.Expr], function: str) -> bool:
+        found = with_called(exprs, self.model.functions)
+        return any(isinstance(e, ir.Call) and e.function == function for e in found)

@@ -1,0 +1,105 @@
+"""Tries the mutants of a model, in one process or in several."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from charter.core import nodes as ir
+from charter.core.encoding import digest
+from charter.explore.model_checker import CannotExplore
+from charter.explore.workers import in_processes
+from charter.mutate.baseline import InstanceBaseline, RuleCoverage
+from charter.mutate.mutants import MadeMutant, mutants
+from charter.mutate.results import MutantVerdict, load, store
+from charter.mutate.trial import Limits, MutantTrials, OutOfTime, alone, search
+
+BATCH = 12
+"""Mutants that a process tries at once: each batch is sent the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedMutants:
+    """Which mutants are tried: patterns with `*` of a machine and of a rule, and how many of these,
+    drawn with `seed` (0: all)."""
+
+    machine: str = "*"
+    rule: str = "*"
+    limit: int = 0
+    seed: int = 0
+
+
+def chosen(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
+    """The mutants that are wanted, in the order of the charter."""
+    coverage = RuleCoverage(model)
+    machines = [c.name for c in model.components] + [s.name for s in model.systems]
+    matching = [name for name in machines if fnmatchcase(name, wanted.machine)]
+    found = [
+        made
+        for made in mutants(model)
+        if fnmatchcase(made.place, wanted.rule)
+        and any(coverage.is_rule_of(made.rule, name) for name in matching)
+    ]
+    if not 0 < wanted.limit < len(found):
+        return tuple(found)
+    drawn = random.Random(wanted.seed).sample(range(len(found)), wanted.limit)
+    return tuple(found[i] for i in sorted(drawn))
+
+
+def tried(
+    model: ir.Model,
+    made: Sequence[MadeMutant],
+    limits: Limits,
+    jobs: int,
+    tell: Callable[[str], None],
+) -> Iterator[MutantVerdict]:
+    """The verdict on each mutant, in order; `tell` is told what is searched before the first."""
+    model = replace(model, mutants=())
+    places = baselines(model, limits, tell)
+    if jobs == 1:
+        trials = MutantTrials(model, places, limits)
+        yield from (trials.verdict(one) for one in made)
+        return
+    batches = [tuple(made[i : i + BATCH]) for i in range(0, len(made), BATCH)]
+    tasks = [_Batch(model, places, limits, batch) for batch in batches]
+    for verdicts in in_processes(_try_all, tasks, jobs):
+        yield from verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    model: ir.Model
+    places: tuple[InstanceBaseline, ...]
+    limits: Limits
+    made: tuple[MadeMutant, ...]
+
+
+def _try_all(batch: _Batch) -> tuple[MutantVerdict, ...]:
+    trials = MutantTrials(batch.model, batch.places, batch.limits)
+    return tuple(trials.verdict(one) for one in batch.made)
+
+
+def baselines(
+    model: ir.Model, limits: Limits, tell: Callable[[str], None]
+) -> tuple[InstanceBaseline, ...]:
+    """The baselines of all instances in which nothing is wrong, and that can be searched."""
+    found = (_baseline(model, instance, limits, tell) for instance in model.instances)
+    return tuple(one for one in found if one is not None and not one.wrong)
+
+
+def _baseline(
+    model: ir.Model, instance: ir.Instance, limits: Limits, tell: Callable[[str], None]
+) -> InstanceBaseline | None:
+    key = repr(("baseline", digest(alone(model, instance)), limits))
+    known = load(key)
+    if known is not None:
+        return InstanceBaseline.from_json(known)
+    tell(instance.name)
+    try:
+        one = InstanceBaseline.of(search(model, instance, limits, first=False))
+    except (OutOfTime, CannotExplore):
+        return None
+    store(key, one.json())
+    return one

@@ -1,0 +1,78 @@
+"""Keeps the meaning of properties, scenarios and instances when a function is mutated that both
+they and the rules call: they call a copy of the function as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from charter.core import nodes as ir
+from charter.core.rewrite import Rule, rewritten
+from charter.core.walk import fold, nodes
+
+AS_WRITTEN = "#charter"
+
+
+def separated(model: ir.Model, changed: ir.Model, function: str) -> ir.Model:
+    """`changed`, in which `function` of `model` was mutated, with copies for what states what must
+    hold."""
+    affected = _callers(model, function)
+
+    def copied() -> Rule:
+        def rename(expr: ir.Expr) -> ir.Expr:
+            if isinstance(expr, ir.Call) and expr.function in affected:
+                return replace(expr, function=expr.function + AS_WRITTEN)
+            return expr
+
+        return rename
+
+    copies = tuple(f for f in model.functions if f.name in affected)
+    claims = rewritten(replace(model, functions=copies, components=(), systems=()), copied)
+    renamed = tuple(replace(f, name=f.name + AS_WRITTEN) for f in claims.functions)
+    return replace(
+        changed,
+        functions=(*changed.functions, *renamed),
+        properties=claims.properties,
+        liveness=claims.liveness,
+        instances=claims.instances,
+        scenarios=tuple(_scenario(scenario, copied()) for scenario in changed.scenarios),
+    )
+
+
+def _callers(model: ir.Model, function: str) -> frozenset[str]:
+    """A function and all that call it, directly or not."""
+    calls = {
+        f.name: {e.function for e in nodes(f.body) if isinstance(e, ir.Call)}
+        for f in model.functions
+    }
+    found = {function}
+    while True:
+        more = {name for name, called in calls.items() if called & found} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _scenario(scenario: ir.Scenario, rule: Rule) -> ir.Scenario:
+    instance = scenario.instance
+    kept = replace(
+        instance,
+        starts=tuple((name, fold(value, rule)) for name, value in instance.starts),
+        only=tuple((name, fold(condition, rule)) for name, condition in instance.only),
+    )
+    return replace(
+        scenario, instance=kept, steps=tuple(_line(line, rule) for line in scenario.steps)
+    )
+
+
+def _line(
+    line: ir.Do | ir.Expect | ir.Bind | ir.Moment, rule: Rule
+) -> ir.Do | ir.Expect | ir.Bind | ir.Moment:
+    match line:
+        case ir.Do():
+            return replace(line, args=tuple(fold(arg, rule) for arg in line.args))
+        case ir.Expect():
+            return replace(line, condition=fold(line.condition, rule))
+        case ir.Bind():
+            return replace(line, value=fold(line.value, rule))
+        case ir.Moment():
+            return line

@@ -1,0 +1,240 @@
+"""`conform mutate`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from charter import api
+from charter.api import mutate as mutation
+from charter.formats.canonical import Json
+from charter.formats.survivors import (
+    BadSurvivors,
+    Survivor,
+    read_survivors,
+    survivors_file,
+    survivors_text,
+)
+from conform.cli.commands.charters import read
+from conform.cli.commands.numbers import count, whole
+from conform.console.errors import ConformError, Interrupted
+from conform.console.progress import tasks
+from conform.console.terminal import columns, number, out, out_json, say
+
+if TYPE_CHECKING:
+    from charter.api.mutate import MadeMutant, MutantVerdict
+
+EXAMPLES = """examples:
+  conform mutate spec/examples/paxos.charter
+  conform mutate spec/examples/two_phase_commit.charter --component participant --limit 5
+  conform mutate spec/kafka --rule 'controller.alter_partition/*' --limit 20 --seed 7
+  conform mutate spec/examples/paxos.charter --rule majority --json
+  conform mutate spec/examples/paxos.charter --update
+
+Makes a small mistake in each rule, one at a time, and searches the instances in which the rule is
+taken, the smallest first, until something sees it.
+
+caught: by a property, a deadlock, a value that does not exist, or a scenario. availability: only a
+witness, an `eventually`, or a branch or condition that is no longer met sees it. unchanged: all
+states, transitions and replies are the same in all instances. survives: nothing refuses what the
+mutant does. undecided: the search was too long. refused: `conform check` would report a number
+that may leave its range.
+
+Survivors that were reviewed stand in survivors.toml, in the folder of the charter (of one file:
+NAME.survivors.toml beside it), each with a reason and the text that leaves it open.
+
+Exit code 0: all survivors are reviewed; 1: there is a new one, or an entry without a reason or
+without a citation; 3: some mutants are undecided. What is known is kept: the same command goes on
+after Ctrl-C.
+"""
+ANSWERS = ("caught", "availability", "unchanged", "refused", "survives", "undecided")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--component", metavar="GLOB", dest="machine",
+        help="only rules of these components, and the functions that they call",
+    )  # fmt: skip
+    which.add_argument(
+        "--system", metavar="GLOB", dest="machine", help="the same for the steps of systems"
+    )
+    parser.add_argument(
+        "--rule", default="*", metavar="GLOB",
+        help="only rules with these names: component.operation/branch, system.step, a function",
+    )  # fmt: skip
+    parser.add_argument(
+        "--limit", type=count, default=0, metavar="N", help="only N mutants, drawn at random"
+    )
+    parser.add_argument("--seed", type=whole, default=0, help="for --limit (default: 0)")
+    parser.add_argument(
+        "--most", type=count, default=50_000, metavar="N",
+        help="search up to N states of an instance (default: 50,000)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seconds", type=count, default=60, metavar="N",
+        help="search one instance for N seconds at most (default: 60)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--jobs", type=count, default=0, metavar="N",
+        help="processes (default: one for each core)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--update", action="store_true",
+        help="bring the list of survivors up to date; write the reasons of new ones yourself",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The mutants that were tried, with their verdicts, and the reviewed survivors."""
+
+    made: Sequence[MadeMutant]
+    verdicts: Sequence[MutantVerdict]
+    reviewed: Sequence[Survivor]
+    stale: Sequence[Survivor]
+
+    @property
+    def survivors(self) -> list[tuple[MadeMutant, MutantVerdict]]:
+        """The mutants that survive."""
+        pairs = zip(self.made, self.verdicts, strict=True)
+        return [pair for pair in pairs if pair[1].answer == "survives"]
+
+    @property
+    def new(self) -> list[tuple[MadeMutant, MutantVerdict]]:
+        """The survivors that are not on the list."""
+        known = {one.id for one in self.reviewed}
+        return [pair for pair in self.survivors if pair[0].id not in known]
+
+    @property
+    def undecided(self) -> list[MutantVerdict]:
+        """The mutants of which too little is known, and that are not on the list."""
+        known = {one.id for one in self.reviewed}
+        return [one for one in self.verdicts if one.answer == "undecided" and one.id not in known]
+
+    @property
+    def unreasoned(self) -> list[Survivor]:
+        """The entries of the list that have no reason or no citation."""
+        return [one for one in self.reviewed if not one.is_reviewed]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many mutants have each answer."""
+        found = Counter[str](verdict.answer for verdict in self.verdicts)
+        return {answer: found[answer] for answer in ANSWERS if found[answer]}
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command."""
+        if self.new or self.unreasoned:
+            return 1
+        return 3 if self.undecided else 0
+
+    def json(self) -> dict[str, Json]:
+        """The result as `--json` prints it."""
+        pairs = zip(self.made, self.verdicts, strict=True)
+        return {
+            "counts": {**self.counts},
+            "mutants": [mutation.mutant_json(*pair) for pair in pairs],
+            "new": [made.id for made, _ in self.new],
+            "without_reason": [one.id for one in self.unreasoned],
+            "stale": [one.id for one in self.stale],
+        }
+
+
+def run(arguments: argparse.Namespace) -> int:
+    _, model = read(arguments.charter, api.Selection(arguments.variant))
+    path = survivors_file(arguments.charter)
+    try:
+        reviewed = read_survivors(path)
+    except BadSurvivors as error:
+        raise ConformError(str(error)) from None
+    wanted = (arguments.machine or "*", arguments.rule, arguments.limit, arguments.seed)
+    made = mutation.mutants_of(model, mutation.wanted(*wanted))
+    if not made:
+        raise ConformError("no rule matches; a rule is named component.operation/branch or so")
+    every = {one.id for one in mutation.mutants_of(model, mutation.wanted("*", "*", 0, 0))}
+    verdicts = _tried(model, made, arguments)
+    stale = _stale(reviewed, verdicts, every)
+    found = _Result(made, verdicts, reviewed, stale)
+    if arguments.update:
+        _update(path, found)
+        found = _Result(made, verdicts, read_survivors(path), ())
+    if arguments.json:
+        out_json(found.json())
+    else:
+        _show(found, path)
+    return found.exit_code
+
+
+def _tried(
+    model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Namespace
+) -> list[MutantVerdict]:
+    limits = mutation.limits(arguments.most, arguments.seconds)
+    verdicts: list[MutantVerdict] = []
+    jobs = min(arguments.jobs or len(os.sched_getaffinity(0)), len(made))
+    try:
+        with tasks("mutants") as tell:
+            trying = mutation.try_mutants(
+                model, made, limits, jobs, lambda name: tell(f"without a mutant: {name}", 0, 0)
+            )
+            for verdict in trying:
+                verdicts.append(verdict)
+                tell(verdict.id, len(verdicts), len(made))
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; {len(verdicts)} of {len(made)} mutants were tried, and what is known of"
+            " them is kept"
+        ) from None
+    return verdicts
+
+
+def _stale(
+    reviewed: Sequence[Survivor], verdicts: Sequence[MutantVerdict], every: set[str]
+) -> list[Survivor]:
+    """The entries whose mutants do not survive, or do not exist."""
+    answers = {one.id: one.answer for one in verdicts}
+    return [
+        one
+        for one in reviewed
+        if one.id not in every or answers.get(one.id, "survives") not in ("survives", "undecided")
+    ]
+
+
+def _update(path: Path, found: _Result) -> None:
+    """Writes the list without stale entries, and with the new survivors."""
+    gone = {one.id for one in found.stale}
+    kept = [one for one in found.reviewed if one.id not in gone]
+    kept += [Survivor(made.id) for made, _ in found.new]
+    if kept or path.exists():
+        path.write_text(survivors_text(kept), encoding="utf-8")
+
+
+def _show(found: _Result, path: Path) -> None:
+    for made, verdict in found.new:
+        out(f"{made.span.where()}: {made.id}")
+        out(f"  {made.says}")
+        out(f"  - {made.before}")
+        out(f"  + {made.after}")
+        where = f" in {verdict.instance}" if verdict.instance else ""
+        steps = f" after {verdict.steps} {'step' if verdict.steps == 1 else 'steps'}"
+        out(f"  survives{where}: {verdict.detail}{steps if verdict.steps else ''}")
+    for one in found.undecided:
+        out(f"undecided {one.id} in {one.instance}: {one.detail}")
+    for entry in found.unreasoned:
+        say(f"{path}: {entry.id} has no reason or no citation; write both")
+    for entry in found.stale:
+        say(f"{path}: {entry.id} no longer survives; --update removes it")
+    rows = [[answer, number(amount)] for answer, amount in found.counts.items()]
+    out(columns([["mutants", number(len(found.made))], *rows]))
+    reviewed = len(found.survivors) - len(found.new)
+    if found.survivors:
+        out(f"{reviewed} of {len(found.survivors)} survivors are reviewed ({path})")

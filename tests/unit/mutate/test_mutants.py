@@ -1,0 +1,151 @@
+"""Which mutants a charter has, their names, and that each is what its text says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.core import nodes as n
+from charter.core.show import show_model
+from charter.core.valid import validate
+from charter.diagnostics import Refused
+from charter.mutate.mutants import MadeMutant, mutants, mutated
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
+NOT_WRITTEN = ("read-after", "stale-read", "swap-branches")
+"""Kinds whose text is for readers; the language cannot write the first two so."""
+
+COUNTER = """\
+protocol test.counter
+
+const most: int 1..9
+
+fun is_low(n: int 0..most) -> bool cites silent = n < most
+
+component counter {
+  state n: int 0..most = 0
+  state last: int 0..most = 0
+  ghost state calls: set bool = {}
+
+  operation add(twice: bool) -> bool cites silent {
+    branch full when top: n >= most or not is_low(n) reply false
+    branch added {
+      n' = n + 1
+      last' = n
+      calls' = calls | {twice}
+      reply true
+    }
+  }
+}
+
+always within of counter cites silent: is_low(n) or n == most
+
+witness top of counter: n == most
+
+instance tiny of counter {
+  most = 2
+}
+"""
+
+
+def of_counter(text: str = COUNTER) -> dict[str, MadeMutant]:
+    return {made.id.rpartition(":")[0]: made for made in mutants(api.load_text(text))}
+
+
+def test_each_rule_of_a_small_charter_has_its_mutants() -> None:
+    assert sorted(of_counter()) == [
+        "counter.add/added:off-by-one",
+        "counter.add/added:other-value",
+        "counter.add/added:read-after",
+        "counter.add/added:skip-update",
+        "counter.add/full:compare",
+        "counter.add/full:drop-branch",
+        "counter.add/full:drop-conjunct",
+        "counter.add/full:drop-disjunct",
+        "counter.add/full:negate",
+        "counter.add/full:other-value",
+        "is_low:compare",
+    ]
+
+
+def test_ghost_state_has_no_mutants() -> None:
+    assert not [made for made in of_counter().values() if "calls" in made.says]
+
+
+def test_a_mutant_shows_its_lines_as_they_are_and_as_they_would_be() -> None:
+    made = of_counter()["is_low:compare"]
+    assert made.says == "`<` becomes `<=`"
+    assert made.before == "fun is_low(n: int 0..most) -> bool cites silent = n < most"
+    assert made.after == "fun is_low(n: int 0..most) -> bool cites silent = n <= most"
+
+
+def test_an_id_stays_when_lines_are_added_and_other_rules_change() -> None:
+    moved = COUNTER.replace("fun ", "-- A comment.\nfun ", 1).replace("n + 1", "n + 0")
+    one, other = of_counter()["is_low:compare"], of_counter(moved)["is_low:compare"]
+    assert one.id == other.id
+    assert one.span.where() != other.span.where()
+
+
+def test_ids_are_unique() -> None:
+    model = api.load(EXAMPLES / "primary_backup.charter")
+    made = mutants(model)
+    assert len({one.id for one in made}) == len(made) > 150
+
+
+def test_properties_keep_the_function_that_a_mutant_changes() -> None:
+    model = api.load_text(COUNTER)
+    changed = mutated(model, of_counter()["is_low:compare"])
+    called = {f.name: f for f in changed.functions}
+    (always,) = (p for p in changed.properties if p.kind == "always")
+    (kept,) = (e for e in _calls(always.body))
+    assert called[kept].body == model.functions[0].body != called["is_low"].body
+
+
+def _calls(expr: n.Expr) -> list[str]:
+    from charter.core.walk import nodes
+
+    return [e.function for e in nodes(expr) if isinstance(e, n.Call)]
+
+
+@pytest.mark.parametrize("example", ["paxos", "two_phase_commit", "ring_election"])
+def test_core_is_valid_with_each_mutant(example: str) -> None:
+    model = api.load(EXAMPLES / f"{example}.charter")
+    for made in mutants(model):
+        validate(mutated(model, made), made.id)
+
+
+@pytest.mark.parametrize("example", ["paxos", "two_phase_commit", "ring_election"])
+def test_a_mutant_is_the_charter_with_its_text(example: str) -> None:
+    """Sampled: the text of the mutant, compiled, is the core that the rule made."""
+    path = EXAMPLES / f"{example}.charter"
+    model, text = api.load(path), path.read_text(encoding="utf-8")
+    shown = [one for one in mutants(model) if one.kind not in NOT_WRITTEN and one.text]
+    compared = 0
+    for made in shown[:: len(shown) // 6]:
+        bent = text[: made.span.start] + made.text + text[made.span.end :]
+        try:
+            written = api.load_text(bent)
+        except Refused:
+            continue  # a branch that is never reached, a number that leaves its range
+        rules = [_rules(one) for one in (mutated(model, made), written)]
+        assert rules[0] == rules[1], made.id
+        compared += 1
+    assert compared >= 3
+
+
+def _rules(model: n.Model) -> str:
+    kept = tuple(f for f in model.functions if "#" not in f.name)
+    return show_model(
+        replace(
+            model,
+            functions=kept,
+            properties=(),
+            liveness=(),
+            scenarios=(),
+            mutants=(),
+            instances=(),
+        )
+    )

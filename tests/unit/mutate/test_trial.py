@@ -1,0 +1,137 @@
+"""Each verdict on a mutant, in one small system; and that verdicts are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.api import mutate as mutation
+from charter.mutate.results import MutantVerdict
+
+LAMP = """\
+protocol test.lamp
+
+enum Light { OFF, ON }
+
+component lamp {
+  state light: Light = OFF
+  state presses: set bool = {}
+
+  operation press(hard: bool) -> bool cites silent {
+    branch ignored when weak: not hard and light == ON reply false
+    branch switched {
+      light' = ON
+      presses' = presses | {hard}
+      reply true
+    }
+  }
+
+  operation read() -> Light cites silent {
+    branch dark when light == OFF reply OFF
+    branch lit reply ON
+  }
+}
+
+system room {
+  lamp: lamp
+  state seen: Light = OFF
+  state glances: int 0..2 = 0
+
+  step press(hard: bool) {
+    lamp.press(hard)
+  }
+
+  step look() {
+    let found = lamp.read()
+    seen' = found
+  }
+
+  step glance() {
+    require glances < 2
+    glances' = glances + 1
+  }
+}
+
+always seen_is_true of room cites silent: seen == ON implies lamp.light == ON
+
+eventually somebody_sees of room cites silent fair press(hard), look: seen == ON
+
+witness lit of room: seen == ON
+
+instance tiny of room {}
+"""
+
+
+SCENARIO = """
+scenario "a press is remembered" of room cites silent {
+  do press(true)
+  expect lamp.presses == {true}
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path))
+
+
+def verdicts(
+    rule: str = "*", states: int = 1000, text: str = LAMP, jobs: int = 1
+) -> dict[str, MutantVerdict]:
+    """The verdicts by the names of the rules and what the mutants say."""
+    model = api.load_text(text)
+    made = mutation.mutants_of(model, mutation.wanted("*", rule, 0, 0))
+    limits = mutation.limits(states, 60)
+    found = mutation.try_mutants(model, made, limits, jobs, lambda _: None)
+    return {f"{one.place}: {one.says}": verdict for one, verdict in zip(made, found, strict=True)}
+
+
+def test_every_answer_is_given() -> None:
+    found = verdicts()
+    caught = found["lamp.press/switched: `ON` becomes `OFF`"]
+    assert (caught.answer, caught.by, caught.steps) == ("availability", "somebody_sees", 4)
+    caught = found["lamp.read/dark: `OFF` becomes `ON`"]
+    assert (caught.answer, caught.by, caught.steps) == ("caught", "seen_is_true", 1)
+    unseen = found["lamp.press/switched: the update `presses' = presses | {hard}` is skipped"]
+    assert (unseen.answer, unseen.instance, unseen.steps) == ("survives", "tiny", 1)
+    assert unseen.detail == "press(false) takes press with another lamp.presses"
+    assert found["lamp.press/ignored: `false` becomes `true`"].answer == "unchanged"
+    refused = found["room.glance: the conjunct `glances < 2` is dropped"]
+    assert refused.answer == "refused"
+    assert refused.detail == "this may be anything in 1..3, which is not inside int 0..2"
+
+
+def test_a_mutant_is_undecided_when_the_search_is_too_long() -> None:
+    found = verdicts("room.press", states=2)
+    assert {one.answer for one in found.values()} == {"undecided"}
+
+
+def test_a_verdict_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = verdicts("lamp.press/*")
+
+    def searched(*_: object, **__: object) -> None:
+        raise AssertionError("it was searched again")
+
+    monkeypatch.setattr("charter.mutate.trial.search", searched)
+    monkeypatch.setattr("charter.mutate.run.search", searched)
+    assert verdicts("lamp.press/*") == first
+
+
+def test_two_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = verdicts("lamp.*", jobs=2)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "other"))
+    assert verdicts("lamp.*") == first
+
+
+def test_a_scenario_catches_a_mutant() -> None:
+    found = verdicts("lamp.press/switched", text=LAMP + SCENARIO)
+    caught = found["lamp.press/switched: the update `presses' = presses | {hard}` is skipped"]
+    assert (caught.answer, caught.by) == ("caught", "scenario a press is remembered")
+
+
+def test_a_mutant_of_a_rule_that_no_instance_takes_survives() -> None:
+    never = LAMP.replace("lamp.press(hard)", "require hard and not hard\n    lamp.press(hard)")
+    found = verdicts("lamp.press/switched", text=never)
+    assert {one.detail for one in found.values()} == {"no instance takes this rule"}
