@@ -107,7 +107,7 @@ def test_run_prints_what_a_person_wants_to_know(conform, targets_folder, toy_sui
     assert lines[3].endswith(" to 1:") and lines[4].strip() == "1 failover {}"
     assert "see: conform replay " in lines[7] and " --run build/runs/" in lines[7]
     assert lines[-1].startswith("exit 1: ")
-    assert "no overlay entry explains" in lines[-1]
+    assert "1 finding that no overlay entry explains (" in lines[-1]
     assert (tmp_path / "build" / "runs" / f"{name}-{suite_digest(toy_suite)[:8]}").is_dir()
 
 

@@ -89,7 +89,7 @@ def unpacked(tmp_path: Path) -> Conform:
 def test_the_content_of_the_wheel_is_enough_from_an_empty_folder(unpacked: Conform) -> None:
     assert unpacked(["init", "mine"])[0] == 0
     code, out = unpacked(["test", "mine/spec/lease.charter"])
-    assert (code, "exit 1: 2 deviations that no overlay entry explains" in out) == (1, True), out
+    assert (code, "exit 1: 2 findings that no overlay entry explains" in out) == (1, True), out
     assert "renew/lost: expected reply = false, got true" in out
     assert 'acquire/granted: expected reply.token = "#3", got "#2"' in out
     code, out = unpacked(["targets", "--json"])

@@ -12,6 +12,7 @@ from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.compared import WISHES, Left, read, shown
+from conform.runs.findings import is_new
 
 VERDICTS: Mapping[str, str] = {
     "conforms": "the charter allows every step",
@@ -76,16 +77,16 @@ def claim(run: ReportedRun) -> Claim:
     count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
     baseline = run.count("baseline_deviations")
     known -= new + baseline
-    measured = f"{plural(count, 'vector')} judged; {plural(new, 'divergence')} not explained"
+    measured = f"{plural(count, 'vector')} judged; {unexplained(run, new)}"
     if not count:
         return Claim("void", "nothing judged", "No vector was judged, so nothing is claimed.")
     if known:
         entries = sum(count > 0 for name, count in run.counts("by_entry").items()
                       if name != TOGETHER)  # fmt: skip
         covered = plural(entries, "entry", "entries")
-        measured += f", {plural(known, 'divergence')} explained by {covered} of the overlay"
+        measured += f", {plural(known, 'deviation')} explained by {covered} of the overlay"
     if baseline:
-        measured += f", {plural(baseline, 'divergence')} known in the baseline"
+        measured += f", {plural(baseline, 'deviation')} known in the baseline"
     if run.about.get("limit") or run.about.get("selection"):
         measured += "; a part of the suite"
     left = [item for item in uncompared(run) if item.allowed not in WISHES]
@@ -104,7 +105,17 @@ def claim(run: ReportedRun) -> Claim:
         return Claim("void", "incomplete", sentence)
     if known or baseline:
         return Claim("known", "explained deviations", sentence)
-    return Claim("good", "no divergence", sentence)
+    return Claim("good", "no deviation", sentence)
+
+
+def unexplained(run: ReportedRun, new: int) -> str:
+    """How many findings nothing explains, with their `new` deviations; older runs have no list of
+    findings."""
+    listed = run.summary.get("findings")
+    if not new or not isinstance(listed, list):
+        return f"{plural(new, 'deviation')} not explained"
+    found = sum(is_new(item) for item in listed if isinstance(item, dict))
+    return f"{plural(found, 'finding')} not explained ({plural(new, 'deviation')})"
 
 
 def uncompared(run: ReportedRun) -> tuple[Left, ...]:

@@ -69,6 +69,11 @@ class RunFinding:
         }
 
 
+def is_new(listed: Mapping[str, Json]) -> bool:
+    """Whether neither the overlay nor the baseline explains a finding as summary.json lists it."""
+    return not listed["entry"] and not listed["known"]
+
+
 def finding_id(entry: str, cause: str) -> str:
     """The id of the finding that a deviation belongs to; `entry` as in the dataset: the first of
     several names counts."""

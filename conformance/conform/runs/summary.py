@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
+from conform.console.terminal import plural
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.compared import Left, saw_all, sentence
@@ -154,7 +155,9 @@ def _exit(
     new = counts.new_deviations - inputs.known
     if new:
         nor = " and the baseline does not know" if inputs.baseline.place else ""
-        reasons.append((1, f"{new} deviations that no overlay entry explains{nor}"))
+        found = plural(sum(one.new for one in inputs.findings), "finding")
+        steps = plural(new, "deviation")
+        reasons.append((1, f"{found} that no overlay entry explains{nor} ({steps})"))
     if inputs.strict and inputs.stale_baseline:
         names = ", ".join(inputs.stale_baseline)
         reasons.append((1, f"findings of the baseline that were not seen: {names} (--strict)"))
@@ -174,7 +177,7 @@ def _exit(
         )
     strictly = counts.deviations - inputs.known
     if inputs.strict and strictly:
-        reasons.append((1, f"{strictly} deviations from the charter (--strict)"))
+        reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
     if any(not left.allowed for left in inputs.left):
         reasons.append((3, sentence(counts.judged, inputs.suite, inputs.left)))
     if not reasons:

@@ -124,9 +124,8 @@ def test_links_lead_somewhere_and_stay_on_the_disk_but_for_citations(site):
 
 def test_index_claims_what_was_measured(site):
     text = Page(site / "index.html").text
-    assert (
-        "5 vectors judged; 3 divergences not explained, 1 divergence explained by 1 entry" in text
-    )
+    counted = "2 findings not explained (3 deviations), 1 deviation explained by 1 entry"
+    assert f"5 vectors judged; {counted}" in text
     assert "level “metadata”" in text
     assert re.search(r"S0 §5.2 .* diverges", text)
     assert re.search(r"no text speaks silent create_topic conforms", text)
@@ -240,7 +239,7 @@ def test_report_is_withheld_when_a_canary_misbehaved(tmp_path):
     assert not page.faults
     assert "This report is withheld" in page.text
     assert sample.HOSTILE in page.text
-    assert "divergence" not in page.text
+    assert "not explained" not in page.text
 
 
 def test_report_without_suite_and_sections_still_shows_findings(tmp_path, monkeypatch):
@@ -310,7 +309,7 @@ def test_command_ends_with_3_when_the_report_is_withheld(tmp_path, capsys):
     bad = sample.write_suite_and_run(tmp_path, "run-2", "4.0.2", trusted=False)
     out = ["--out", str(tmp_path / "site")]
     assert main(["report", str(good), *out]) == 0
-    assert "5 vectors judged; 3 divergences not explained" in capsys.readouterr().out
+    assert "5 vectors judged; 2 findings not explained (3 deviations)" in capsys.readouterr().out
     assert main(["report", str(bad), "--json", *out]) == 3
     assert json.loads(capsys.readouterr().out)["withheld"] is True
     assert main(["report", str(tmp_path / "nothing"), *out]) == 2

@@ -23,27 +23,27 @@ def run(**summary):
 @pytest.mark.parametrize(
     ("summary", "tone", "sentence"),
     [
-        ({}, "good", "12,345 vectors judged; 0 divergences not explained."),
+        ({}, "good", "12,345 vectors judged; 0 deviations not explained."),
         ({"deviations": 3, "by_entry": {"x": 3, "y": 0}}, "known",
-         "12,345 vectors judged; 0 divergences not explained, 3 divergences explained by 1 entry"
+         "12,345 vectors judged; 0 deviations not explained, 3 deviations explained by 1 entry"
          " of the overlay."),
         ({"deviations": 1, "new_deviations": 1}, "bad",
-         "12,345 vectors judged; 1 divergence not explained."),
+         "12,345 vectors judged; 1 deviation not explained."),
         ({"verdicts": {"unsupported": 9}}, "void", "No vector was judged, so nothing is claimed."),
         ({"not_compared": [left("unsupported votes"), left("variable leader", REASON)]}, "void",
-         "12,345 vectors judged; 0 divergences not explained; not compared: 1,200 unsupported"
+         "12,345 vectors judged; 0 deviations not explained; not compared: 1,200 unsupported"
          " votes, the variable leader (allowed)."),
         ({"not_compared": [left("image", REASON)]}, "good",
-         "12,345 vectors judged; 0 divergences not explained; not compared: the image of 1,200"
+         "12,345 vectors judged; 0 deviations not explained; not compared: the image of 1,200"
          " (allowed)."),
         ({"not_compared": [left("crashed")], "deviations": 1, "new_deviations": 1}, "bad",
-         "12,345 vectors judged; 1 divergence not explained; not compared: 1,200 crashed."),
+         "12,345 vectors judged; 1 deviation not explained; not compared: 1,200 crashed."),
         ({"not_compared": [left("not asked", "--limit")]}, "good",
-         "12,345 vectors judged; 0 divergences not explained."),
+         "12,345 vectors judged; 0 deviations not explained."),
         ({"stale_entries": ["x"]}, "bad",
-         "12,345 vectors judged; 0 divergences not explained. No longer seen: x."),
+         "12,345 vectors judged; 0 deviations not explained. No longer seen: x."),
         ({"claimed_too_much": [{"id": "v", "step": 1, "branch": "b"}]}, "bad",
-         "12,345 vectors judged; 0 divergences not explained. The target follows the charter where"
+         "12,345 vectors judged; 0 deviations not explained. The target follows the charter where"
          " its overlay says that it differs."),
     ],
 )  # fmt: skip

@@ -19,7 +19,7 @@ EXAMPLES = """examples:
   conform rejudge build/runs/A --suite 9f01c2aa --out build/new --baseline baselines/lease.toml
 
 The target is not run: a changed charter changes answers, not questions. Exit codes are
-those of `conform run`: 0 no divergence, or only what the overlay or the baseline explain; 1 a new
+those of `conform run`: 0 no deviation, or only what the overlay or the baseline explain; 1 a new
 one, or an entry that no longer applies; 3 vectors were left unjudged, or a canary misbehaved.
 """
 

@@ -30,7 +30,7 @@ EXAMPLES = """examples:
 Warns if generated/ is older than the charter; `conform test` brings it up to date. Repeat the
 command to resume an interrupted run.
 
-Exit code 0: no divergence, or only those that the target's overlay or the baseline explain; 1: a
+Exit code 0: no deviation, or only those that the target's overlay or the baseline explain; 1: a
 new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, a canary
 misbehaved, or batches broke; 5: a generated model has a bug.
 """
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", default="", help="folder of the run, or its URI"
                         " (default: build/runs/ID)")  # fmt: skip
     parser.add_argument(
-        "--strict", action="store_true", help="exit code 1 for any divergence that the baseline"
+        "--strict", action="store_true", help="exit code 1 for any deviation that the baseline"
         " does not know, and for findings that it lists in vain",
     )  # fmt: skip
     parser.add_argument(

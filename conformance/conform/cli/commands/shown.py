@@ -14,7 +14,7 @@ from conform.judging.claims import refused
 from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
-from conform.runs.findings import shrunk_lines
+from conform.runs.findings import is_new, shrunk_lines
 
 UNLOADED = "unsupported load"
 """The name of vectors that start in a given state, if the adapter does not claim `load`."""
@@ -121,6 +121,7 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
         lines.append(("steps not judged", _number(counted["not_judged_steps"])))
     lines.append(("(state, branch) pairs", _number(counted["distinct_pairs"])))
     if counted["deviations"]:
+        lines.append(("new findings", number(sum(is_new(item) for item in _findings(counted)))))
         lines.append(("deviations", _number(counted["deviations"])))
         lines.append(("  new", _number(counted["new_deviations"])))
         entries = counted["by_entry"]
@@ -141,10 +142,8 @@ def _count(value: Json) -> int:
 
 def _show_findings(finished: Finished, most: int = 12) -> None:
     """Shows the findings: those that the overlay does not explain first, the gravest first."""
-    listed = finished.summary["findings"]
-    assert isinstance(listed, list)
-    findings = [item for item in listed if isinstance(item, dict)]
-    new = [item for item in findings if not item["entry"] and not item["known"]]
+    findings = _findings(finished.summary)
+    new = [item for item in findings if is_new(item)]
     for item in new[:most]:
         told = one_line(shortened(str(item["sentence"]), 200))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
@@ -159,6 +158,12 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
             told = f"{item['id']}  known: {one_line(str(item['known']))}"
             out(f"  {item['severity']:<5}  {told}")
     out("")
+
+
+def _findings(counted: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    listed = counted["findings"]
+    assert isinstance(listed, list)
+    return [item for item in listed if isinstance(item, dict)]
 
 
 def show_example(finished: Finished, item: Mapping[str, Json]) -> None:
@@ -226,6 +231,6 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     rest = f"; not met: {', '.join(unmet)}" if unmet else ""
     if known:
         by = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
-        found = f"{_number(known)} deviations, all of them explained by {by}"
+        found = f"{plural(_count(known), 'deviation')}, all of them explained by {by}"
         return f"fine: {found}{rest}; {compared}"
     return f"fine: no deviation from the charter{rest}; {compared}"
