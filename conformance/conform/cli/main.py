@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import importlib
 import io
 import os
@@ -147,10 +148,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prepare_process() -> None:
-    """Signals, output and temporary files of a process of its own."""
+    """Signals, output, memory and temporary files of a process of its own."""
     from conform.console.interrupts import stop_on_signals
     from conform.storage.scratch import claim_scratch
 
+    gc.set_threshold(100_000, 10, 10)  # models are kept: looking for cycles in them takes a quarter
     stop_on_signals()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

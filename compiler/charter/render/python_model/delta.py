@@ -67,8 +67,8 @@ def delta_text(plain: Plain, sibling: Texts, page: Page, about: str) -> str | No
     if methods:
         read |= names_read("\n".join([f"class {CHANGED}:", *methods.values()])) | {plain.klass}
     read -= constants.keys() | functions.keys()
-    typed = import_lines(plain.module, names_defined(plain.texts.model) & read, depth=1)
-    wire = names_defined(plain.texts.wire) & read
+    model, wire = (names_defined(body) & read for body in plain.texts.bodies)
+    typed = import_lines(plain.module, model, depth=1)
     typed += import_lines(wire_module(plain.module), wire, depth=1)
     rendered = (
         environment(PACKAGE)
@@ -137,7 +137,7 @@ class Parts:
         constants: dict[str, str] = {}
         functions: dict[str, str] = {}
         state, methods = "", dict[str, str]()
-        for text in (texts.model, texts.wire):
+        for text in texts.bodies:
             lines = text.splitlines()
             for node in parsed(text).body:
                 written = _lines_of(node, lines)

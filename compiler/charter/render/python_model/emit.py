@@ -48,10 +48,12 @@ def prelude_text() -> str:
 @dataclass(frozen=True, slots=True)
 class Texts:
     """The texts of a model's two modules. `wire`, the module `wire_module`, has its functions for
-    the judge; the model itself does not use JSON."""
+    the judge; the model itself does not use JSON. `bodies` are both without their imports: the tree
+    that gave the imports also gives the differences from another model."""
 
     model: str
     wire: str
+    bodies: tuple[str, str]
 
 
 def wire_module(module: str) -> str:
@@ -102,10 +104,10 @@ class ComponentPrinter:
 
     def texts(self) -> Texts:
         """Both modules."""
-        body = self.body()
+        body, wire = self.body(), self.wire_body()
         modules = {self.page.prelude: PRELUDE, self.page.module: names_defined(body)}
         model = with_imports(body, {self.page.prelude: PRELUDE})
-        return Texts(model, with_imports(self.wire_body(), modules))
+        return Texts(model, with_imports(wire, modules), (body, wire))
 
     def wire_body(self) -> str:
         """The JSON form without its imports."""
