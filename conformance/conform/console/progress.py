@@ -1,9 +1,10 @@
-"""A progress bar on stderr; silent where stderr is no terminal."""
+"""Progress on stderr: a bar, or a line from time to time where stderr is no terminal."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,12 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from conform.console.terminal import number, say
+
 _PAUSE = 0.25
+SOONEST, LATEST = 10.0, 60.0
+"""Seconds between progress lines if stderr is not a terminal: as long as the work has run, within
+these bounds."""
 
 
 @contextlib.contextmanager
@@ -20,7 +26,8 @@ def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[]
     few times a second."""
     console = Console(stderr=True)
     if not sys.stderr.isatty():
-        yield lambda: None
+        with _repeated(JudgedLines(title, total, done)):
+            yield lambda: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TextColumn("vectors"), TimeElapsedColumn())  # fmt: skip
@@ -42,7 +49,9 @@ def tasks(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """A bar over tasks; it yields a function of the last task's name, the number of finished tasks,
     and the number of all."""
     if not sys.stderr.isatty():
-        yield lambda name, done, total: None
+        now = time.monotonic()
+        lines = _Lines(now, now)
+        yield lambda name, done, total: lines(f"{title}: {name} ({done} of {total})")
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TextColumn("{task.fields[last]}"), TimeElapsedColumn())  # fmt: skip
@@ -63,6 +72,50 @@ def left(levels: Sequence[int], rest: int) -> int | None:
         return None
     ratio = max(levels[-1] / levels[-2], levels[-2] / levels[-3])
     return rest + round(levels[-1] * ratio / (1 - ratio)) if ratio <= 0.9 else None
+
+
+@dataclass(slots=True)
+class JudgedLines:
+    """Lines that say how many of `total` vectors are judged, and how long there was no verdict."""
+
+    title: str
+    total: int
+    done: Callable[[], int]
+    judged: int = 0
+    at: float = field(default_factory=time.monotonic)
+
+    def line(self, now: float) -> str:
+        """The line at the time `now`."""
+        judged = self.done()
+        if judged != self.judged:
+            self.judged, self.at = judged, now
+        text = f"{self.title}: {number(judged)} of {number(self.total)} vectors judged"
+        quiet = now - self.at
+        return f"{text}, none of them in the last {span(quiet)}" if quiet >= SOONEST else text
+
+
+@contextlib.contextmanager
+def _repeated(lines: JudgedLines) -> Iterator[None]:
+    """A context in which a thread prints a line from time to time: the work may be waiting for an
+    adapter that hangs."""
+    begun, ended = time.monotonic(), threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(_pause(time.monotonic() - begun)):
+            say(f"conform: {lines.line(time.monotonic())}")
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _pause(worked: float) -> float:
+    """How long to wait for the next line after so many seconds of work."""
+    return min(LATEST, max(SOONEST, worked))
 
 
 @dataclass(slots=True)
@@ -104,11 +157,6 @@ def span(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
 
 
-SOONEST, LATEST = 10.0, 60.0
-"""Seconds between progress lines if stderr is not a terminal: as long as the search has run, within
-these bounds."""
-
-
 @dataclass(slots=True)
 class SearchListener:
     """The callback for the progress of a search: distinct states, transitions, the level, and
@@ -140,10 +188,9 @@ class _Lines:
 
     def __call__(self, line: str) -> None:
         now = time.monotonic()
-        if now - self.said >= min(LATEST, max(SOONEST, self.said - self.begun)):
+        if now - self.said >= _pause(self.said - self.begun):
             self.said = now
-            sys.stderr.write(f"conform: {line}\n")
-            sys.stderr.flush()
+            say(f"conform: {line}")
 
 
 @contextlib.contextmanager

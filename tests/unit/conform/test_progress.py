@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
-from conform.console.progress import Pace, left, searching, span
+from conform.console.progress import JudgedLines, Pace, bar, left, searching, span
 
 
 def lines(sizes: list[int]) -> list[str]:
@@ -90,3 +92,28 @@ def test_what_is_done_beside_the_search_has_a_pace_of_its_own(
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("conform: 1,000 states (100/s)")
     assert second.startswith("conform: eventually, states: 50 states (5/s)")
+
+
+def test_a_run_says_how_far_it_is_and_since_when_nothing_came() -> None:
+    judged = [640, 640, 700]
+    lines = JudgedLines("lease-go", 2_000, lambda: judged.pop(0), at=0.0)
+    assert lines.line(10.0) == "lease-go: 640 of 2,000 vectors judged"
+    told = "lease-go: 640 of 2,000 vectors judged, none of them in the last 20 s"
+    assert lines.line(30.0) == told
+    assert lines.line(60.0) == "lease-go: 700 of 2,000 vectors judged"
+
+
+def test_lines_come_while_the_work_waits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("conform.console.progress.SOONEST", 0.01)
+    monkeypatch.setattr("conform.console.progress.LATEST", 0.01)
+    asked = threading.Event()
+
+    def done() -> int:
+        asked.set()
+        return 3
+
+    with bar("lease-go", 9, done):
+        assert asked.wait(60)
+    assert "conform: lease-go: 3 of 9 vectors judged" in capsys.readouterr().err
