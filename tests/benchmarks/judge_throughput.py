@@ -115,7 +115,8 @@ def toy(scratch):
 def real(target, release, wanted):
     resolved = resolve(RunSelection("", target, release, wanted))
     model = resolved.suite.manifest.models.charter
-    return resolved.suite, RunContext("", "", resolved.prepared.start, model, resolved.entries)
+    start, entries = resolved.prepared.start, resolved.entries
+    return resolved.suite, RunContext("", "", start, model=model, entries=entries)
 
 
 def main():

@@ -15,12 +15,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from charter.formats.canonical import Json
 
 Number = Fraction
+
+_LABEL = re.compile(r'"#[0-9]+(\.[0-9]+)?"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,15 @@ class Labels:
         if isinstance(value, list):
             return [self._rename(item) for item in value]
         return value
+
+
+def legend(texts: Iterable[str]) -> str:
+    """What the labels of counters mean that texts hold, in one line; "" if they hold none."""
+    found = [match for text in texts for match in _LABEL.finditer(text)]
+    if not found:
+        return ""
+    between = ', "#1.5" lies between #1 and #2' if any(match[1] for match in found) else ""
+    return f'"#1" < "#2": counters by their order, not their values{between}'
 
 
 _OPAQUE = ("@", "~", "#")

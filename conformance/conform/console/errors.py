@@ -7,6 +7,11 @@ code of the command line. Mistakes of an implementation are verdicts, not errors
 from __future__ import annotations
 
 
+def first_line(error: Exception) -> str:
+    """The first line of an error's text, at most 200 characters; its kind if it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
 class ConformError(Exception):
     """Base of all that the command line shows as one sentence."""
 

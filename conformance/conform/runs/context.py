@@ -4,7 +4,7 @@ serialised."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
@@ -34,6 +34,7 @@ class RunContext:
     run: str
     place: str
     start: AdapterStart
+    _: KW_ONLY
     model: str = ""
     entries: Mapping[str, str] = field(default_factory=dict)
     variables: tuple[str, ...] = ()

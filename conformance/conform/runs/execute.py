@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -63,6 +63,7 @@ class RunOptions:
     """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors."""
 
     target: str
+    _: KW_ONLY
     release: str = ""
     suite: str = ""
     engine: Engine = "auto"

@@ -83,8 +83,8 @@ def rejudge(
     module = manifest.models.charter
     same = model.is_of(module, manifest.spec_digest)
     context = RunContext(
-        str(about["id"]), new.place, AdapterStart(()), module, entries, reference=same,
-        types=manifest.judged_types(),
+        str(about["id"]), new.place, AdapterStart(()), model=module, entries=entries,
+        reference=same, types=manifest.judged_types(),
     )  # fmt: skip
     job = _Job(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)

@@ -16,7 +16,7 @@ import orjson
 from pyarrow import fs
 
 from charter.formats.canonical import Json
-from conform.console.errors import BadRun, CannotWrite
+from conform.console.errors import BadRun, CannotWrite, first_line
 from conform.storage.arrow import pa
 from conform.storage.tables import DATASETS, DatasetRows
 from conform.storage.writer import BucketWriter
@@ -41,7 +41,7 @@ def filesystem(place: str) -> tuple[fs.FileSystem, str]:
         found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(place)
     except (OSError, ValueError) as error:
         raise CannotWrite(
-            f"{place} names no file system that can be reached ({_first_line(error)}); use a URI"
+            f"{place} names no file system that can be reached ({first_line(error)}); use a URI"
             " such as file:///FOLDER, s3://BUCKET/FOLDER or hdfs://HOST/FOLDER"
         ) from None
     return found
@@ -82,7 +82,7 @@ class RunFolder:
             system.delete_file(probe)
         except OSError as error:
             raise CannotWrite(
-                f"{self.place} cannot be read and written ({_first_line(error)}); name another"
+                f"{self.place} cannot be read and written ({first_line(error)}); name another"
                 f" folder with {option}, or make this one reachable"
             ) from None
 
@@ -341,10 +341,6 @@ def _reason(name: str, error: Exception) -> str:
         return f"it holds no {name}"
     reason = getattr(error, "strerror", None) or "it cannot be read"
     return f"{name}: {reason}"
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def _parquet(table: pa.Table) -> Callable[[str, fs.FileSystem], None]:

@@ -76,7 +76,7 @@ def test_model_that_fails_has_no_answer():
 
 
 def context(reference=True):
-    return RunContext("run", "", AdapterStart(()), CHARTER, reference=reference)
+    return RunContext("run", "", AdapterStart(()), model=CHARTER, reference=reference)
 
 
 def test_forged_answer_makes_the_canary_misbehave():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from charter.formats.canonical import Json
-from charter.formats.labels import Labels
+from charter.formats.labels import Labels, legend
 
 
 def relabel(*steps: Json) -> list[Json]:
@@ -102,3 +102,19 @@ def order_pattern(history):
 def test_renaming_twice_changes_nothing(history):
     once = relabel(*as_json(history))
     assert relabel(*once) == once
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ((), ""),
+        (("reply 1.5", 'expected "~1"'), ""),
+        (('token = "#2"',), '"#1" < "#2": counters by their order, not their values'),
+        (
+            ('token = "#2"', 'expected "#3", got "#0.5"'),
+            '"#1" < "#2": counters by their order, not their values, "#1.5" lies between #1 and #2',
+        ),
+    ],
+)
+def test_legend_explains_the_labels_that_are_shown(texts: tuple[str, ...], told: str) -> None:
+    assert legend(texts) == told

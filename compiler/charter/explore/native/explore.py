@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -33,6 +33,7 @@ class NativeOptions:
     turns out to be long; `first`: stop at the end of the level in which something is wrong."""
 
     choices: Choices = DEFAULT
+    _: KW_ONLY
     most_states: int = 0
     workers: int = 1
     cache: Path | None = None

@@ -41,16 +41,16 @@ class Unit:
     labels: list[str] = field(default_factory=list)
     printed: set[str] = field(default_factory=set)
     trail: int = -1
+    declared: Mapping[str, s.Function] = field(init=False)
+    """The declared functions by their names."""
+
+    def __post_init__(self) -> None:
+        self.declared = {f.name: f for f in self.model.functions}
 
     @property
     def model(self) -> s.Model:
         """The model."""
         return self.machine.model
-
-    @property
-    def declared(self) -> Mapping[str, s.Function]:
-        """The declared functions by their names."""
-        return {f.name: f for f in self.model.functions}
 
     def site(self, why: str, span: Span) -> int:
         """The number of a place where evaluation can fail."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.labels import legend
 from charter.formats.verdict import Kind, Severity
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import out, out_json
@@ -85,6 +86,8 @@ def _show(replayed: Replayed, resolved: ResolvedRun, title: str) -> None:
         out("")
         _show_step(step, before)
         before = step.observation
+    if explained := legend(key(step.json()).decode() for step in replayed.steps):
+        out(f"\n({explained})")
     out("")
     last = f"{str(verdict.kind).replace('_', ' ')}: {verdict.judged} steps judged"
     if verdict.not_judged:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.labels import legend
 from conform.adapters.stdio import BETWEEN, STDERR
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
@@ -148,6 +149,8 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         told = one_line(shortened(str(item["sentence"]), 200))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
         show_example(finished, item)
+    if explained := legend(text for item in new[:most] for text in _texts_of(item)):
+        out(f"         ({explained})")
     if len(new) > most:
         out(f"         and {len(new) - most} more findings: --json, or conform report")
     for item in findings:
@@ -164,6 +167,15 @@ def _findings(counted: Mapping[str, Json]) -> list[Mapping[str, Json]]:
     listed = counted["findings"]
     assert isinstance(listed, list)
     return [item for item in listed if isinstance(item, dict)]
+
+
+def _texts_of(item: Mapping[str, Json]) -> tuple[str, ...]:
+    """All that is shown of a finding."""
+    shrunk = item["shrunk"]
+    return (
+        str(item["sentence"]),
+        *(shrunk_lines(shrunk) if isinstance(shrunk, dict) and shrunk else ()),
+    )
 
 
 def show_example(finished: Finished, item: Mapping[str, Json]) -> None:

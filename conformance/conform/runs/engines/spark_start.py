@@ -19,7 +19,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from conform.adapters.targets import python_path
-from conform.console.errors import MissingEngine
+from conform.console.errors import MissingEngine, first_line
 from conform.runs.engines.cluster import address_of, is_local
 from conform.runs.engines.shipping import packed_packages
 
@@ -143,13 +143,8 @@ def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inli
     lines = [line.strip() for line in said if not line.startswith(_CHATTER)]
     old = [line for line in lines if any(word in line for word in _JAVA)]
     grave = [line for line in lines if _GRAVE.search(line)]
-    reason = next(iter((*old, *grave, *lines)), "") or _first_line(error)
+    reason = next(iter((*old, *grave, *lines)), "") or first_line(error)
     reason = reason.removeprefix('Exception in thread "main" ')[:200].rstrip(".")
     java = any(word in reason for word in _JAVA)
     remedy = "it needs Java 17 or newer (set JAVA_HOME)" if java else "see --master"
     return f"Spark did not start ({reason}); {remedy}, or use {instead}"
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__
