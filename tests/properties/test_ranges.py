@@ -42,9 +42,13 @@ class Drawer:
         """An expression of numbers."""
         rng = self.rng
         if depth == 0 or rng.random() < 0.25:
-            return rng.choice((*names, *names, "few", "1"))
+            return rng.choice((*names, *names, "few", "1", "(sum i in Side: each[i])"))
         left, right = self.number(names, depth - 1), self.number(names, depth - 1)
-        match rng.randrange(10):
+        match rng.randrange(12):
+            case 10:
+                return f"(sum i in Side: {rng.choice(('each[i]', 'each[i] + 1', '1 - each[i]'))})"
+            case 11:
+                return f"(sum i in {{{left}, {right}}}: i)"
             case 0:
                 return f"{rng.choice(('min', 'max'))}({left}, {right})"
             case 1:
@@ -79,9 +83,9 @@ class Drawer:
 
     def function(self, at: int) -> str:
         """A function, in one line."""
-        names = ("p", "q", "r")
+        names = ("p", "q", "each[LEFT]", "each[e]")
         body = f"if {self.condition(names, 2)} then {self.number(names, 2)} else 0"
-        params = "p: int 0..few, q: int 0..few, r: int 0..many"
+        params = "p: int 0..few, q: int 0..few, e: Side, each: map Side -> int 0..many"
         return f"fun f{at}({params}) -> {self.rng.choice(TYPES)} = {body}"
 
     def updates(self, names: tuple[str, ...]) -> str:
@@ -154,8 +158,8 @@ def outside(machine: n.Component | n.System, model: n.Model, rng: Random) -> Ite
 
 def test_accepted_functions_stay_in_range() -> None:
     drawer = Drawer(1)
-    model = accepted(WORDS, [drawer.function(at) for at in range(400)])
-    assert 60 < len(model.functions) < 300
+    model = accepted(WORDS, [drawer.function(at) for at in range(240)])
+    assert 40 < len(model.functions) < 120
     for universe, function in product(UNIVERSES, model.functions):
         evaluator = Evaluator.of(model, "", universe)
         names = [param.name for param in function.params]
@@ -167,7 +171,7 @@ def test_accepted_functions_stay_in_range() -> None:
 def test_accepted_operations_stay_in_range() -> None:
     drawer = Drawer(3)
     before = f"{WORDS}\ncomponent part{STATE}"
-    lines = [drawer.operation(at) for at in range(160)]
+    lines = [drawer.operation(at) for at in range(100)]
     model = accepted(before, lines, "}\nwitness moves of part: a > 0")
     assert 10 < len(model.components[0].operations) < 150
     assert list(outside(model.components[0], model, drawer.rng)) == []
@@ -176,7 +180,7 @@ def test_accepted_operations_stay_in_range() -> None:
 def test_accepted_steps_stay_in_range() -> None:
     drawer = Drawer(4)
     before = f"{WORDS}\nsystem whole{STATE}"
-    lines = [drawer.step(at) for at in range(120)]
+    lines = [drawer.step(at) for at in range(80)]
     model = accepted(before, lines, "}\nwitness moves of whole: a > 0")
     assert 10 < len(model.systems[0].steps) < 150
     assert list(outside(model.systems[0], model, drawer.rng)) == []

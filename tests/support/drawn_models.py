@@ -249,12 +249,16 @@ class Drawer:
         if kind != ANY:
             sized = builtin("size", ANY, self.expr(SET, names, less))
             return builtin("min", kind, sized, lit(ANY, 3))
-        match self.rng.randint(0, 3):
+        match self.rng.randint(0, 4):
             case 0:
                 of = self.rng.choice((SET, LIST, SEQ))
                 return builtin("size", ANY, self.expr(of, names, less))
             case 1:
                 return n.Unary("negate", self.expr(ANY, names, less), type=ANY)
+            case 2:
+                local, domain = self.name(), self.expr(SET, names, less)
+                body = self.expr(self.rng.choice((ANY, SMALL)), {**names, local: S}, less)
+                return n.Quantified("sum", local, domain, body, type=ANY)
             case _:
                 op: n.BinaryOp = self.rng.choice(("add", "sub", "mul"))
                 return binary(op, self.expr(ANY, names, 0), self.expr(SMALL, names, 0), ANY)

@@ -153,7 +153,7 @@ def _larger(inner: st.SearchStrategy[nodes.Expr]) -> st.SearchStrategy[nodes.Exp
         st.builds(nodes.MapLit, binders, inner),
         st.builds(
             nodes.Quantifier,
-            st.sampled_from(["forall", "some", "exactly one", "the"]),
+            st.sampled_from(["forall", "some", "exactly one", "the", "sum"]),
             binder_lists,
             inner,
         ),

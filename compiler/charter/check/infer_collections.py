@@ -5,7 +5,7 @@ from __future__ import annotations
 from charter.check.infer_operators import is_open
 from charter.check.patterns import ranged
 from charter.check.scopes import TypeScope, unknown
-from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
+from charter.check.types import BOOL, INT, UNKNOWN, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import locals_of
@@ -181,7 +181,7 @@ def map_literal(scope: TypeScope, node: sx.MapLit, expected: ty.Type | None) -> 
 
 
 def quantifier(scope: TypeScope, node: sx.Quantifier) -> ir.Expr:
-    """`forall`, `some`, `exactly one`, `the`."""
+    """`forall`, `some`, `exactly one`, `the`, `sum`."""
     if node.kind in ("exactly one", "the") and len(node.binders) > 1:
         why = f"`{node.kind}` takes one variable"
         return scope.wrong("type/arity", why, node.binders[1].span)
@@ -190,14 +190,14 @@ def quantifier(scope: TypeScope, node: sx.Quantifier) -> ir.Expr:
 
 def _quantified(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
     if depth == len(node.binders):
-        return scope.check(node.body, BOOL)
+        return scope.check(node.body, INT if node.kind == "sum" else BOOL)
     binder = node.binders[depth]
     if isinstance(binder, sx.PatternBinder):
         return _quantified_in_parts(scope, node, depth)
     source, inner_type = domain(scope, binder.domain)
     inner, name = scope.bind(binder.name, inner_type)
     body = _quantified(inner, node, depth + 1)
-    kind = inner_type if node.kind == "the" else BOOL
+    kind = inner_type if node.kind == "the" else INT if node.kind == "sum" else BOOL
     return ir.Quantified(node.kind, name, source, body, type=kind, span=node.span)
 
 
@@ -209,9 +209,10 @@ def _quantified_in_parts(scope: TypeScope, node: sx.Quantifier, depth: int) -> i
         why = "`the` needs a member or a key, and this pattern has neither"
         return scope.wrong("type/mismatch", why, node.span, hint="`the k, present(x) in m: ...`")
     parts = ranged(scope, binder)
-    neutral = ir.Literal(node.kind == "forall", type=BOOL, span=binder.span)
+    kind: ty.Type = INT if node.kind == "sum" else BOOL
+    nothing = 0 if node.kind == "sum" else node.kind == "forall"
+    neutral = ir.Literal(nothing, type=kind, span=binder.span)
     body = parts.where(_quantified(parts.scope, node, depth + 1), neutral)
-    kind: ty.Type = BOOL
     if node.kind == "the" and parts.variable is not None:
         kind = parts.variable.type
     return parts.over(

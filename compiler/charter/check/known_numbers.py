@@ -3,7 +3,7 @@ from comparisons that are true there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
@@ -13,6 +13,7 @@ from charter.check.relations import (
     cancelled,
     const,
     implied,
+    is_part,
     linear,
     of_clamps,
     of_limit,
@@ -142,9 +143,22 @@ class KnownNumbers:
             return True
         return most > 0 and any(
             self.is_at_most_zero(left, most - 1)
-            for relation in (*self.relations, *of_clamps(form))
+            for relation in (*self.relations, *of_clamps(form), *self.of_sums(form))
             for left in cancelled(form, relation)
         )
+
+    def of_sums(self, form: Linear) -> Iterator[Linear]:
+        """The sums that are at most 0 because `form` has `held[a]` and `sum x in T: held[x]`, where
+        no number is negative: one of them is at most all of them."""
+        for whole in form.terms:
+            if not isinstance(whole, ir.Quantified) or whole.kind != "sum":
+                continue
+            if not isinstance(whole.domain, ir.Domain):
+                continue
+            each = self.ranging(whole.name, whole.domain).interval(whole.body)
+            if self.arithmetic.inside(each, Interval(ty.Limit(), None)):
+                parts = (term for term in form.terms if is_part(term, whole))
+                yield from (Linear(0, {part: 1, whole: -1}) for part in parts)
 
     def greatest(self, form: Linear) -> int | None:
         """The greatest value that the intervals of its terms allow a sum. Constants stay symbols
@@ -203,6 +217,10 @@ class KnownNumbers:
                 return self.any_case(expr)
             case ir.Builtin():
                 return self.of_builtin(expr)
+            case ir.Quantified(kind="the"):
+                return self.of_members(expr.domain)
+            case ir.Quantified(kind="sum"):
+                return self.of_sum(expr)
             case _:
                 return of_type(expr.type)
 
@@ -216,7 +234,7 @@ class KnownNumbers:
     def of_builtin(self, expr: ir.Builtin) -> Interval:
         match expr.name, expr.args:
             case "size", (of,):
-                return Interval(ty.Limit("", 0), _most_items(of))
+                return Interval(ty.Limit("", 0), self.most_items(of))
             case "min", (left, right):
                 return self.arithmetic.smaller(self.interval(left), self.interval(right))
             case "max", (left, right):
@@ -228,6 +246,40 @@ class KnownNumbers:
                 return self.arithmetic.either(inner, self.interval(otherwise))
             case _:
                 return of_type(expr.type)
+
+    def of_sum(self, expr: ir.Quantified) -> Interval:
+        """As many numbers as the domain has members, each in the interval of the body."""
+        zero = ty.Limit()
+        each = self.ranging(expr.name, expr.domain).interval(expr.body)
+        most = self.most_items(expr.domain)
+        fewest = most if isinstance(expr.domain, ir.Domain) else zero
+        found = self.arithmetic.multiply(Interval(fewest, most), each)
+        not_negative = self.arithmetic.inside(each, Interval(zero, None))
+        not_positive = self.arithmetic.inside(each, Interval(None, zero))
+        sign = Interval(zero if not_negative else None, zero if not_positive else None)
+        return self.arithmetic.both(found, sign)
+
+    def most_items(self, of: ir.Expr) -> ty.Limit | None:
+        """The greatest size that a set, a sequence or a ranking can have."""
+        match of, of.type:
+            case ((ir.SetNew(items=items) | ir.SeqNew(items=items)), _):
+                return ty.Limit("", len(items))
+            case _, ty.Seq(limit=limit):
+                return limit
+            case _, ty.Set(inner=ty.Enum(members=all_)) | ty.Ranking(inner=ty.Enum(members=all_)):
+                return ty.Limit("", len(all_))
+            case _, ty.Set(inner=ty.Bool()):
+                return ty.Limit("", 2)
+            case _, ty.Set(inner=ty.Int(high=ty.Limit()) as inner):
+                numbers = of_type(inner)
+                return shifted(self.arithmetic.subtract(numbers, numbers).high, 1)
+            case (ir.Comprehend(flatten=False, domain=inside), _) | (
+                ir.Binary(op="intersection" | "difference", left=inside),
+                _,
+            ):
+                return self.most_items(inside)
+            case _:
+                return None
 
     def of_members(self, group: ir.Expr) -> Interval:
         """The interval of all members of a set of numbers."""
@@ -275,17 +327,3 @@ def _without(found: Interval, other: Interval) -> Interval:
     low = shifted(found.low, 1) if found.low == other.low else None
     high = shifted(found.high, -1) if found.high == other.high else None
     return Interval(low, high)
-
-
-def _most_items(of: ir.Expr) -> ty.Limit | None:
-    match of, of.type:
-        case ((ir.SetNew(items=items) | ir.SeqNew(items=items)), _):
-            return ty.Limit("", len(items))
-        case _, ty.Seq(limit=limit):
-            return limit
-        case _, ty.Set(inner=ty.Enum(members=members)) | ty.Ranking(inner=ty.Enum(members=members)):
-            return ty.Limit("", len(members))
-        case _, ty.Set(inner=ty.Bool()):
-            return ty.Limit("", 2)
-        case _:
-            return None

@@ -211,6 +211,8 @@ class _Ranges:
             case ir.Quantified():
                 self.flow(expr.domain, None, place)
                 self.flow(expr.body, None, place.ranging(expr.name, expr.domain))
+                if slot is not None:
+                    self.fit(expr, slot, place)
             case _:
                 for child, wanted in places(expr, slot, self.functions):
                     self.flow(child, wanted, place)

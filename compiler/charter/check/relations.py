@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from charter.check.types import INT
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.walk import substitute
+from charter.core.walk import nodes, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,12 @@ def of_clamps(form: Linear) -> Iterator[Linear]:
             sign = 1 if term.name == "min" else -1
             for side in term.args:
                 yield Linear(0, {term: sign}).plus(linear(side), -sign)
+
+
+def is_part(term: ir.Expr, whole: ir.Quantified) -> bool:
+    """Whether `term` is the body of `whole` for the key of one of its lookups."""
+    keys = (node.key for node in nodes(term) if isinstance(node, ir.MapGet))
+    return any(substitute(whole.body, {whole.name: key}) == term for key in keys)
 
 
 def cancelled(form: Linear, relation: Linear) -> Iterator[Linear]:

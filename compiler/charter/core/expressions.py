@@ -215,10 +215,10 @@ class Comprehend(Typed, Generic[E_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class Quantified(Typed, Generic[E_co]):
-    """`forall`, `some`, `exactly one` (bool), or `the` (the only member with the property; fails
-    otherwise)."""
+    """`forall`, `some`, `exactly one` (bool), `the` (the only member with the property; fails
+    otherwise), or `sum` (of the bodies, which are numbers)."""
 
-    kind: OneOf["forall", "some", "exactly one", "the"]
+    kind: OneOf["forall", "some", "exactly one", "the", "sum"]
     name: str
     domain: E_co
     body: E_co

@@ -168,7 +168,7 @@ def quantified(expr: ir.Quantified) -> Iterator[ExprEdit]:
             yield _quantifier(expr, "some")
         case "some":
             yield _quantifier(expr, "forall")
-        case "exactly one" | "the":
+        case "exactly one" | "the" | "sum":
             pass
         case _:
             assert_never(expr.kind)

@@ -137,13 +137,20 @@ def size(types: TermsOfTypes, value: Sym) -> Number:
         case Mask(members=members):
             return types.numbers.count(list(members))
         case Bag(items=items):
-            terms, first = types.terms, list[Term]()
-            for i, (there, item) in enumerate(items):
-                seen = terms.or_(*(terms.and_(p, types.equal(item, x)) for p, x in items[:i]))
-                first.append(terms.and_(there, terms.not_(seen)))
-            return types.numbers.count(first)
+            return types.numbers.count([there for there, _ in distinct(types, items)])
         case _:
             raise TypeError("size of something that has none")
+
+
+def distinct(
+    types: TermsOfTypes, items: tuple[tuple[Term, Sym], ...]
+) -> tuple[tuple[Term, Sym], ...]:
+    """Items of a set, each only where none before it is the same."""
+    terms, first = types.terms, list[tuple[Term, Sym]]()
+    for i, (there, item) in enumerate(items):
+        seen = terms.or_(*(terms.and_(p, types.equal(item, x)) for p, x in items[:i]))
+        first.append((terms.and_(there, terms.not_(seen)), item))
+    return tuple(first)
 
 
 def primitive(types: TermsOfTypes, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:

@@ -21,7 +21,7 @@ from charter.diagnostics import Span
 from charter.prove import collections as col
 from charter.prove.terms import FALSE, TRUE, Term, Terms
 from charter.prove.terms_of_types import TermsOfTypes
-from charter.prove.values import Bag, Fields, Mask, Maybe, ScalarTerm, Sym, Tagged
+from charter.prove.values import Bag, Fields, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 from charter.semantics.builtins import ordered
 
 Names = Mapping[str, Sym]
@@ -111,6 +111,8 @@ class Encoder:
                 keys_ = types.keys(t.map_of(e.type).key)[1]
                 coded = [self.encode(part, view, {**names, name: key}) for key in keys_]
                 return Fields(tuple(v for v, _ in coded)), terms.and_(*(d for _, d in coded))
+            case n.Quantified(kind="sum"):
+                return self.sum(e, view, names)
             case n.Quantified():
                 return self.quantified(e, view, names)
             case n.Comprehend():
@@ -233,6 +235,22 @@ class Encoder:
         every = terms.and_(*(terms.implies(there, goes_on) for there, goes_on, _ in seen))
         truth = every if e.kind == "forall" else terms.not_(every)
         return ScalarTerm(truth), terms.and_(defined, rest)
+
+    def sum(self, e: n.Quantified[s.Expr], view: View, names: Names) -> Coded:
+        """`sum`: each member counts once, or not at all."""
+        terms, numbers = self.terms, self.types.numbers
+        domain, defined = self.set_of(e.domain, view, names)
+        total, parts = numbers.constant(0), [defined]
+        members = self.walk(domain, e.domain.type)
+        if isinstance(domain, Bag):
+            members = col.distinct(self.types, members)
+        for there, item in members:
+            with self.under(there):
+                value, ok = self.encode(e.body, view, {**names, e.name: item})
+            parts.append(terms.implies(there, ok))
+            addend = numbers.choose(there, cast(Number, value), numbers.constant(0))
+            total = numbers.add(total, addend)
+        return total, terms.and_(*parts)
 
     def comprehend(self, e: n.Comprehend[s.Expr], view: View, names: Names) -> Coded:
         """A comprehension: the set of its bodies, or their union."""

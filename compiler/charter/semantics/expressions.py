@@ -97,6 +97,8 @@ class Expressions:
                 return self._operation(e)
             case n.Call() | n.Let() | n.Match():
                 return self._naming(e)
+            case n.Quantified(kind="sum"):
+                return self._sum(e)
             case n.Quantified():
                 return self._quantified(e)
             case n.Comprehend():
@@ -270,6 +272,17 @@ class Expressions:
             return found[0]
 
         return decided
+
+    def _sum(self, e: n.Quantified) -> Code:
+        members, body, name = self._members(e.domain), self.code(e.body), e.name
+
+        def summed(scope: Scope, names: Locals) -> Value:
+            local, total = dict(names), 0
+            for local[name] in members(scope, names):
+                total += cast(int, body(scope, local))
+            return total
+
+        return summed
 
     def _comprehend(self, e: n.Comprehend) -> Code:
         members, name = self._members(e.domain), e.name

@@ -256,7 +256,7 @@ def _filter(reader: TreeReader, node: Tree) -> Expr:
 def _quantifier(reader: TreeReader, node: Tree) -> Expr:
     kind, binders, body = node.children
     match " ".join(leaf(kind).text.split()):
-        case ("forall" | "some" | "exactly one" | "the") as word:
+        case ("forall" | "some" | "exactly one" | "the" | "sum") as word:
             return nodes.Quantifier(
                 word, binders_of(reader, binders), expr(reader, body), span=reader.span(node)
             )

@@ -321,8 +321,8 @@ GROUPS: Final = (
     (
         "an expression",
         frozenset({"NAME", "RECORD_NAME", "INT", "true", "false", "none", "{", "[", "(", "<"})
-        | frozenset({"-", "not", "if", "match", "forall", "some", "EXACTLY_ONE", "the", "took"})
-        | frozenset({"_LET_EXPRESSION"}),
+        | frozenset({"-", "not", "if", "match", "forall", "some", "EXACTLY_ONE", "the", "sum"})
+        | frozenset({"took", "_LET_EXPRESSION"}),
     ),
 )
 """Groups of tokens that the message names by the first one, if at least two thirds of the group are

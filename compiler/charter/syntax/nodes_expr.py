@@ -253,10 +253,10 @@ class MapLit(Node):
 
 @dataclass(frozen=True, slots=True)
 class Quantifier(Node):
-    """`forall x in S, y in T: body`, `some ...`; of one variable `exactly one x in S: body` and
-    `the x in S: body` (that one)."""
+    """`forall x in S, y in T: body`, `some ...`, `sum ...`; of one variable
+    `exactly one x in S: body` and `the x in S: body` (that one)."""
 
-    kind: Literal["forall", "some", "exactly one", "the"]
+    kind: Literal["forall", "some", "exactly one", "the", "sum"]
     binders: tuple[AnyBinder, ...]
     body: Expr
 

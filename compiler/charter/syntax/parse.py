@@ -32,7 +32,7 @@ WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 AHEAD: Final = re.compile(r"\\b$|\(\?[=!].*$", re.DOTALL)
 SPACES: Final = re.compile(r"\\s\+|\[(?:\s|\\[trnf])+\]\+")
 PHRASE: Final = re.compile(r"[a-z]+(?: [a-z]+)+")
-BINDING: Final = frozenset({"FORALL", "SOME", "EXACTLY_ONE", "THE", "COMMA"})
+BINDING: Final = frozenset({"FORALL", "SOME", "EXACTLY_ONE", "THE", "SUM", "COMMA"})
 
 
 class PairLets:

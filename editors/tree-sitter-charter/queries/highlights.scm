@@ -1,7 +1,7 @@
 (comment) @comment
 (string) @string
 (number) @number
-["and" "else" "for" "forall" "if" "implies" "in" "is" "let" "match" "not" "or" "some" "subset" "the" "then" "took" "with" "in any order" "leads to" "exactly one"] @keyword.operator
+["and" "else" "for" "forall" "if" "implies" "in" "is" "let" "match" "not" "or" "some" "subset" "sum" "the" "then" "took" "with" "in any order" "leads to" "exactly one"] @keyword.operator
 ["int" "map" "max" "option" "ranking" "seq" "set"] @type.builtin
 ["add" "after" "alias" "always" "at" "because" "before" "branch" "budget" "by" "carries" "caught" "channel" "charter_gap" "cites" "component" "conjunct" "const" "counter" "do" "documented_difference" "drop" "duplicating" "entry" "enum" "eventually" "expect" "fair" "fault" "fifo" "fragment" "from" "fun" "ghost" "history" "include" "instance" "known_defect" "like" "lossy" "misses" "mutant" "observe" "of" "offers" "only" "opaque" "operation" "overlay" "pick" "property" "protocol" "receive" "record" "replace" "reply" "require" "saying" "scenario" "send" "setup" "slot" "sort" "source" "start" "state" "step" "stepwise" "suspected_defect" "system" "to" "type" "union" "update" "variant" "volatile" "when" "witness"] @keyword
 ["false" "none" "true"] @constant.builtin

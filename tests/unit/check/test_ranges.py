@@ -14,7 +14,8 @@ from charter.diagnostics import Source
 
 PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
 MORE = (
-    "n: int 0..limit, k: int 0..limit, c: int 0..limit, m: int 0..3, each: map Status -> int 0..9"
+    f"{PARAMS}, k: int 0..limit, c: int 0..limit, each: map Status -> int 0..9,"
+    " numbers: set int 1..4"
 )
 
 
@@ -86,6 +87,17 @@ def test_arithmetic_that_may_leave_is_refused(result: str, text: str) -> None:
         ("int 0..limit", "max(n, k) - k"),
         ("int 0..9", "if each[ON] <= n then n - each[ON] else 0"),
         ("set int 0..limit", "{ n - i for i in {k, c} if i <= n }"),
+        ("int 0..18", "sum t in Status: each[t]"),
+        ("int 2..20", "sum t in Status: each[t] + 1"),
+        ("int -18..0", "sum t in Status: 0 - each[t]"),
+        ("int 0..18", "sum t in s: if t == ON then 0 else n"),
+        ("int 0..6", "sum i in {m, n}: min(i, 3)"),
+        ("int 0..12", "sum i in { min(m, j) for j in {k, c, m, n} if j > 0 } - {m}: 3"),
+        ("int 0..72", "sum t in s, i in {k, c, m, n}: min(9, i + n)"),
+        ("int 0..16", "sum i in numbers: i"),
+        ("int 0..limit", "if (sum t in Status: each[t]) + n <= limit then n + each[ON] else 0"),
+        ("int 0..limit", "if n + (sum t in Status: each[t]) <= c then c - each[ON] - n else 0"),
+        ("int 0..limit", "the i in {n, min(k, n)}: i > 0"),
         ("bool", "k <= n and fits(n - k)"),
         ("bool", "k > n or fits(n - k)"),
         ("bool", "k <= n implies fits(n - k)"),
@@ -112,6 +124,15 @@ def test_a_comparison_of_two_variables_bounds_sums_and_differences(result: str, 
         ("int 0..limit", "min(n, k) - k"),
         ("int 0..9", "if each[ON] <= n then n - each[OFF] else 0"),
         ("set int 0..limit", "{ n - i for i in {k, c} if n <= i }"),
+        ("int 0..17", "sum t in Status: each[t]"),
+        ("int 3..20", "sum t in Status: each[t] + 1"),
+        ("int 1..18", "sum t in s: each[t] + 1"),
+        ("int 0..9999", "sum b in Broker: 1"),
+        ("int 0..15", "sum i in numbers: i"),
+        ("int 0..limit", "if (sum t in Status: each[t] - 1) <= limit then each[ON] - 1 else 0"),
+        ("int 0..9", "if (sum t in s: each[t]) + n <= 9 then n + each[ON] else 0"),
+        ("int 0..9", "if (sum t in Status: each[t]) <= 9 then each[ON] + each[OFF] else 0"),
+        ("int 0..limit", "the i in {n + 1}: true"),
     ],
 )
 def test_a_comparison_does_not_bound_another_difference(result: str, text: str) -> None:

@@ -407,9 +407,9 @@ def wide() -> n.Model:
         """
         protocol wide
         component counter {
-          state sum: int 0..99 = 0
+          state got: int 0..99 = 0
           operation add(x: int 0..32, y: int 0..32, z: int 0..32) -> bool {
-            branch last when x == 32 and y == 32 and z == 32 and sum == 0 { sum' = 99 reply true }
+            branch last when x == 32 and y == 32 and z == 32 and got == 0 { got' = 99 reply true }
             branch other { reply false }
           }
         }

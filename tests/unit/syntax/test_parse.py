@@ -236,6 +236,13 @@ def test_only_what_reaches_right_is_ambiguous_when_the_grammar_is_built(
     assert ambiguous == {"expr", "logic", "comparison", "sum", "product", "keys"}
 
 
+def test_a_sum_reaches_as_far_right_as_a_quantifier() -> None:
+    found = expression("sum a, present(x) in m, b in s: x + b")
+    assert isinstance(found, nodes.Quantifier) and found.kind == "sum" and len(found.binders) == 2
+    assert show_expr(found) == "sum a, present(x) in m, b in s: x + b"
+    assert show_expr(expression("(sum b in s: b) + 1")) == "(sum b in s: b) + 1"
+
+
 def test_exactly_and_one_are_names_where_they_do_not_stand_together() -> None:
     found = expression("exactly\n one one_ in exactly: one({one_}) and exactly_one")
     assert isinstance(found, nodes.Quantifier) and found.kind == "exactly one"

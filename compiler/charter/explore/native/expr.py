@@ -110,6 +110,8 @@ class Expr:
                 return self.value(part)
             case n.MapNew(name=name, value=part):
                 return self.map_new(t.map_of(e.type), name, part)
+            case n.Quantified(kind="sum"):
+                return loops.summed(self, e)
             case n.Quantified():
                 return loops.quantified(self, e)
             case n.Comprehend():

@@ -18,23 +18,23 @@ UNROLLED = 4
 """Loops over so few members are written out."""
 
 
-def each(expr: ExprEmitter, name: str, domain: s.Expr) -> Iterator[None]:
+def each(expr: ExprEmitter, name: str, domain: s.Expr) -> Iterator[int]:
     """Emits a loop over a set, in the order of the domain. The caller prints the body at each
-    `yield`: once per member if unrolled, else once."""
+    `yield`: once per member if unrolled, else once. Yields how often that body runs at most."""
     code, inner = expr.code, t.inner_of(domain.type)
     mask = scalar(expr.value(domain))
     ref, ty, size = mask.ref, mask.ty, mask.high - mask.low + 1
     if size > UNROLLED:
         with code.when(code.nonzero(ref, ty)), code.choosing(ref, ty) as at:
             expr.names[name] = expr.member(inner, at, mask)
-            yield
+            yield size
         return
     for i in range(size):
         expr.names[name] = expr.member(inner, i, mask)
         test = code.nonzero(code.binary("and", ref, 1 << i, ty), ty)
         if test != FALSE:
             with code.when(test):
-                yield
+                yield 1
 
 
 def quantified(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Truth:
@@ -55,6 +55,18 @@ def quantified(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Truth:
     code.start(after)
     known = code.nonzero(code.load(found))
     return known if decides else code.negation(known)
+
+
+def summed(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Scalar:
+    """Emits `sum`; its range is that of as many bodies as the domain has members."""
+    code, total = expr.code, expr.code.memory(1)
+    low = high = 0
+    code.store(0, total)
+    for times in each(expr, e.name, e.domain):
+        value = scalar(expr.value(e.body))
+        code.store(code.add(code.load(total), value.ref), total)
+        low, high = low + times * min(0, value.low), high + times * max(0, value.high)
+    return operators.in_a_word(Scalar(code.load(total), low, high))
 
 
 def comprehend(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> Scalar:

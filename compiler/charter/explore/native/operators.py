@@ -109,4 +109,11 @@ def arithmetic(
         if not isinstance(found, int):
             with expr.code.unless(expr.code.compare("ule", found, 63)):
                 expr.fatal(FATAL_COUNTER)
-    return Scalar(found, min(ends), high)
+    return in_a_word(Scalar(found, min(ends), high))
+
+
+def in_a_word(number: Scalar) -> Scalar:
+    """The same number. Raises CannotCompile where it may have more than 64 bits."""
+    if number.low < -(1 << 63) or number.high >= 1 << 63:
+        raise CannotCompile("a number of more than 64 bits")
+    return number

@@ -414,8 +414,8 @@ class ExprPrinter:
         return clauses, e
 
     def quantified(self, e: n.Quantified) -> Piece:
-        """`all(... for ...)`, `any(...)`, `sum(...) == 1`, `only(...)`; `forall` in `forall` and
-        `some` in `some` share a comprehension."""
+        """`all(... for ...)`, `any(...)`, `sum(...)`, `sum(...) == 1`, `only(...)`; a `forall`,
+        `some` or `sum` in one of its kind shares its comprehension."""
         if found := member(e):
             return self.membership(*found)
         if e.kind == "the" and e.body == TRUE:
@@ -433,7 +433,7 @@ class ExprPrinter:
                 clauses.append(self.clause(body.name, body.domain))
             body = body.body
         lets, body = self.inner_lets(body)
-        word = "all" if e.kind == "forall" else "any"
+        word = {"forall": "all", "some": "any"}.get(e.kind, e.kind)
         return Piece(Block(f"{word}(", (self.unsure(body), *clauses, *lets), ")", ""))
 
     def membership(self, e: n.Expr, sets: Sequence[n.Expr]) -> Piece:

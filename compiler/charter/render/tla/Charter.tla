@@ -18,6 +18,9 @@ Min(S) == IF S = {} THEN Assert(FALSE, "min of an empty set")
           ELSE CHOOSE x \in S : \A y \in S : x <= y
 Max(S) == IF S = {} THEN Assert(FALSE, "max of an empty set")
           ELSE CHOOSE x \in S : \A y \in S : x >= y
+SumOf(f) == LET RECURSIVE Over(_)
+                Over(S) == IF S = {} THEN 0 ELSE LET x == AnyOf(S) IN f[x] + Over(S \ {x})
+            IN  Over(DOMAIN f)
 NotEmpty(S) == IF S = {} THEN Assert(FALSE, "nothing to pick") ELSE S
 OrNone(S) == IF S = {} THEN {None} ELSE S
 Bounded(s, limit) == IF Len(s) <= limit THEN s

@@ -156,6 +156,9 @@ class Printer:
                 return TlaPiece(doc, OPEN)
             case n.Let():
                 return TlaPiece(self.let(e), OPEN)
+            case n.Quantified(kind="sum", name=name, domain=domain, body=body):
+                over = Around(f"{self.local(name)} \\in ", self.members(domain))
+                return TlaPiece(Around("SumOf([", Infix(over, "|->", self.doc(body)), "])"))
             case n.Quantified():
                 return TlaPiece(self.quantified(e), OPEN)
             case _:

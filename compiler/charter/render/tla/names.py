@@ -25,7 +25,7 @@ STANDARD = _words("""
 HELPERS = _words("""
     Charter None Holds Checked AnyOf Min Max NotEmpty OrNone Bounded Distinct Get Members Nth
     Take Drop Keep Option BoundedSeq AllSeqs Rankings Choices Rank Offer Offers OrOfferNone AtMost
-    OffersOfMap
+    OffersOfMap SumOf
 """)
 OURS = _words("""
     Init vars event Answers Takes TypeOK Inside View InstanceInit InstanceNext self
