@@ -10,11 +10,13 @@ from charter.formats.canonical import Json
 from conform.reports.runs import ReportedRun, mapping
 from conform.reports.sections import EntrySection
 from conform.runs.findings import (
+    COUNTED,
     GROUPED,
     FindingExample,
     FindingGroup,
     gravity,
     grouped,
+    lengths,
     sentence,
     shrunk_lines,
 )
@@ -90,9 +92,9 @@ class Finding(FindingGroup):
 
 def findings(run: ReportedRun) -> tuple[Finding, ...]:
     """The findings of a run: new ones first, then by severity, then by number of vectors."""
-    lengths = _lengths(run)
+    operations = lengths(run.columns("verdicts", COUNTED))
     batches = run.dataset("deviations").to_batches(columns=GROUPED)
-    found = grouped(batches, lambda name, entry: _finding(run, name, entry), lengths)
+    found = grouped(batches, lambda name, entry: _finding(run, name, entry), operations)
     labels = run.labels({name for finding in found.values() for name in finding.cases})
     for finding in found.values():
         known = {name: labels[name] for name in finding.cases if name in labels}
@@ -136,14 +138,3 @@ def _listed(run: ReportedRun) -> dict[str, Mapping[str, Json]]:
     listed = run.summary.get("findings")
     held = [mapping(item) for item in listed] if isinstance(listed, list) else []
     return {str(item["id"]): item for item in held}
-
-
-def _lengths(run: ReportedRun) -> dict[str, int]:
-    """The number of operations of each diverging vector."""
-    table = run.columns("verdicts", ["id", "kind", "judged", "not_judged"])
-    columns = [table.column(name).to_pylist() for name in table.column_names]
-    return {
-        name: judged + left
-        for name, kind, judged, left in zip(*columns, strict=True)
-        if kind == "diverges"
-    }

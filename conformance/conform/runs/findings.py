@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.verdict import Severity
+from charter.formats.verdict import Kind, Severity
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
 from conform.judging.relabel import key
 from conform.judging.walk import is_fault
@@ -166,11 +166,27 @@ def grouped(
     return groups
 
 
+COUNTED = ["id", "kind", "judged", "not_judged"]
+"""The columns of `verdicts` by which operations are counted."""
+
+
+def lengths(verdicts: pa.Table) -> dict[str, int]:
+    """The number of operations of each diverging vector."""
+    columns = [verdicts.column(name).to_pylist() for name in COUNTED]
+    return {
+        name: judged + left
+        for name, kind, judged, left in zip(*columns, strict=True)
+        if kind == str(Kind.DIVERGES)
+    }
+
+
 def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
     """The findings of a run: those that no overlay entry explains first, then the gravest, then
     those with most vectors."""
     table = folder.table("deviations")
-    groups = grouped(table.select(GROUPED).to_batches(), lambda name, _: FindingGroup(name))
+    batches = table.select(GROUPED).to_batches()
+    operations = lengths(folder.table("verdicts").select(COUNTED))
+    groups = grouped(batches, lambda name, _: FindingGroup(name), operations)
     firsts = {group.id: group.first for group in groups.values()}
     examples = {(first.step, first.id, first.cause) for first in firsts.values()}
     rows = _rows(table, {first.id for first in firsts.values()})

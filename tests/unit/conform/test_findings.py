@@ -20,12 +20,15 @@ def row(vector, step=1, **given):
             json.dumps(allowed), json.dumps(seen), rest["entry"], rest["cause"], ["x"])  # fmt: skip
 
 
-def found(tmp_path, *rows):
+def found(tmp_path, *rows, operations=()):
     tables = {"verdicts": VERDICTS, "deviations": DEVIATIONS, "observations": OBSERVATIONS,
               "transitions": TRANSITIONS}  # fmt: skip
     held = {name: DatasetRows(schema) for name, schema in tables.items()}
     for one in rows:
         held["deviations"].add(*one)
+    for vector, judged, left in operations:
+        shown = (3, "go/done", "state", 1, True)
+        held["verdicts"].add(vector, "diverges", "", *shown, judged, left, ["go/done"], "b")
     folder = RunFolder(str(tmp_path))
     folder.commit(0, held, {})
     return run_findings(folder)
@@ -48,6 +51,12 @@ def test_example_is_the_vector_that_shows_it_earliest(tmp_path):
     (one,) = found(tmp_path, row("a", 5), row("b", 3), row("b", 4), row("c", 3))
     assert (one.vector, one.step, one.vectors, one.deviations) == ("b", 3, 3, 4)
     assert one.id == "f-cccccccccc"
+
+
+def test_of_vectors_that_show_it_equally_early_the_shortest_is_the_example(tmp_path):
+    lengths = (("a", 3, 2), ("b", 3, 1), ("c", 4, 1))
+    (one,) = found(tmp_path, row("a", 3), row("b", 3), row("c", 3), operations=lengths)
+    assert one.vector == "b"
 
 
 def test_sentence_says_what_was_expected_and_what_was_seen():
