@@ -213,6 +213,24 @@ MISTAKES: Final = (
         lambda s: s.last in {"for", "forall", "while"} and s.accepted == TARGET,
     ),
     Mistake(
+        "`sum` begins a sum; it is no name",
+        "write `sum x in S: e`, or choose another name",
+        (
+            "fun f(sum: int 0..9) -> bool = sum > 1",
+            "fun f(s: set int 0..9) -> bool = sum(s) > 1",
+        ),
+        lambda s: s.last == "sum" and s.accepted == {"NAME"},
+    ),
+    Mistake(
+        "a quantifier and a sum have no condition of their own",
+        "write `sum x in { x in S if c }: e`, `forall x in S: c implies e`, `some x in S: c and e`",
+        (
+            "fun f(s: set int 0..9) -> bool = (sum x in s if x > 1: x) > 1",
+            "fun f(s: set int 0..9) -> bool = forall x in s if x > 1: x > 2",
+        ),
+        lambda s: s.text == "if" and s.accepted >= {":", ","} and not s.expects(")"),
+    ),
+    Mistake(
         "a conjunct is addressed by its label",
         "give it one where it stands: `when label: condition`",
         (
