@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from tests.support import tlc
 from tests.support.agreement import import_model
-from tests.support.drawn_charters import component_text, drawn, system_text
+from tests.support.drawn_charters import component_text, drawn, summing_text, system_text
 from tests.support.engines import both, counts, natively, verdicts
 from tests.support.exhaustive import Tally, compare
 from tests.support.modelled import Compared
@@ -24,6 +24,7 @@ MOST = 1_500
 SAMPLED = 300
 """States that are asked of one that was left."""
 COMPONENTS = [0, 1, 4, 6, 9]
+SUMMING = [1, 4]
 SYSTEMS = [1, 3, 4, 7, 8, 9]
 """Seeds of charters that have many states."""
 SMALL = [(component_text, 1), (system_text, 1), (system_text, 4), (system_text, 9)]
@@ -63,6 +64,16 @@ def test_every_transition_is_as_defined_when_a_component_is_drawn(
     seed: int, tmp_path: Path
 ) -> None:
     tally = compared(drawn(component_text, seed), True, tmp_path)
+    assert tally.states >= 20 and tally.moves > 20 * tally.states
+
+
+@pytest.mark.parametrize("seed", SUMMING)
+def test_every_transition_is_as_defined_when_a_component_with_sums_is_drawn(
+    seed: int, tmp_path: Path
+) -> None:
+    model = drawn(summing_text, seed)
+    assert "(sum " in model.components[0].span.source.text
+    tally = compared(model, True, tmp_path)
     assert tally.states >= 20 and tally.moves > 20 * tally.states
 
 

@@ -73,6 +73,8 @@ class Writer:
 
     rng: Random
     fresh: int = 0
+    sums: bool = False
+    """Whether numbers are summed: one more way to write a number draws other charters."""
 
     def name(self) -> str:
         """An unused name."""
@@ -107,6 +109,7 @@ class Writer:
                 lambda: f"min({e('int')} + 1, 2)",
                 lambda: f"max({e('int')} - 1, 0)",
                 lambda: f"max({e('int')}, {e('int')})",
+                *([lambda: self.sum(names, x, less)] if self.sums else []),
             ],
             "Term": [lambda: f"bump({e('Term')})", lambda: f"max({e('Term')}, {e('Term')})"],
             "Node": [lambda: f"default({e('option Node')}, {e('Node')})"],
@@ -159,6 +162,11 @@ class Writer:
             "Color": [],
         }  # fmt: skip
         return [*found[kind], *(2 * [lambda: self.chosen(kind, names, less)])]
+
+    def sum(self, names: Names, x: str, less: int) -> str:
+        """The sum of a number over a set of nodes."""
+        body = self.expr("int", {**names, x: "Node"}, less)
+        return f"min((sum {x} in {self.expr('set Node', names, less)}: {body}), 2)"
 
     def truths(self, names: Names, less: int) -> list[Callable[[], str]]:
         """The same for conditions."""
@@ -312,9 +320,9 @@ SERVER: Names = {"row": "Row", "term": "Term"}
 CLIENT: Names = {"vote": "option Vote", "mood": "map Color -> Note", "order": "ranking Node"}
 
 
-def component_text(rng: Random) -> str:
+def component_text(rng: Random, *, sums: bool = False) -> str:
     """A component on its own: all kinds of state, and few argument values."""
-    writer = Writer(rng)
+    writer = Writer(rng, sums=sums)
     state = {**SERVER, **CLIENT}
     operations = {
         "ask": {"n": "Node", "seen": "Term", "sure": "bool"},
@@ -331,6 +339,11 @@ def component_text(rng: Random) -> str:
         f"witness met of machine: {holds[2]}",
         "instance tiny of machine { Node = 2 }",
     ])  # fmt: skip
+
+
+def summing_text(rng: Random) -> str:
+    """A component with sums."""
+    return component_text(rng, sums=True)
 
 
 def twice(rng: Random) -> str:
