@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from tests.support.boxes import TOY
 from tests.support.chroot import Chroot
-from tests.support.installed import Installed, wheel
+from tests.support.installed import Installed, InstalledProject, wheel
 
 from conform.cli import main as cli
 
@@ -47,11 +47,36 @@ def toy(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory):
+def built():
+    """The wheel."""
+    return wheel()
+
+
+@pytest.fixture(scope="session")
+def installed(built, tmp_path_factory):
     """The wheel from `make dist`, installed without extras where the checkout is not."""
-    built = wheel()
     with zipfile.ZipFile(built) as archive:
         assert not [name for name in archive.namelist() if name.startswith("charter_models")]
     made = Installed(Chroot.made(tmp_path_factory.mktemp("box") / "root"))
     made.install(built)
     return made
+
+
+@pytest.fixture(scope="session")
+def equipped(built, installed):
+    """The same folders, with all extras and pytest."""
+    made = Installed(installed.box, "venv with all")
+    made.install(built, "[all]", "pytest")
+    return made
+
+
+@pytest.fixture(scope="session")
+def mine(installed):
+    """A project that was tested once; its implementation has two bugs."""
+    installed.says("init", "my project")
+    told = installed.says("test", at="my project", code=1)
+    steps = ("check ", "\nscenarios ", "\nexplore ", "\nvectors ", "\ngenerate ", "\nledger ",
+             "\nExample: ", "\nreport ", "\nexit 1: look at ")  # fmt: skip
+    places = [told.index(step) for step in steps]
+    assert places == sorted(places), "all in one command, in this order"
+    return InstalledProject(installed, "my project")

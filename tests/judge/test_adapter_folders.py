@@ -2,16 +2,15 @@
 a lease service with two planted bugs, judged from an empty folder, and again when it is mended."""
 
 import json
-import re
 import shutil
 from importlib import resources
 
 import pytest
+from tests.support.planted import mend
 
 from charter import api
 from conform.project.skeletons import write_example
 
-BUGS = re.compile(r"((?:token_?is_?reused|released_?is_?renewed)\b[^=\n]*= ?)true", re.IGNORECASE)
 TOOLS = {"go": "go", "java": "javac", "node": "node", "python": "python3", "rust": "cargo"}
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TOOLS if name != "python"]
 
@@ -82,15 +81,3 @@ def test_the_example_has_two_findings_and_conforms_when_it_is_mended(conform, le
     code, out, err = conform("run", "--target", target, "--engine", "inline", "--out", "mended")
     assert code == 0, out + err
     assert json.loads((leases / "mended" / "summary.json").read_text())["deviations"] == 0
-
-
-def mend(folder):
-    """Switch the planted bugs off."""
-    mended = 0
-    sources = [path for path in folder.rglob("[lL]ease*.*") if path.is_file()]
-    for path in (path for path in sources if path.suffix != ".pyc"):
-        off = "False" if path.suffix == ".py" else "false"
-        text, count = BUGS.subn(rf"\g<1>{off}", path.read_text())
-        path.write_text(text)
-        mended += count
-    assert mended == 2

@@ -8,10 +8,9 @@ import shutil
 import subprocess
 
 import pytest
-from tests.support.installed import ROOT, Installed
+from tests.support.installed import ROOT, Installed, InstalledProject
 
 TEMPLATES = ("lease", "queue", "register", "raft")
-LANGUAGES = ("go", "node", "rust", "java", "python")
 SHADOW = "raise ImportError('a model of the user is not looked for here')"
 
 
@@ -98,101 +97,78 @@ def test_init_makes_a_project_that_checks_and_explores(installed: Installed, tem
 
 @pytest.mark.slow
 @pytest.mark.network
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_each_skeleton_of_a_language_passes_doctor(installed: Installed, language: str) -> None:
-    for template in TEMPLATES[1:]:
-        project = f"{template} in {language}"
-        installed.says("init", project, "--template", template, "--adapter", language)
-        installed.says("generate", at=project)
-        told = installed.says("doctor", "--adapter", f"{template}-{language}", at=project)
-        assert "ok  values are of the types of the charter" in told
-        told = installed.says("test", at=project, code=3)
-        assert "next: write `" in told and "operations yet" in told
-
-
-@pytest.fixture(scope="module")
-def mine(installed: Installed) -> Installed:
-    """With a project in the folder `mine`, whose implementation has two bugs."""
-    installed.says("init", "mine")
-    told = installed.says("test", at="mine", code=1)
-    steps = ("check ", "scenarios ", "explore ", "vectors ", "generate ", "ledger ", "Example: ")
-    places = [told.index(f"\n{step}" if step != steps[0] else step) for step in steps]
-    assert places == sorted(places), "all in one command, in this order"
-    assert (installed.folder / "mine/build/report/index.html").is_file()
-    return installed
-
-
-@pytest.mark.slow
-@pytest.mark.network
-def test_a_project_is_found_from_below_and_the_innermost_counts(mine: Installed) -> None:
-    below = mine.folder / "mine" / "deep" / "below"
-    below.mkdir(parents=True)
-    assert "\nexit 1: " in mine.says("test", at="mine/deep/below", code=1)
-    assert "lease-python" in mine.says("targets", at="mine/deep/below")
-    (below / "charter.toml").touch()
-    assert "lease-python" not in mine.says("targets", at="mine/deep/below")
-    assert "below/spec has no charter" in mine.says("test", at="mine/deep/below", code=2)
-    (below / "charter.toml").write_text('adapers = "../../adapters"\n')
-    told = mine.says("test", at="mine/deep/below", code=2)
+def test_a_project_is_found_from_below_and_the_innermost_counts(mine: InstalledProject) -> None:
+    project = mine.copied("outer")
+    assert (project.folder / "build/report/index.html").is_file()
+    below = InstalledProject(mine.installed, "outer/deep/below")
+    below.folder.mkdir(parents=True)
+    assert "\nexit 1: " in below.says("test", code=1)
+    assert "lease-python" in below.says("targets")
+    file = below.folder / "charter.toml"
+    file.touch()
+    assert "lease-python" not in below.says("targets")
+    assert "below/spec has no charter" in below.says("test", code=2)
+    file.write_text('adapers = "../../adapters"\n')
+    told = below.says("test", code=2)
     assert "'adapers' is not known; did you mean adapters?" in told and told.count("\n") == 1
-    shutil.rmtree(below)
 
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_nothing_in_site_packages_hides_the_models_of_a_user(mine: Installed) -> None:
-    (packages,) = mine.box.place(mine.bin).parent.glob("lib/python*/site-packages")
+def test_nothing_in_site_packages_hides_the_models_of_a_user(mine: InstalledProject) -> None:
+    place = mine.installed.box.place(mine.installed.bin).parent
+    (packages,) = place.glob("lib/python*/site-packages")
     (packages / "charter_models").mkdir()
     (packages / "charter_models" / "__init__.py").write_text(SHADOW)
-    assert not [name for name in mine.environment if name.startswith("CHARTER")]
-    told = mine.says("run", "--target", "lease-python", at="mine", code=1)
-    assert "exit 1: 2 deviations" in told and "canary" not in told
+    assert not [name for name in mine.installed.environment if name.startswith("CHARTER")]
+    told = mine.copied("shadowed").says("run", "--target", "lease-python", code=1)
     shutil.rmtree(packages / "charter_models")
+    assert "exit 1: 2 findings" in told and "canary" not in told
 
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_the_engine_is_chosen_by_size_and_can_be_forced(mine: Installed) -> None:
+def test_the_engine_is_chosen_by_size_and_can_be_forced(mine: InstalledProject) -> None:
     for forced in ((), ("--engine", "inline")):
         asked = ("run", "--target", "lease-python", *forced, "--out", "chosen", "--json")
-        code, out, _ = mine.conform(*asked, at="mine")
-        assert (code, json.loads(out)["summary"]["deviations"]) == (1, 2)
-        about = json.loads((mine.folder / "mine" / "chosen" / "run.json").read_text())
-        assert about["engine"] == "inline"
-        shutil.rmtree(mine.folder / "mine" / "chosen")
+        told = json.loads(mine.says(*asked, code=1))
+        assert (told["run"]["engine"], told["summary"]["deviations"]) == ("inline", 2)
 
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_a_charter_outside_of_a_project_is_told_where_it_belongs(mine: Installed) -> None:
-    shutil.copy(mine.folder / "mine" / "spec" / "lease.charter", mine.folder)
-    assert "no errors" in mine.says("check", "lease.charter")
-    for at, charter in (("", "lease.charter"), ("mine", "../lease.charter")):
-        told = mine.says("test", charter, at=at, code=2)
+def test_a_charter_outside_of_a_project_is_told_where_it_belongs(mine: InstalledProject) -> None:
+    shutil.copy(mine.folder / "spec" / "lease.charter", mine.installed.folder)
+    assert "no errors" in mine.says("check", "../lease.charter")
+    for project, charter in ((InstalledProject(mine.installed, ""), ""), (mine, "../")):
+        told = project.says("test", f"{charter}lease.charter", code=2)
         assert told.count("\n") == 1 and "`conform init` makes a project" in told
 
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_a_read_only_project_is_checked_and_a_run_needs_another_folder(mine: Installed) -> None:
-    mounted = 'mount --bind . . && mount -o remount,bind,ro . && cd . && exec "$@"'
+def test_a_read_only_project_is_checked_and_a_run_needs_another_folder(
+    mine: InstalledProject,
+) -> None:
+    mounted = 'mount --bind . . && mount -o remount,bind,ro . && cd "$PWD" && exec "$@"'
 
-    def conform(*command: str) -> tuple[int, str]:
-        done = mine.run("sh", "-c", mounted, "sh", f"{mine.bin}/conform", *command, at="mine")
-        return done[0], done[1] + done[2]
+    def conform(command: str) -> tuple[int, str]:
+        conform = f"{mine.installed.bin}/conform"
+        return mine.run("sh", "-c", mounted, "sh", conform, *command.split())
 
-    assert conform("check", "spec/lease.charter")[0] == 0
-    assert conform("explore", "spec/lease.charter")[0] == 0
-    code, told = conform("run", "--target", "lease-python", "--out", "/tmp/elsewhere")
-    assert (code, "exit 1: 2 deviations" in told) == (1, True)
+    assert conform("check spec/lease.charter")[0] == 0
+    assert conform("explore spec/lease.charter")[0] == 0
+    code, told = conform("run --target lease-python --out /tmp/elsewhere")
+    assert (code, "exit 1: 2 findings" in told) == (1, True)
     for command in ("run --target lease-python", "test", "vectors spec/lease.charter", "init more"):
-        code, told = conform(*command.split())
+        code, told = conform(command)
         (line,) = (line for line in told.splitlines() if line.startswith("conform: "))
         assert (code, "Read-only file system" in line, ";" in line) == (2, True, True), told
 
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_no_home_is_needed(mine: Installed) -> None:
-    code, out, err = mine.run(f"{mine.bin}/conform", "test", at="mine", without="HOME")
-    assert (code, "exit 1: 2 deviations" in out) == (1, True), err
+def test_no_home_is_needed(mine: InstalledProject) -> None:
+    installed = mine.installed
+    code, out, err = installed.run(f"{installed.bin}/conform", "test", at=mine.name, without="HOME")
+    assert (code, "exit 1: 2 findings" in out) == (1, True), err

@@ -64,7 +64,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(conform, here: Path) ->
     (here / "file").touch()
     code, _, err = conform("init", "file/mine", "--adapter", "none")
     assert (code, err.count("\n")) == (2, 1)
-    assert "charter.toml cannot be written: Not a directory" in err
+    assert "charter.toml cannot be written: Not a directory; name another folder\n" in err
 
 
 def test_the_first_test_of_a_skeleton_says_what_to_write_and_the_next_what_is_next(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -120,5 +121,6 @@ def _mount(*arguments: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the command
     enter(Path(sys.argv[1]), *sys.argv[2:4])
     sys.exit(subprocess.run(sys.argv[5:], cwd=sys.argv[4], check=False).returncode)

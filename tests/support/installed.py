@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.chroot import Chroot
@@ -14,7 +16,7 @@ WORK = "/somewhere/an empty földer"
 
 
 class Installed:
-    """An environment with the wheel and what is named in `more`, and a folder to work in."""
+    """An environment with the wheel, and a folder to work in."""
 
     def __init__(self, box: Chroot, name: str = "venv") -> None:
         self.box = box
@@ -31,32 +33,30 @@ class Installed:
         code, out, err = self.run(f"{self.bin}/python", "-m", "pip", "install", "--quiet", *what)
         assert code == 0, out + err
 
-    def started(self, command: Sequence[str], at: str = "") -> subprocess.Popen[str]:
-        """A process whose stdin and stdout are pipes."""
-        return subprocess.Popen(
-            self.box.command(f"{WORK}/{at}", command), env=self.environment,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+    def command(self, *command: str, at: str = "", without: str = "") -> list[str]:
+        """A command in a folder of the one to work in; the environment variable `without` is not
+        there."""
+        settings = [f"{key}={text}" for key, text in self.environment.items() if key != without]
+        return self.box.command(f"{WORK}/{at}", ("env", "-i", *settings, *command))
 
     def run(
         self, *command: str, at: str = "", without: str = "", told: str = ""
     ) -> tuple[int, str, str]:
-        """Run a command in a folder of the one to work in: exit code, stdout, stderr. Its stdin is
-        `told`, and the environment variable `without` is not there."""
-        settings = {name: text for name, text in self.environment.items() if name != without}
+        """Run a command: exit code, stdout, stderr. Its stdin is `told`."""
         done = subprocess.run(
-            self.box.command(f"{WORK}/{at}", command), capture_output=True, text=True, check=False,
-            env=settings, timeout=600, input=told,
+            self.command(*command, at=at, without=without),
+            capture_output=True, text=True, check=False, timeout=600, input=told,
         )  # fmt: skip
-        assert "Traceback" not in done.stderr + done.stdout, done.stderr + done.stdout
+        told = done.stderr + done.stdout
+        assert not re.search("^Traceback", told, re.MULTILINE), told
         return done.returncode, done.stdout, done.stderr
 
     def conform(self, *command: str, at: str = "", told: str = "") -> tuple[int, str, str]:
         return self.run(f"{self.bin}/conform", *command, at=at, told=told)
 
-    def says(self, *command: str, code: int = 0, at: str = "") -> str:
+    def says(self, *command: str, code: int = 0, at: str = "", told: str = "") -> str:
         """All that a command prints, which ends with this exit code."""
-        found, out, err = self.conform(*command, at=at)
+        found, out, err = self.conform(*command, at=at, told=told)
         assert found == code, out + err
         return out + err
 
@@ -64,6 +64,38 @@ class Installed:
         """The exit code of a command, and all that it printed."""
         code, out, err = self.conform(*command)
         return code, out + err
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledProject:
+    """A project in the folder to work in."""
+
+    installed: Installed
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Where it is, as seen from outside."""
+        return self.installed.folder / self.name
+
+    def says(self, *command: str, code: int = 0, told: str = "") -> str:
+        return self.installed.says(*command, code=code, at=self.name, told=told)
+
+    def run(self, *command: str) -> tuple[int, str]:
+        """Any command: exit code, and all that it printed."""
+        code, out, err = self.installed.run(*command, at=self.name)
+        return code, out + err
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace each `old` in a file."""
+        text = (self.folder / path).read_text(encoding="utf-8")
+        assert old in text
+        (self.folder / path).write_text(text.replace(old, new), encoding="utf-8")
+
+    def copied(self, name: str, by: Installed | None = None) -> InstalledProject:
+        """A copy beside it."""
+        shutil.copytree(self.folder, self.installed.folder / name)
+        return InstalledProject(by or self.installed, name)
 
 
 def wheel() -> Path:

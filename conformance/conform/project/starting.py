@@ -74,4 +74,6 @@ def _write(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
-        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None
+        raise CannotWrite(
+            f"{path} cannot be written: {error.strerror}; name another folder"
+        ) from None

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from tests.support.edited_texts import LEASE
+from tests.support.editor import Editor, opened
 
 from charter import api
 from charter.diagnostics import Source
@@ -21,73 +21,11 @@ from conform.cli.commands import lsp
 from conform.cli.main import main
 
 
-@dataclass(slots=True)
-class Editor:
-    """An editor with one open file."""
-
-    process: subprocess.Popen[bytes]
-    uri: str
-    asked: int = 0
-    told: list[dict[str, Json]] = field(default_factory=list)
-
-    def send(self, method: str, params: Json, **more: Json) -> None:
-        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.process.stdin.flush()
-
-    def read(self) -> dict[str, Json]:
-        assert self.process.stdout is not None
-        size = 0
-        while (line := self.process.stdout.readline().strip()) or not size:
-            assert line, "the server ended"
-            if line.lower().startswith(b"content-length:"):
-                size = int(line.split(b":")[1])
-        message = json.loads(self.process.stdout.read(size))
-        assert isinstance(message, dict)
-        return message
-
-    def ask(self, method: str, params: Json) -> dict[str, Json]:
-        """The answer to a question; messages before it are kept in `told`."""
-        self.asked += 1
-        self.send(method, params, id=self.asked)
-        while (message := self.read()).get("id") != self.asked:
-            self.told.append(message)
-        return message
-
-    def at(self, method: str, line: int, character: int, **more: Json) -> Json:
-        place: Json = {"line": line, "character": character}
-        document: Json = {"uri": self.uri}
-        answer = self.ask(method, {"textDocument": document, "position": place, **more})
-        return answer.get("result", answer.get("error"))
-
-    def diagnostics(self) -> list[tuple[Json, Json]]:
-        """The next diagnostics of the file: code and line."""
-        while True:
-            for message in self.told:
-                params = message.get("params")
-                if message.get("method") == "textDocument/publishDiagnostics":
-                    self.told.remove(message)
-                    assert isinstance(params, dict)
-                    found = json.loads(json.dumps(params["diagnostics"]))
-                    return [(each["code"], each["range"]["start"]["line"]) for each in found]
-            self.told.append(self.read())
-
-
 @contextmanager
 def editor(folder: Path) -> Iterator[Editor]:
     """An editor in which a new charter is open that was never saved."""
-    command = [sys.executable, "-m", "conform.cli.main", "lsp"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        found = Editor(process, (folder / "lease.charter").as_uri())
-        found.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
-        found.send("initialized", {})
-        document: Json = {"uri": found.uri, "languageId": "charter", "version": 1, "text": LEASE}
-        found.send("textDocument/didOpen", {"textDocument": document})
+    with opened([sys.executable, "-m", "conform.cli.main", "lsp"], folder, LEASE) as found:
         yield found
-        found.ask("shutdown", None)
-        found.send("exit", None)
-        assert process.wait(20) == 0
 
 
 def test_an_editor_gets_answers_when_it_speaks_with_the_server(tmp_path: Path) -> None:

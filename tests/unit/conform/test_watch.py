@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 from itertools import islice
 from pathlib import Path
 
@@ -109,6 +110,22 @@ def test_a_new_look_is_taken_when_a_file_is_saved_or_added(
     first, second = islice(watch.versions(tmp_path), 2)
     assert set(first) == {"a.charter"} and set(second) == {"a.charter", "b.charter"}
     assert len(naps) == 3
+
+
+def test_what_a_look_shows_is_delivered_when_the_output_is_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.charter").write_text("protocol a", encoding="utf-8")
+    pipe, shown = io.BytesIO(), []
+
+    def interrupt(_: float) -> None:
+        shown.append(pipe.getvalue())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch.time, "sleep", interrupt)
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(pipe, encoding="utf-8"))
+    assert main(["watch", str(tmp_path)]) == 130
+    assert shown and b": no errors" in shown[0]
 
 
 def test_it_ends_with_130_when_it_is_interrupted(

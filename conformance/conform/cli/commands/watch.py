@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         code = watch.look(stamp)
         if arguments.once:
             return code
+        sys.stdout.flush()  # a pipe keeps what is written
         say("watching; Ctrl-C ends")
     raise AssertionError("the files never end")
 
