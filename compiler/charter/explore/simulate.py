@@ -124,19 +124,20 @@ class _Walker:
         self, state: State, trace: Trace, names: Sequence[str]
     ) -> tuple[TraceStep, State] | None:
         """A random possible operation with random arguments, and one of its outcomes."""
+        arguments = Arguments.at(self.asked.machine, state)
         for name in self.chance.sample(names, len(names)):
-            for args, outcomes in self.offers(state, name, trace):
+            for args, outcomes in self.offers((state, trace), name, arguments):
                 if outcomes:
                     outcome = self.chance.choice(outcomes)
                     return TraceStep(name, args, outcome.branch), outcome.state
         return None
 
     def offers(
-        self, state: State, name: str, trace: Trace
+        self, at: Start, name: str, arguments: Arguments
     ) -> Iterator[tuple[tuple[Value, ...], list[Outcome]]]:
         """Some argument lists of an operation in random order, with their outcomes."""
-        machine = self.asked.machine
-        lists = Arguments.at(machine, state).of(machine.operations[name].params)
+        machine, (state, trace) = self.asked.machine, at
+        lists = arguments.of(machine.operations[name].params)
         for args in self.chance.sample(lists, min(len(lists), _ARGUMENTS)):
             if not offers(machine, state, name, args):
                 continue
