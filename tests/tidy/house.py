@@ -33,15 +33,20 @@ class File:
 
     def tree(self) -> ast.Module:
         """The syntax tree of a Python file; rules that read one file after another share it."""
-        return _parsed(self)
+        return _parsed(self)[0]
+
+    def nodes(self) -> Sequence[ast.AST]:
+        """All nodes of that tree."""
+        return _parsed(self)[1]
 
 
 Find = Callable[[File], Iterable[str]]
 
 
 @lru_cache(maxsize=1)
-def _parsed(file: File) -> ast.Module:
-    return ast.parse(file.text, file.path)
+def _parsed(file: File) -> tuple[ast.Module, Sequence[ast.AST]]:
+    tree = ast.parse(file.text, file.path)
+    return tree, tuple(ast.walk(tree))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ def module_name(path: str) -> str:
 
 def imports(file: File) -> Iterator[tuple[int, str]]:
     """Each module that a file imports, with the line: `from a import b` gives a and a.b."""
-    for node in ast.walk(file.tree()):
+    for node in file.nodes():
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, alias.name) for alias in names)

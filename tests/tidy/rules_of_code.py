@@ -18,9 +18,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _functions(file: File) -> Iterator[Function]:
-    return (
-        n for n in ast.walk(file.tree()) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+    return (n for n in file.nodes() if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def long_file(file: File) -> Iterator[str]:
@@ -59,7 +57,7 @@ def missing_docstring(file: File) -> Iterator[str]:
 
 
 def printing(file: File) -> Iterator[str]:
-    for node in ast.walk(file.tree()):
+    for node in file.nodes():
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
             yield f"{node.lineno}: print: return a value, the command line prints"
 
@@ -88,16 +86,15 @@ BANNED_MODULES: Final = {
 
 def banned_call(file: File) -> Iterator[str]:
     """Calls that a better one replaces; `__hash__` may of course call hash."""
-    tree = file.tree()
     hashing = {
-        id(inner) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+        id(inner) for node in file.nodes() if isinstance(node, ast.FunctionDef)
         and node.name == "__hash__" for inner in ast.walk(node)
     }  # fmt: skip
     whole_random = any(
         isinstance(node, ast.Import) and any(alias.name == "random" for alias in node.names)
-        for node in ast.walk(tree)
+        for node in file.nodes()
     )
-    for node in ast.walk(tree):
+    for node in file.nodes():
         if not isinstance(node, ast.Call):
             continue
         name = ast.unparse(node.func)
@@ -118,7 +115,7 @@ def banned_import(file: File) -> Iterator[str]:
 
 def global_state(file: File) -> Iterator[str]:
     """`global`, and lists, sets and dicts of a module that are not constants."""
-    for node in ast.walk(file.tree()):
+    for node in file.nodes():
         if isinstance(node, ast.Global):
             yield f"{node.lineno}: global: hand the value down"
     for statement in file.tree().body:
@@ -135,7 +132,7 @@ def global_state(file: File) -> Iterator[str]:
 
 
 def loose_dataclass(file: File) -> Iterator[str]:
-    for node in ast.walk(file.tree()):
+    for node in file.nodes():
         if not isinstance(node, ast.ClassDef):
             continue
         for decorator in map(ast.unparse, node.decorator_list):

@@ -61,9 +61,10 @@ def machine_path(file: File) -> Iterator[str]:
 
 
 def varied_word(file: File) -> Iterator[str]:
-    for number, line in file.lines():
-        for pattern, noun in WORDS.items():
-            if found := re.search(rf"(?<![\w.-])({pattern})\b", line, re.IGNORECASE):
+    for pattern, noun in WORDS.items():
+        word = re.compile(rf"(?<![\w.-])({pattern})\b", re.IGNORECASE)
+        for number, line in file.lines() if word.search(file.text) else ():
+            if found := word.search(line):
                 yield f"{number}: {found[1]!r}: the glossary says {noun}"
 
 

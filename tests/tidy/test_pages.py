@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
 from tests.tidy.house import ROOT, texts
+
+from conform.cli.main import commands, parser_of
 
 BLOCK: Final = re.compile(r"^```(?:sh|console|bash)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CALL: Final = re.compile(r"^(?:\$ )?(?:\.venv/bin/)?(conform|make) +([a-z]+)(.*)$", re.MULTILINE)
@@ -28,11 +28,8 @@ def calls() -> Iterator[tuple[str, str, str, str]]:
 @cache
 def help_of(command: str) -> str:
     """What `conform COMMAND --help` says, or "" if there is no such command."""
-    result = subprocess.run(
-        [sys.executable, "-m", "conform.cli.main", command, "--help"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return result.stdout if result.returncode == 0 else ""
+    known = commands()
+    return parser_of(command, known[command]).format_help() if command in known else ""
 
 
 def test_every_conform_command_exists_when_a_page_names_it() -> None:
