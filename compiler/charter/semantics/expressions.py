@@ -150,16 +150,12 @@ class Expressions:
         return checked
 
     def _each(self, exprs: Sequence[n.Expr]) -> _Parts:
-        """The values of several expressions. Few are taken without a loop, which takes longer."""
+        """The values of several expressions; one or two without a loop, which takes longer."""
         match codes := [self.code(e) for e in exprs]:
             case [one]:
                 return lambda scope, names: (one(scope, names),)
             case [one, two]:
                 return lambda scope, names: (one(scope, names), two(scope, names))
-            case [one, two, three]:
-                return lambda scope, names: (
-                    one(scope, names), two(scope, names), three(scope, names)
-                )  # fmt: skip
             case _:
                 return lambda scope, names: tuple([code(scope, names) for code in codes])
 
@@ -207,16 +203,7 @@ class Expressions:
     def _call(self, e: n.Call) -> Code:
         function = self.functions[e.function]
         params = [param.name for param in function.params]
-        body = self.code(function.body)
-        match params, [self.code(arg) for arg in e.args]:
-            case [param], [arg]:
-                return lambda scope, names: body(scope, {param: arg(scope, names)})
-            case [param, other], [arg, more]:
-                return lambda scope, names: body(
-                    scope, {param: arg(scope, names), other: more(scope, names)}
-                )
-            case _:
-                args = self._each(e.args)
+        body, args = self.code(function.body), self._each(e.args)
         return lambda scope, names: body(scope, dict(zip(params, args(scope, names), strict=True)))
 
     def _match(self, e: n.Match) -> Code:
