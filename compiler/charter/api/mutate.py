@@ -9,21 +9,15 @@ from charter.core import nodes as n
 from charter.formats.canonical import Json
 
 if TYPE_CHECKING:
+    from charter.mutate.baseline import InstanceBaseline
     from charter.mutate.mutants import MadeMutant
     from charter.mutate.results import MutantVerdict
-    from charter.mutate.run import WantedMutants
     from charter.mutate.trial import Limits
 
 __all__ = [
-    "MadeMutant", "MutantVerdict", "limits", "mutant_json", "mutants_of", "try_mutants", "wanted",
+    "InstanceBaseline", "MadeMutant", "MutantVerdict", "baselines", "limits", "mutant_json",
+    "mutants_of", "try_mutants",
 ]  # fmt: skip
-
-
-def wanted(machine: str, rule: str, limit: int, seed: int) -> WantedMutants:
-    """Which mutants are tried: patterns of machine and rule, and how many (0: all)."""
-    from charter.mutate.run import WantedMutants
-
-    return WantedMutants(machine, rule, limit, seed)
 
 
 def limits(states: int, seconds: float) -> Limits:
@@ -33,21 +27,36 @@ def limits(states: int, seconds: float) -> Limits:
     return Limits(states, seconds)
 
 
-def mutants_of(model: n.Model, of: WantedMutants) -> tuple[MadeMutant, ...]:
-    """The mutants of a model that are wanted, in the order of the charter."""
+def mutants_of(
+    model: n.Model, machine: str = "*", rule: str = "*", limit: int = 0, seed: int = 0
+) -> tuple[MadeMutant, ...]:
+    """The mutants of the rules that match, in the order of the charter; or so many of them, drawn
+    with `seed`."""
     from charter.mutate import run
 
-    return run.chosen(model, of)
+    return run.chosen(model, run.WantedMutants(machine, rule, limit, seed))
+
+
+def baselines(
+    model: n.Model, instances: str, most: Limits, tell: Callable[[str], None]
+) -> tuple[InstanceBaseline, ...]:
+    """What the charter does in the instances that match. `tell` is called with the name of each
+    that is searched."""
+    from charter.mutate import run
+
+    return run.baselines(model, instances, most, tell)
 
 
 def try_mutants(
-    model: n.Model, made: Sequence[MadeMutant], most: Limits, jobs: int, tell: Callable[[str], None]
+    subject: tuple[n.Model, Sequence[InstanceBaseline]],
+    made: Sequence[MadeMutant],
+    most: Limits,
+    jobs: int,
 ) -> Iterator[MutantVerdict]:
-    """The verdict on each mutant, in order, by so many processes. `tell` is called with the name of
-    each instance that is searched without a mutant first."""
+    """The verdict on each mutant, in order, by so many processes."""
     from charter.mutate import run
 
-    return run.tried(model, made, most, jobs, tell)
+    return run.tried(subject, made, most, jobs)
 
 
 def mutant_json(made: MadeMutant, verdict: MutantVerdict) -> dict[str, Json]:

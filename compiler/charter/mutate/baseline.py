@@ -16,7 +16,8 @@ from charter.mutate.mutants import MutatedRule
 @dataclass(frozen=True, slots=True)
 class InstanceBaseline:
     """An instance, and the result of searching it without a mutant: `taken` are the branches (of a
-    system: steps) that were taken, `unmet` what was never met."""
+    system: steps) that were taken, `unmet` what was never met, `wrong` the properties that fail, or
+    why it cannot be searched."""
 
     instance: str
     machine: str
@@ -38,6 +39,12 @@ class InstanceBaseline:
             unmet(found),
             tuple(one.name for one in found.wrong),
         )
+
+    @staticmethod
+    def unknown(instance: ir.Instance, why: str) -> InstanceBaseline:
+        """The baseline of an instance that cannot be searched."""
+        nothing = frozenset[str]()
+        return InstanceBaseline(instance.name, instance.machine, 0, False, nothing, nothing, (why,))
 
     def json(self) -> dict[str, Json]:
         """The baseline as JSON."""

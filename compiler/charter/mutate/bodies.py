@@ -14,6 +14,8 @@ from charter.core.valid import alike
 from charter.core.walk import locals_of, nodes, statement_expressions
 from charter.mutate.edits import TRUE, Edit, edits, is_reset, text_at, written
 
+BUDGET = "budget."
+"""Begins the names of the state variables that count what is left of budgets."""
 Body = tuple[ir.Statement, ...]
 
 
@@ -21,13 +23,25 @@ def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[Edit[Body]]:
     """The edits of a body. `ghosts` are state variables that only properties read: what is assigned
     to them is no rule of the protocol."""
     for i, line in enumerate(body):
-        if isinstance(line, ir.Assign) and line.variable in ghosts:
+        if (isinstance(line, ir.Assign) and line.variable in ghosts) or _is_of_budget(line):
             continue
         inside = (
             edit.around(_put(body, i, edit.new))
             for edit in chain(_inside(line), stale_read(body, i), read_after(body, i))
         )
         yield from chain(left_out(body, i), inside)
+
+
+def _is_of_budget(line: ir.Statement) -> bool:
+    """Whether a statement counts the uses of a step: a bound of the instance, not a rule."""
+    match line:
+        case ir.Assign():
+            return line.variable.startswith(BUDGET)
+        case ir.Require():
+            read = (node for node in nodes(line.condition) if isinstance(node, ir.StateRef))
+            return any(node.name.startswith(BUDGET) for node in read)
+        case _:
+            return False
 
 
 def conditions(condition: ir.Expr) -> Iterator[Edit[ir.Expr]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from charter.core import nodes as ir
@@ -49,21 +49,19 @@ def chosen(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
 
 
 def tried(
-    model: ir.Model,
+    subject: tuple[ir.Model, Sequence[InstanceBaseline]],
     made: Sequence[MadeMutant],
     limits: Limits,
     jobs: int,
-    tell: Callable[[str], None],
 ) -> Iterator[MutantVerdict]:
-    """The verdict on each mutant, in order; `tell` is told what is searched before the first."""
-    model = replace(model, mutants=())
-    places = baselines(model, limits, tell)
+    """The verdict on each mutant, in order, in the instances of the baselines."""
+    model, places = subject
     if jobs == 1:
         trials = MutantTrials(model, places, limits)
         yield from (trials.verdict(one) for one in made)
         return
     batches = [tuple(made[i : i + BATCH]) for i in range(0, len(made), BATCH)]
-    tasks = [_Batch(model, places, limits, batch) for batch in batches]
+    tasks = [_Batch(model, tuple(places), limits, batch) for batch in batches]
     for verdicts in in_processes(_try_all, tasks, jobs):
         yield from verdicts
 
@@ -82,16 +80,18 @@ def _try_all(batch: _Batch) -> tuple[MutantVerdict, ...]:
 
 
 def baselines(
-    model: ir.Model, limits: Limits, tell: Callable[[str], None]
+    model: ir.Model, pattern: str, limits: Limits, tell: Callable[[str], None]
 ) -> tuple[InstanceBaseline, ...]:
-    """The baselines of all instances in which nothing is wrong, and that can be searched."""
-    found = (_baseline(model, instance, limits, tell) for instance in model.instances)
-    return tuple(one for one in found if one is not None and not one.wrong)
+    """The baselines of the instances that match a pattern, but for those in which something is
+    wrong, or that cannot be searched. `tell` is told the name of each that is searched."""
+    wanted = (i for i in model.instances if fnmatchcase(i.name, pattern))
+    found = (_baseline(model, instance, limits, tell) for instance in wanted)
+    return tuple(one for one in found if not one.wrong)
 
 
 def _baseline(
     model: ir.Model, instance: ir.Instance, limits: Limits, tell: Callable[[str], None]
-) -> InstanceBaseline | None:
+) -> InstanceBaseline:
     key = repr(("baseline", digest(alone(model, instance)), limits))
     known = load(key)
     if known is not None:
@@ -99,7 +99,7 @@ def _baseline(
     tell(instance.name)
     try:
         one = InstanceBaseline.of(search(model, instance, limits, first=False))
-    except (OutOfTime, CannotExplore):
-        return None
+    except (OutOfTime, CannotExplore) as reason:
+        one = InstanceBaseline.unknown(instance, str(reason) or limits.out_of_time)
     store(key, one.json())
     return one

@@ -9,7 +9,8 @@ from charter.core import nodes as ir
 from charter.core.rewrite import Rule, rewritten
 from charter.core.walk import fold, nodes
 
-AS_WRITTEN = "#charter"
+AS_WRITTEN = ".charter"
+"""Ends the names of the copies: no name in a charter has a dot, and compiled code allows one."""
 
 
 def separated(model: ir.Model, changed: ir.Model, function: str) -> ir.Model:

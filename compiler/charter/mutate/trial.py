@@ -95,11 +95,14 @@ class MutantTrials:
             if machine not in machines:
                 for failed in self._scenarios(made, changed, machine):
                     return failed
-        for answer in ("survives", "undecided"):
-            for one in seen:
-                if one.answer == answer:
-                    return one
-        return seen[0]
+        unknown = [one for one in seen if one.answer == "undecided"]
+        for one in seen:
+            if one.answer == "survives" and unknown:
+                names = ", ".join(other.instance for other in unknown)
+                return replace(one, detail=f"{one.detail}; not known in {names}")
+            if one.answer == "survives":
+                return one
+        return (*unknown, *seen)[0]
 
     def _scenarios(
         self, made: MadeMutant, changed: ir.Model, machine: str

@@ -82,9 +82,10 @@ def verdicts(
 ) -> dict[str, MutantVerdict]:
     """The verdicts by the names of the rules and what the mutants say."""
     model = api.load_text(text)
-    made = mutation.mutants_of(model, mutation.wanted("*", rule, 0, 0))
+    made = mutation.mutants_of(model, rule=rule)
     limits = mutation.limits(states, 60)
-    found = mutation.try_mutants(model, made, limits, jobs, lambda _: None)
+    places = mutation.baselines(model, "*", limits, lambda _: None)
+    found = mutation.try_mutants((model, places), made, limits, jobs)
     return {f"{one.place}: {one.says}": verdict for one, verdict in zip(made, found, strict=True)}
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   conform mutate spec/examples/paxos.charter
   conform mutate spec/examples/two_phase_commit.charter --component participant --limit 5
-  conform mutate spec/kafka --rule 'controller.alter_partition/*' --limit 20 --seed 7
+  conform mutate spec/kafka --rule 'controller.alter_partition/*' --instance 'tiny_*' --limit 20
   conform mutate spec/examples/paxos.charter --rule majority --json
   conform mutate spec/examples/paxos.charter --update
 
@@ -70,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rule", default="*", metavar="GLOB",
         help="only rules with these names: component.operation/branch, system.step, a function",
     )  # fmt: skip
+    parser.add_argument(
+        "--instance", default="*", metavar="GLOB", help="search only these instances"
+    )
     parser.add_argument(
         "--limit", type=count, default=0, metavar="N", help="only N mutants, drawn at random"
     )
@@ -158,10 +161,10 @@ def run(arguments: argparse.Namespace) -> int:
     except BadSurvivors as error:
         raise ConformError(str(error)) from None
     wanted = (arguments.machine or "*", arguments.rule, arguments.limit, arguments.seed)
-    made = mutation.mutants_of(model, mutation.wanted(*wanted))
+    made = mutation.mutants_of(model, *wanted)
     if not made:
         raise ConformError("no rule matches; a rule is named component.operation/branch or so")
-    every = {one.id for one in mutation.mutants_of(model, mutation.wanted("*", "*", 0, 0))}
+    every = {one.id for one in mutation.mutants_of(model)}
     verdicts = _tried(model, made, arguments)
     stale = _stale(reviewed, verdicts, every)
     found = _Result(made, verdicts, reviewed, stale)
@@ -183,10 +186,10 @@ def _tried(
     jobs = min(arguments.jobs or len(os.sched_getaffinity(0)), len(made))
     try:
         with tasks("mutants") as tell:
-            trying = mutation.try_mutants(
-                model, made, limits, jobs, lambda name: tell(f"without a mutant: {name}", 0, 0)
+            places = mutation.baselines(
+                model, arguments.instance, limits, lambda name: tell(f"baseline of {name}", 0, 0)
             )
-            for verdict in trying:
+            for verdict in mutation.try_mutants((model, places), made, limits, jobs):
                 verdicts.append(verdict)
                 tell(verdict.id, len(verdicts), len(made))
     except KeyboardInterrupt:
