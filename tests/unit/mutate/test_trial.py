@@ -136,3 +136,21 @@ def test_a_mutant_of_a_rule_that_no_instance_takes_survives() -> None:
     never = LAMP.replace("lamp.press(hard)", "require hard and not hard\n    lamp.press(hard)")
     found = verdicts("lamp.press/switched", text=never)
     assert {one.detail for one in found.values()} == {"no instance takes this rule"}
+
+
+SHARED = """
+fun is_known(presses: set bool, light: Light) -> bool cites silent =
+  light == OFF or true in presses or false in presses or (presses == {} and light == OFF)
+
+always known of room cites silent: is_known(lamp.presses, lamp.light)
+"""
+
+
+def test_a_function_that_a_property_calls_is_compiled_as_it_was() -> None:
+    """It is large enough to be a function in compiled code, too."""
+    guard = "branch ignored when weak: not hard and light == ON reply false"
+    assert guard in LAMP
+    text = LAMP.replace(guard, guard.replace("light == ON", "is_known(presses, light)"))
+    found = verdicts("is_known", text=text + SHARED)
+    assert found
+    assert not {one.detail for one in found.values() if one.answer == "undecided"}

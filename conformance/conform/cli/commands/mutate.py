@@ -183,7 +183,7 @@ def _tried(
 ) -> list[MutantVerdict]:
     limits = mutation.limits(arguments.most, arguments.seconds)
     verdicts: list[MutantVerdict] = []
-    jobs = min(arguments.jobs or len(os.sched_getaffinity(0)), len(made))
+    jobs = min(arguments.jobs or os.cpu_count() or 1, len(made))
     try:
         with tasks("mutants") as tell:
             places = mutation.baselines(
