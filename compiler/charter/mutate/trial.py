@@ -229,7 +229,7 @@ def _told(found: OutcomeDifference, machine: Machine) -> str:
     first, second = (_branches(outcomes) for outcomes in (found.first, found.second))
     if first != second:
         return f"{call} takes {second} instead of {first}"
-    return f"{call} takes {first} with another {_changed(found.first or (), found.second or ())}"
+    return f"{call} takes {first} {_changed(found.first or (), found.second or ())}"
 
 
 def _branches(outcomes: tuple[Outcome, ...] | None) -> str:
@@ -239,11 +239,17 @@ def _branches(outcomes: tuple[Outcome, ...] | None) -> str:
 
 
 def _changed(first: tuple[Outcome, ...], second: tuple[Outcome, ...]) -> str:
-    """The state variables that the outcomes change differently, or the reply."""
-    only = [one for one in (*first, *second) if (one in first) != (one in second)]
-    pairs = [(a.state, b.state) for a in only for b in only]
+    """What differs in outcomes of the same branches: their number, or state variables, or the
+    reply."""
+    lost = [one for one in first if one not in second]
+    gained = [one for one in second if one not in first]
+    if not gained:
+        return "with fewer outcomes"
+    if not lost:
+        return "with further outcomes"
+    pairs = [(a.state, b.state) for a in lost for b in gained]
     names = {name for a, b in pairs for name in a if a[name] != b[name]}
-    return ", ".join(sorted(names)) or "reply"
+    return f"with another {', '.join(sorted(names)) or 'reply'}"
 
 
 def alone(model: ir.Model, instance: ir.Instance) -> ir.Model:

@@ -154,3 +154,33 @@ def test_a_function_that_a_property_calls_is_compiled_as_it_was() -> None:
     found = verdicts("is_known", text=text + SHARED)
     assert found
     assert not {one.detail for one in found.values() if one.answer == "undecided"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "detail"),
+    [("{true, false}", "with fewer outcomes"), ("{false}", "with another reply")],
+)
+def test_a_survivor_says_whether_outcomes_are_missing_or_others(rule: str, detail: str) -> None:
+    text = f"""\
+protocol test.coin
+
+component coin {{
+  state thrown: bool = false
+
+  operation throw() -> bool cites silent {{
+    branch thrown {{
+      pick side in {rule}
+      thrown' = true
+      reply side
+    }}
+  }}
+}}
+
+witness thrown of coin: thrown
+
+instance tiny of coin {{}}
+"""
+    found = verdicts("coin.throw/*", text=text)
+    assert {one.detail for one in found.values() if one.answer == "survives"} == {
+        f"throw() takes throw/thrown {detail}"
+    }
