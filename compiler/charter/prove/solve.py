@@ -85,8 +85,12 @@ class Solver:
         return Unknown(self._solver.reason_unknown())
 
     def possible(self, term: Term, frame: int = 0) -> bool | None:
-        """Whether a term can hold; None if Z3 gave up. Cheaper than `check`: no values are read."""
-        result = self._solver.check(self._literal("", term, frame))
+        """Whether a term can hold; None if Z3 gave up. Cheaper than `check`: no values are read,
+        and Z3 forgets the term, which it would decide again in each later question."""
+        self._solver.push()
+        self._solver.add(self._build(term, frame))
+        result = self._solver.check()
+        self._solver.pop()
         return None if result == z3.unknown else bool(result == z3.sat)
 
     def _literal(self, name: str, term: Term, frame: int) -> z3.ExprRef:
