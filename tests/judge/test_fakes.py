@@ -6,6 +6,7 @@ from tests.support.judging import fake_start, judge, kinds
 from tests.support.toy import charter
 from tests.support.toy.vectors import random_vectors, vector
 
+from charter.formats.adapter import BadMessage, read_results
 from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
 from conform.adapters.session import HOPELESS
@@ -148,3 +149,20 @@ def test_command_that_does_not_exist_is_refused():
 
     with pytest.raises(CannotStart, match="could not be started"):
         StdioConnection(AdapterStart(("/there/is/no/such/program",)))
+
+
+def test_line_that_does_not_end_is_an_error_of_the_adapter():
+    """Its vectors are asked alone, each with a limit of its own."""
+    (poisoned,) = [v for v in FEW if v.id in FEW_POISONED][:1]
+    (verdict,) = judge("endless", [poisoned]).values()
+    assert (verdict.kind, verdict.detail) == (Kind.ADAPTER_ERROR, "a line of more than 32 MB")
+
+
+def test_text_of_an_adapter_is_not_kept_whole():
+    asked = [("a", "n")]
+    with pytest.raises(BadMessage) as error:
+        read_results({"run": 1, "values": [], "results": [{"id": "x" * 10_000}]}, 1, asked)
+    assert len(str(error.value)) < 200
+    result = {"id": "a", "nonce": "n", "status": "ok", "steps": [], "detail": "x" * 10_000}
+    kept = read_results({"run": 1, "values": [], "results": [result]}, 1, asked)
+    assert len(kept.results[0].detail) == 2_000

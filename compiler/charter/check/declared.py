@@ -13,6 +13,9 @@ from charter.core import types as ty
 from charter.diagnostics import Diagnostics, Span
 from charter.syntax import nodes as sx
 
+DEEPEST = 100
+"""How deep types may be nested: later phases walk them by recursion."""
+
 TypeDecl = sx.SortDecl | sx.CounterDecl | sx.EnumDecl | sx.RecordDecl | sx.UnionDecl | sx.AliasDecl
 _RESERVED = frozenset((*BUILTINS, "present", "none", "bool", "int"))
 
@@ -51,11 +54,23 @@ class TypeResolver:
     resolved: dict[str, ty.Type] = field(default_factory=dict)
     open: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
+    depths: dict[str, int] = field(default_factory=dict)
 
     def named(self, name: str, span: Span) -> ty.Type:
         """The type called `name`."""
         if name == "bool":
             return BOOL
+        found = self._named(name, span)
+        depth = self.depths.get(name, 0) + 1
+        if self.open and depth > DEEPEST:
+            message = f"types are nested more than {DEEPEST} levels deep"
+            self.diagnostics.error_once("syntax/too-deep", message, span)
+            return UNKNOWN
+        if self.open:
+            self.depths[self.open[-1]] = max(depth, self.depths.get(self.open[-1], 0))
+        return found
+
+    def _named(self, name: str, span: Span) -> ty.Type:
         if name in self.resolved:
             return self.resolved[name]
         if name not in self.declared:

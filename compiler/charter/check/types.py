@@ -73,23 +73,11 @@ def join(left: ty.Type, right: ty.Type) -> ty.Type:
 
 def is_finite(kind: ty.Type) -> bool:
     """Whether all values of the type can be listed in an instance."""
-    match kind:
-        case ty.Bool() | ty.Sort() | ty.Enum():
-            return True
-        case ty.Int():
-            return kind.low is not None and kind.high is not None
-        case ty.Counter():
-            return False
-        case ty.Option() | ty.Set() | ty.Ranking() | ty.Seq():
-            return is_finite(kind.inner)
-        case ty.Record():
-            return all(is_finite(field) for _, field in kind.fields)
-        case ty.Union():
-            return all(is_finite(param) for _, params in kind.cases for _, param in params)
-        case ty.Map():
-            return is_finite(kind.key) and is_finite(kind.value)
-        case _:
-            assert_never(kind)
+    return not any(
+        isinstance(part, ty.Counter)
+        or (isinstance(part, ty.Int) and (part.low is None or part.high is None))
+        for part in ty.inside(kind)
+    )
 
 
 def count(number: int, noun: str) -> str:

@@ -126,23 +126,28 @@ Type = Bool | Int | Sort | Counter | Enum | Option | Record | Union | Set | Map 
 
 
 def inside(kind: Type) -> Iterator[Type]:
-    """A type and everything inside it; keys of maps too."""
-    yield kind
-    match kind:
-        case Option(inner) | Set(inner) | Seq(inner) | Ranking(inner):
-            yield from inside(inner)
-        case Record(fields=fields):
-            for _, part in fields:
-                yield from inside(part)
-        case Union(cases=cases):
-            for _, params in cases:
-                for _, part in params:
-                    yield from inside(part)
-        case Map(key, value):
-            yield from inside(key)
-            yield from inside(value)
-        case Bool() | Int() | Sort() | Counter() | Enum():
-            pass
+    """A type and everything inside it; keys of maps too. A record or union that several parts share
+    comes once: otherwise there would be 2^n parts where n records hold the next one twice."""
+    todo: list[Type] = [kind]
+    seen: set[int] = set()
+    while todo:
+        part = todo.pop()
+        if id(part) in seen:
+            continue
+        yield part
+        match part:
+            case Option(inner) | Set(inner) | Seq(inner) | Ranking(inner):
+                todo.append(inner)
+            case Record(fields=fields):
+                seen.add(id(part))
+                todo += [held for _, held in reversed(fields)]
+            case Union(cases=cases):
+                seen.add(id(part))
+                todo += [held for _, params in reversed(cases) for _, held in reversed(params)]
+            case Map(key, value):
+                todo += [value, key]
+            case Bool() | Int() | Sort() | Counter() | Enum():
+                pass
 
 
 def holds(kind: Type, wanted: type[Sort | Counter | Seq]) -> bool:

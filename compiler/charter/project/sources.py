@@ -9,6 +9,9 @@ from pathlib import Path
 
 from charter.diagnostics import Source
 
+LARGEST = 8 << 20
+"""Bytes of a file."""
+
 
 class Unreadable(Exception):
     """A charter cannot be read; the message is one sentence for the user."""
@@ -49,7 +52,11 @@ def read_sources(path: Path) -> tuple[Source, ...]:
 def read_source(path: Path) -> Source:
     """One file. Raises `Unreadable`."""
     name = path.as_posix()
+    if path.exists() and not path.is_file():
+        raise Unreadable(f"{name} is not a regular file")
     try:
+        if path.stat().st_size > LARGEST:
+            raise Unreadable(f"{name} is larger than {LARGEST >> 20} MB, too large for a charter")
         return Source(name, path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise Unreadable(f"{name} does not exist") from None

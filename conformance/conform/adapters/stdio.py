@@ -32,7 +32,7 @@ from conform.storage.scratch import dying_with_parent, end_marked
 
 _PIPE_BYTES = 1 << 20
 _STDERR_BYTES = 16 << 10
-_LINE_BYTES = 256 << 20
+_LINE_BYTES = 32 << 20
 _GOODBYE_SECONDS = 5.0
 _MARK = "CONFORM_ADAPTER"
 _FIRST, _LAST = 5, 8
@@ -292,7 +292,9 @@ class StdioConnection:
                 shown = f"{STDERR}{said}" if said else ""
                 return AdapterBroken(Kind.TIMED_OUT, f"no answer in {seconds:g} s{shown}")
             if len(child.incoming) > _LINE_BYTES:
-                return AdapterBroken(Kind.ADAPTER_ERROR, "a line of more than 256 MB")
+                return AdapterBroken(
+                    Kind.ADAPTER_ERROR, f"a line of more than {_LINE_BYTES >> 20} MB"
+                )
             child.pump(min(left, 1.0))
         return line
 

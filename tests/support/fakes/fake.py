@@ -217,6 +217,15 @@ def slow(line):
         time.sleep(0.4)
 
 
+def endless(line):
+    """Writes a line that does not end."""
+    if POISON in line:
+        for _ in range(33):
+            sys.stdout.write("[" * (1 << 20))
+            sys.stdout.flush()
+        time.sleep(3600)
+
+
 def garbage(line):
     if POISON in line:
         sys.stdout.write("Exception in thread main: not JSON at all\n")
@@ -276,6 +285,7 @@ BEFORE = {
     "always_crash": always_crash,
     "hang": hang,
     "garbage": garbage,
+    "endless": endless,
     "slow": slow,
     "flaky": flaky,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from pathlib import Path
@@ -83,3 +84,18 @@ def test_damaged_charters_are_refused_without_a_traceback() -> None:
         )  # fmt: skip
         refused += bool(api.check_texts((Source("damaged", damaged),)).errors)
     assert refused > 12
+
+
+def test_what_is_no_regular_file_is_refused_and_not_read(tmp_path: Path) -> None:
+    """A FIFO would be waited for, and /dev/zero never ends."""
+    os.mkfifo(tmp_path / "a.charter")
+    for path in (tmp_path / "a.charter", tmp_path, Path("/dev/zero")):
+        with pytest.raises(api.Unreadable, match="is not a regular file"):
+            api.check_charter(path)
+
+
+def test_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "a.charter").open("wb") as file:
+        file.truncate(9 << 20)
+    with pytest.raises(api.Unreadable, match="is larger than 8 MB"):
+        api.check_charter(tmp_path / "a.charter")

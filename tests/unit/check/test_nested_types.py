@@ -1,0 +1,41 @@
+"""Types that are nested deeply, or shared by many others, take neither minutes nor the stack."""
+
+import pytest
+
+from charter import api
+
+CHARTER = """
+protocol a.nested
+
+counter C
+
+{records}
+
+component c {{
+  state held: option R{last} = none
+  operation ask(over: map option R{last} -> bool) -> bool cites silent {{
+    branch done reply true
+  }}
+}}
+
+witness w of c: held == none
+"""
+
+
+def codes(length, field, tmp_path):
+    first = f"record R0 {{ a: {field} }}"
+    rest = [f"record R{n + 1} {{ x: R{n}, y: R{n} }}" for n in range(length)]
+    text = CHARTER.format(records="\n".join([first, *rest]), last=length)
+    path = tmp_path / "nested.charter"
+    path.write_text(text, encoding="utf-8")
+    return [item.code for item in api.check_charter(path)]
+
+
+@pytest.mark.parametrize(("field", "expected"), [("bool", []), ("C", ["type/not-finite"])])
+def test_record_that_holds_another_twice_is_looked_at_once(field, expected, tmp_path):
+    """Two to the power of ninety parts, if each is looked at wherever it is."""
+    assert codes(90, field, tmp_path) == expected
+
+
+def test_types_that_are_nested_too_deeply_are_refused(tmp_path):
+    assert "syntax/too-deep" in codes(3000, "bool", tmp_path)
