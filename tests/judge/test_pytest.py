@@ -1,6 +1,7 @@
 """Vectors as tests of pytest: `pytest --charter`."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -101,9 +102,39 @@ def test_what_is_missing_is_one_sentence(asked, toy_suite, adapter, suite, sente
     assert sentence in out and "Traceback" not in out
 
 
+def test_an_adapter_of_another_component_is_one_error_before_the_first_vector(asked):
+    code, out = asked(f"{FAKES}OtherComponent")
+    assert code == 4
+    assert out.count("drives the component register, but the suite is about keeper") == 1
+    assert "FAILED" not in out and "Traceback" not in out and "INTERNALERROR" not in out
+
+
+def test_nothing_is_connected_where_no_vector_is_chosen(asked):
+    for option, expected in (("--collect-only", 0), ("-k=no_such_branch", 5)):
+        code, out = asked(f"{FAKES}OtherComponent", option)
+        assert code == expected and "121 were not run" in out, option
+
+
+def test_models_of_a_suite_in_another_project_are_found(asked, toy_suite, tmp_path):
+    other = tmp_path / "other"
+    suite = other / "generated" / "suites" / "toy"
+    shutil.copytree(toy_suite, suite)
+    shutil.move(tmp_path / "generated" / "charter_models", other / "generated")
+    some = ("-k", "elect/nobody and not canaries")
+    code, out = asked(f"{FAKES}Fake", *some, suite=suite)
+    assert code == 4, "a folder without a project file says nothing about models"
+    assert "Traceback" not in out and "INTERNALERROR" not in out
+    (other / "charter.toml").touch()
+    code, out = asked(f"{FAKES}Fake", *some, suite=suite)
+    assert code == 0, out
+
+
 @pytest.mark.slow
 def test_the_tests_run_in_several_processes(asked, tmp_path):
     (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {Path(__file__).parents[2]}\n")
+    code, out = asked(f"{FAKES}OtherComponent", "-n", "2")
+    assert code == 4 and "INTERNALERROR" not in out
+    assert out.count("drives the component register") == 1
     code, out = asked(f"{FAKES}Fake", "-n", "2")
     assert code == 0, out
     assert "121 of 121 vectors conform; the canaries behave as they must" in out

@@ -37,11 +37,15 @@ def project_here(wanted: Path | None = None) -> Project:
     return found
 
 
-def model_folders(module: str = "") -> tuple[str, ...]:
-    """The folders with generated models, in the order of search: those of `projects`, but first one
-    that has `module`, since models share code of their own folder. Raises `BadProject`."""
+def model_folders(module: str = "", suite: str = "") -> tuple[str, ...]:
+    """The folders with generated models, in the order of search: those of `projects`, and the one
+    in which the folder `suite` lies, if another project generated it; but first one that has
+    `module`, since models share code of their own folder. Raises `BadProject`."""
     package = module.rpartition(".")[0].replace(".", "/")
     folders = [project.generated for project in projects()]
+    beside = find_project(Path(suite)) if suite and Path(suite).exists() else None
+    if beside and Path(suite).resolve().is_relative_to(beside.generated):
+        folders = list(dict.fromkeys((*folders, beside.generated)))
     return tuple(map(str, sorted(folders, key=lambda folder: not (folder / package).is_dir())))
 
 

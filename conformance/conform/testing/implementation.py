@@ -65,7 +65,7 @@ def judged(wanted: str, suite: str) -> JudgedAdapter:
         check_fits(resolved.suite, resolved.prepared)
         return JudgedAdapter(wanted, resolved, context_of(resolved, "pytest", ""))
     found = open_suite(suite, os.cpu_count() or 1)
-    folders = model_folders(found.manifest.models.charter)
+    folders = model_folders(found.manifest.models.charter, suite)
     use_folders(folders)
     start = AdapterStart((), consts=found.manifest.consts)
     prepared = Prepared(Target(wanted, wanted, Path(), ()), "", start, {})
@@ -110,6 +110,10 @@ class VectorJudge:
         )  # fmt: skip
         made.judge.types = context.types
         return made
+
+    def begin(self) -> Session:
+        """Opens the connection, if it is not open. Raises `ConformError`."""
+        return self.session
 
     def canaries(self, sample: list[VectorItem]) -> list[Canary]:
         """What shows that this suite and this judge can fail: the reference conforms, and what

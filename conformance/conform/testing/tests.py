@@ -67,6 +67,27 @@ class CharterTests:
         parent: CharterSuite = CharterSuite.from_parent(session, name=ROOT, nodeid=ROOT, tests=self)
         items.extend(parent.collect())
 
+    @pytest.hookimpl(tryfirst=True)  # before pytest-xdist starts its workers
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        if session.config.getoption("numprocesses", None):
+            self._begin(session.config)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        if any(isinstance(item, _Test) for item in session.items):
+            self._begin(session.config)
+
+    def _begin(self, config: pytest.Config) -> None:
+        """Opens the connection before the first vector: what is wrong with the whole adapter is
+        one error. A worker of pytest-xdist leaves that to the process that started it. Raises
+        `pytest.UsageError`."""
+        if config.option.collectonly or hasattr(config, "workerinput"):
+            return
+        try:
+            self.judge.begin()
+        except (ConformError, BadProject) as error:
+            raise pytest.UsageError(str(error)) from None
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Counts a test; with pytest-xdist in the process that the workers report to."""
         node, _, name = report.nodeid.partition("::")

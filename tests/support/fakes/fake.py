@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from tests.support.toy import charter, keeps_leader
@@ -139,6 +140,14 @@ class Misnamed(Fake):
         super().__init__()
         operations = ("regster", *self.model.OPERATIONS)
         self.about = sdk.About("fake", "1.0", "keeper", operations, self.model.OBSERVES)
+
+
+class OtherComponent(Fake):
+    """Its hello names a component that the suite is not about."""
+
+    def __init__(self):
+        super().__init__()
+        self.about = replace(self.about, component="register")
 
 
 class WrongError(Fake):
