@@ -43,11 +43,13 @@ def outcomes(machine: Machine, state: State, name: str, args: tuple[Value, ...])
         return None
 
 
-def truths(machine: Machine, before: State, after: Outcome | None) -> dict[str, object]:
-    """What the properties say of a state, or of a transition; companions, which have a blank in
-    their names, are left out."""
+def truths(
+    machine: Machine, before: State, after: Outcome | None, args: tuple[Value, ...]
+) -> dict[str, object]:
+    """What the properties say of a state, or of a transition with its arguments; companions, which
+    have a blank in their names, are left out."""
     found: dict[str, object] = {}
-    scope = Scope(before) if after is None else Scope(before, after.state, after.branch)
+    scope = Scope(before) if after is None else Scope(before, after.state, after.branch, args)
     for prop in machine.model.properties:
         if " " in prop.name:
             continue
@@ -83,7 +85,7 @@ def held_to_the_first(machines: list[Machine]) -> int:
         after = expected[0] if isinstance(expected, tuple) and expected else None
         for machine in others:
             assert outcomes(machine, state, name, args) == expected
-            assert truths(machine, state, after) == truths(first, state, after)
+            assert truths(machine, state, after, args) == truths(first, state, after, args)
         asked += 1
     return asked
 

@@ -194,14 +194,15 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
 
 
 def look_if_stale(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> bool:
-    """Search for the questions of a suite, unless the last search was of the same
-    rules; whether it was done. Raises as `make_suite` does."""
+    """Search for the questions of a suite, unless the last search was of the same rules and its
+    questions fit today's instances; whether it was done. Raises as `make_suite` does."""
     from charter.suites import make
+    from charter.suites.search import outdated
 
     subject = make.open_subject(
         wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
     )
-    if subject.found.is_of(subject.model):
+    if subject.found.is_of(subject.model) and not outdated(subject):
         return False
     make.look(subject, wanted.charter, progress)
     return True

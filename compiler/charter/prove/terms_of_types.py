@@ -8,6 +8,7 @@ from typing import assert_never, cast
 
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.core.show import show_type
 from charter.prove.numbers import Numbers
 from charter.prove.terms import BOOL, FALSE, TRUE, Term, Terms
 from charter.prove.values import (
@@ -94,7 +95,7 @@ class TermsOfTypes:
         known = self._keys.get(kind)
         if known is None:
             if self.cardinality(kind) > LARGEST_SET:
-                raise CannotEncode(f"a domain of more than {LARGEST_SET} values: {kind}")
+                raise CannotEncode(f"a domain of more than {LARGEST_SET} values: {show_type(kind)}")
             values = self.universe.domain(kind)
             known = values, tuple(self.constant(kind, value) for value in values)
             self._keys[kind] = known
@@ -189,7 +190,7 @@ class TermsOfTypes:
                 return Tagged(tag, tuple(inside))
             case t.Set(inner=inner):
                 if not self.is_finite(inner):
-                    raise CannotEncode(f"a variable set over {inner}")
+                    raise CannotEncode(f"a variable of the type {show_type(kind)}")
                 keys, items = self.keys(inner)
                 bits = (self.terms.var(f"{name}[{i}]", BOOL) for i in range(len(keys)))
                 return Mask(keys, tuple(bits), items)

@@ -19,7 +19,7 @@ from charter.suites.build import TINY, Progress
 from charter.suites.explored import ExploredInstance
 from charter.suites.found import Found, FoundQuestion, in_order, rules_digest
 from charter.suites.question_search import QuestionSearch
-from charter.suites.smoke import Desk, mutant_model, mutants_of, tells_title
+from charter.suites.smoke import Desk, has_bounds_of, mutant_model, mutants_of, tells_title
 from charter.suites.subject import Subject
 from charter.vectors.answer import Answers, NoAnswer
 from charter.vectors.kills import tells
@@ -42,9 +42,9 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
     total = len(tiny) + 3
     for entry in found.desk.scenarios(name):
         found.left -= entry.meets
-    _again(found)
+    dropped = _again(found)
     uncovered = any(row.startswith(("branch ", "reply ")) for row in found.left)
-    if uncovered or not about.found.is_of(about.model):
+    if uncovered or dropped or not about.found.is_of(about.model):
         for number, instance in enumerate(tiny, 1):
             _explored(found, instance)
             progress(f"{instance.name}, {len(found.left)} left", number, total)
@@ -55,13 +55,26 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
         _told_by_exploration(found, tiny)
         progress("mutants", total, total)
         return _with_earlier_proofs(found)
-    from charter.suites import solving  # needs z3
+    return _with_solver(found, tiny, progress)
 
-    proofs, lemmas = solving.solved(found, tiny)
-    progress(f"solver, {len(found.left)} left", total - 2, total)
-    solving.mutants(found)
+
+def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], progress: Progress) -> Found:
+    """The results of a search with the solver, or without it for rules that it cannot encode."""
+    from charter import prove  # needs z3
+    from charter.suites import solving
+
+    total = len(tiny) + 3
+    try:
+        proofs, lemmas = solving.solved(found, tiny)
+        progress(f"solver, {len(found.left)} left", total - 2, total)
+        solving.mutants(found)
+    except prove.CannotEncode as problem:
+        for row in found.left:
+            found.note(row, f"the solver was not asked, as it has no encoding of {problem}")
+        _told_by_exploration(found, tiny)
+        proofs, lemmas = {}, ()
     progress("mutants", total, total)
-    rules = rules_digest(about.model, lemmas)
+    rules = rules_digest(found.about.model, lemmas)
     return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, found.opened())
 
 
@@ -100,9 +113,26 @@ def _told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> N
                     break
 
 
-def _again(found: QuestionSearch) -> None:
+def outdated(about: Subject) -> bool:
+    """Whether an earlier question must go, although the rules are the same: its instance has other
+    bounds now, or it begins in a state that an `always` property excludes."""
+    desk = Desk(about.model, ())
+    instances = {i.name: i for i in about.model.instances}
+    for asked in about.found.asked:
+        instance = instances.get(asked.instance)
+        if instance is None or not has_bounds_of(asked.question, desk.at(instance)[0].planner):
+            return True
+        try:
+            if not _begins_well(about, desk, asked):
+                return True
+        except (EvaluationError, ValueError, KeyError):  # its variables are others now
+            return True
+    return False
+
+
+def _again(found: QuestionSearch) -> bool:
     """Keep earlier questions that still have an answer and begin in a state where the `always`
-    properties hold."""
+    properties hold. Whether some had to go."""
     about = found.about
     instances = {i.name: i for i in about.model.instances}
     for asked in about.found.asked:
@@ -111,20 +141,22 @@ def _again(found: QuestionSearch) -> None:
             continue
         why = Why((), asked.source, asked.title, OPEN, asked.purpose)
         try:
-            if _begins_well(found, asked, instance):
+            if _begins_well(about, found.desk, asked):
                 found.left -= found.desk.entry(asked.question, instance, why).meets
                 found.asked.append(asked)
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             continue
+    return len(found.asked) < len(about.found.asked)
 
 
-def _begins_well(found: QuestionSearch, asked: FoundQuestion, instance: n.Instance) -> bool:
-    machine = found.desk.at(instance)[0].machine
+def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:
+    """Whether the state that a question of the solver begins in has all `always` properties."""
     if asked.source != "solver" or not isinstance(asked.question.given, dict):
         return True
+    instance = next(i for i in about.model.instances if i.name == asked.instance)
+    machine = desk.at(instance)[0].machine
     state = Scope(machine.loaded(machine.from_durable(asked.question.given)))
-    model, name = found.about.model, found.about.component.name
-    return all(machine.holds(prop, state) for prop in always(model, name))
+    return all(machine.holds(prop, state) for prop in always(about.model, about.component.name))
 
 
 def _explored(found: QuestionSearch, instance: n.Instance) -> None:

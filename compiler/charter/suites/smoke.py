@@ -25,7 +25,7 @@ from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
 from charter.vectors.kills import Kill, count, tells
 from charter.vectors.ledger import Ledger, ledger
-from charter.vectors.plan import OPEN
+from charter.vectors.plan import OPEN, Planner
 
 ENOUGH = 3
 """The number of vectors to find that distinguish all runs of a mutant."""
@@ -124,6 +124,8 @@ class Desk:
         """A question with its answer and all obligations that some allowed run meets. Raises
         NoAnswer, ValueError or EvaluationError."""
         engine, covering = self.at(instance)
+        if not has_bounds_of(question, engine.planner):
+            raise NoAnswer(f"the constants or elements of {instance.name} are others now")
         covering.take()
         found = engine.planner.answers.answer(question, watch=covering.watch)
         met = covering.take()
@@ -147,6 +149,14 @@ class Desk:
                 why = replace(vector.why, obligations=(f"scenario {scenario.title}",))
                 found.append(self.entry(vector.question, scenario.instance, why))
         return found
+
+
+def has_bounds_of(question: Question, planner: Planner) -> bool:
+    """Whether a question has the constants and elements of the planner's instance: the instance may
+    have been edited since the question was found, and would answer another question."""
+    elements = {sort: set(ids) for sort, ids in question.sorts.items()}
+    now = {sort: set(names) for sort, names in planner.machine.universe.sorts.items()}
+    return dict(question.consts) == dict(planner.consts) and elements == now
 
 
 def smoke(about: Subject) -> Smoke:

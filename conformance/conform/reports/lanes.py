@@ -119,9 +119,10 @@ def _walk(value: Json, path: tuple[str, ...], owner: str, names: set[str]) -> It
             yield Mark(_field(path, FLAG), owner)
     elif isinstance(value, str) and value in names:
         yield Mark(_field(path, ONE), value)
-    elif isinstance(value, list) and value and all(item in names for item in value):
-        for item in value:
-            yield Mark(_field(path, MANY), str(item))
+    elif isinstance(value, list):
+        held = [item for item in value if isinstance(item, str) and item in names]
+        for item in held if len(held) == len(value) else ():
+            yield Mark(_field(path, MANY), item)
 
 
 def _field(path: tuple[str, ...], kind: str) -> Field:

@@ -147,3 +147,9 @@ def test_wrapped_lines_are_never_wider_than_the_room():
     assert len(lines) == 3
     assert all(len(line) <= 10 for line in lines)
     assert lines[-1].endswith("…")
+
+
+def test_lists_of_records_are_no_members_of_a_lane():
+    state = {"items": [{"x": "b1"}], "isr": ["b1", "b2"]}
+    found = lanes([state], {"Broker": ["b1", "b2"]}, NOTHING)
+    assert found is not None
