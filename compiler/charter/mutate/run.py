@@ -83,10 +83,11 @@ def baselines(
     model: ir.Model, pattern: str, limits: Limits, tell: Callable[[str], None]
 ) -> tuple[InstanceBaseline, ...]:
     """The baselines of the instances that match a pattern, but for those in which something is
-    wrong, or that cannot be searched. `tell` is told the name of each that is searched."""
+    wrong; those that cannot be searched have no states. `tell` is told the name of each that is
+    searched."""
     wanted = (i for i in model.instances if fnmatchcase(i.name, pattern))
     found = (_baseline(model, instance, limits, tell) for instance in wanted)
-    return tuple(one for one in found if not one.wrong)
+    return tuple(one for one in found if not (one.wrong and one.distinct))
 
 
 def _baseline(

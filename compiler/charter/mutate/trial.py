@@ -75,6 +75,10 @@ class MutantTrials:
             key=lambda b: (not b.complete, b.distinct),
         )
         if not places:
+            for other in self.baselines:
+                if not other.distinct and coverage.is_rule_of(made.rule, other.machine):
+                    why, place = other.wrong[0], other.instance
+                    return MutantVerdict(made.id, "undecided", instance=place, detail=why)
             return MutantVerdict(made.id, "survives", detail="no instance takes this rule")
         return self._searched(made, changed, places)
 

@@ -267,8 +267,15 @@ def shrunk_lines(shrunk: Mapping[str, Json]) -> tuple[str, ...]:
         for number, call in enumerate(calls, 1)
         if isinstance(call, dict)
     ]
+    consts = question.get("consts")
+    limits = [f"with {constants(consts)}"] if isinstance(consts, dict) and consts else []
     given = [f"given {_whole(question['given'])}"] if question["given"] is not None else []
-    return (*given, *steps, *map(str, shown[1:]))
+    return (*limits, *given, *steps, *map(str, shown[1:]))
+
+
+def constants(consts: Mapping[str, Json]) -> str:
+    """The constants of a question in words: `capacity = 2, limit = 3`."""
+    return ", ".join(f"{name} = {value}" for name, value in sorted(consts.items()))
 
 
 def _whole(value: Json) -> str:

@@ -192,8 +192,19 @@ def _smaller(question: Question, lowest: Mapping[str, int]) -> Iterator[Question
     consts = question.get("consts")
     for name, value in sorted(consts.items()) if isinstance(consts, dict) else ():
         assert isinstance(consts, dict) and isinstance(value, int)
-        for less in range(lowest.get(name, 0), value):
+        # A number of the question may have this constant as its limit: it must stay within it.
+        least = max(lowest.get(name, 0), _greatest([question["given"], [c["args"] for c in calls]]))
+        for less in range(least, value):
             yield {**question, "consts": {**consts, name: less}}
+
+
+def _greatest(value: Json) -> int:
+    """The greatest number in a value; 0 if there is none."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, list):
+        return max((_greatest(item) for item in value), default=0)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _without(calls: Sequence[dict[str, Json]], start: int, size: int) -> Iterator[dict[str, Json]]:

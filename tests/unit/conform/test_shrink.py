@@ -12,7 +12,7 @@ from conform.adapters.session import Session
 from conform.judging.answer import CannotAnswer, answer_of
 from conform.judging.follow import Siblings
 from conform.runs.findings import finding_id
-from conform.runs.shrink import MOST, Shrinker
+from conform.runs.shrink import MOST, Shrinker, _smaller
 from conform.storage.tables import cause_of
 from conform.suites.importing import item_of
 
@@ -96,3 +96,11 @@ def test_answer_of_a_model_is_that_of_the_suite():
 def test_question_that_the_model_cannot_answer_has_no_answer(call):
     with pytest.raises(CannotAnswer):
         answer_of(charter, question(call).json())
+
+
+def test_a_constant_stays_as_great_as_the_numbers_of_the_question():
+    question = {"operations": [{"operation": "take", "args": {"n": 2}}], "given": None,
+                "sorts": {}, "consts": {"cap": 4}}  # fmt: skip
+    tried = [found["consts"]["cap"] for found in _smaller(question, {"cap": 1})
+             if found["operations"]]  # fmt: skip
+    assert tried == [2, 3]

@@ -184,3 +184,25 @@ instance tiny of coin {{}}
     assert {one.detail for one in found.values() if one.answer == "survives"} == {
         f"throw() takes throw/thrown {detail}"
     }
+
+
+IDS = """protocol ids
+counter Id
+component c {
+  state last: Id = 0
+  state items: set Id = {}
+  operation add() -> bool cites silent {
+    branch done when first: items == {} { items' = {last}  reply true }
+    branch again reply false }
+}
+always few of c: size(items) < 2
+witness some_item of c: items != {}
+instance tiny of c {}
+"""
+
+
+def test_nothing_is_known_of_a_rule_whose_instances_cannot_be_searched() -> None:
+    """A set of counters has no bounds, so that the native engine cannot search it."""
+    found = [*verdicts(text=IDS).values()]
+    assert {one.answer for one in found} == {"undecided"}
+    assert (found[0].instance, "cannot explore tiny" in found[0].detail) == ("tiny", True)

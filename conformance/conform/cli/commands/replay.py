@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
@@ -18,6 +19,7 @@ from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.judging.walk import is_fault
 from conform.runs.engines.single import Replayed, Shown, replay
+from conform.runs.findings import constants
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import shrunk_item
 from conform.storage.store import RunFolder
@@ -58,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        _show(replayed, resolved, title)
+        _show(replayed, resolved, title, orjson.loads(item.question).get("consts") or {})
     if verdict.kind is Kind.DIVERGES:
         return 1
     return 0 if verdict.kind in (Kind.CONFORMS, Kind.INCONCLUSIVE) else 3
@@ -76,11 +78,15 @@ def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorI
     return item_of(vector), vector.why.title
 
 
-def _show(replayed: Replayed, resolved: ResolvedRun, title: str) -> None:
+def _show(
+    replayed: Replayed, resolved: ResolvedRun, title: str, consts: Mapping[str, Json]
+) -> None:
     verdict = replayed.assessment.verdict
     target = resolved.prepared.target
     out(f"vector {verdict.id} {title}".rstrip())
     out(f"target {target.title} {resolved.prepared.release}".rstrip())
+    if consts:
+        out(f"with {constants(consts)}")
     before: Json = None
     for step in replayed.steps:
         out("")

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from conform.adapters.stdio import BETWEEN, STDERR
@@ -51,6 +52,7 @@ def show(finished: Finished) -> None:
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
     _show_unclaimed(counted)
+    _show_unknown_constants(counted)
     out(f"run: {near(finished.folder.place)}")
     out(one_line(_last_line(finished, missing)))
 
@@ -103,6 +105,16 @@ def _show_unclaimed(counted: Mapping[str, Json]) -> None:
             out(f"{plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
                 " adapter (`conform help adapters`), or allow it in adapter.toml:"
                 f' [not_compared] "{UNLOADED}" = "why"')  # fmt: skip
+
+
+def _show_unknown_constants(counted: Mapping[str, Json]) -> None:
+    """Shows what to do about constants that the adapter does not know."""
+    first = f"unsupported {constant('')}"
+    names = [left.what.removeprefix(first) for left in read(counted["not_compared"])
+             if left.what.startswith(first) and not left.allowed]  # fmt: skip
+    if names:
+        told = f"the adapter does not know {', '.join(names)}: its types are older than the charter"
+        out(f"{told}; `conform generate --adapter LANGUAGE CHARTER --out FOLDER` makes them again")
 
 
 def _charter(about: Mapping[str, Json]) -> str:
