@@ -21,7 +21,8 @@ from conform.storage.store import RunFolder
 
 _GRAVITY = tuple(map(str, Severity))
 _PLACES = 2
-_WIDTH = 60
+_WIDTH, _BEFORE = 60, 30
+"""Characters of a value in a sentence, and of them before the first difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
     elif is_fault(observed["reply"]) or _case(allowed.reply) != _case(observed["reply"]):
         rows.append(("reply", _text(wanted.pop("reply")), _text(seen.pop("reply"))))
     if not is_fault(observed["reply"]):
-        rows += [(path, _text(value_at(wanted, path)), _text(value_at(seen, path)))
+        rows += [(path, *_texts(value_at(wanted, path), value_at(seen, path)))
                  for path in paths(wanted, seen, "")]  # fmt: skip
     widths = [max(len(cells[column]) for cells in rows) for column in (0, 1)]
     return (call, *(f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows))
@@ -311,11 +312,10 @@ def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, J
 def _told(expected: Json, observed: Json, where: str) -> str:
     """The first places where two values differ."""
     found = list(paths(expected, observed, ""))
-    told = [
-        f"expected {(where + path).strip('.')} = {_text(value_at(expected, path))},"
-        f" got {_text(value_at(observed, path))}"
-        for path in found[:_PLACES]
-    ]
+    told = []
+    for path in found[:_PLACES]:
+        wanted, seen = _texts(value_at(expected, path), value_at(observed, path))
+        told.append(f"expected {(where + path).strip('.')} = {wanted}, got {seen}")
     more = len(found) - len(told)
     return "; ".join(told) + (f"; and in {more} more" if more else "")
 
@@ -325,5 +325,18 @@ def _case(reply: Json) -> Json:
 
 
 def _text(value: Json) -> str:
-    text = key(value).decode()
+    return _cut(key(value).decode(), 0)
+
+
+def _texts(expected: Json, observed: Json) -> tuple[str, str]:
+    """Two values that differ, both cut where they are long, so that the first difference shows."""
+    wanted, seen = key(expected).decode(), key(observed).decode()
+    pairs = zip(wanted, seen, strict=False)
+    same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(wanted), len(seen)))
+    start = same - _BEFORE if same > _WIDTH - _BEFORE else 0
+    return _cut(wanted, start), _cut(seen, start)
+
+
+def _cut(text: str, start: int) -> str:
+    text = "…" + text[start:] if start else text
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"

@@ -80,3 +80,13 @@ def test_the_example_of_a_finding_is_the_gravest_then_the_earliest():
                    "paths": ["leader"], **about}, 9)  # fmt: skip
     assert (group.first.id, group.first.step, group.severity) == ("b", 7, "state")
     assert (group.deviations, [*group.cases], group.also) == (3, ["a", "b"], {"throws": 3})
+
+
+def test_long_values_are_cut_so_that_the_first_difference_shows():
+    items = [{"customer": f"c{number}", "id": "~1", "seats": 1} for number in range(9)]
+    other = [*items[:7], {**items[7], "seats": 2}, items[8]]
+    said = told(expected=(YES, {"held": items}), observed=(YES, {"held": other}))
+    wanted, _, seen = said.partition(", got …")
+    assert wanted.startswith("go/done: expected held = …") and '"id":"~1","seats":1},' in wanted
+    assert '"id":"~1","seats":2},' in seen
+    assert len(said) < 160
