@@ -14,7 +14,7 @@ from conform.runs.findings import RunFinding
 
 _ID = re.compile(r"f-[0-9a-f]{10}")
 _HEAD = """\
-# Known findings: `conform run --baseline` does not fail because of them (docs/formats/run.md).
+# Known findings: `conform run --baseline` does not fail because of them (`conform help run`).
 # Each needs a reason; without one it still counts as new. `--update-baseline` writes this file.
 """
 

@@ -28,7 +28,7 @@ from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks
-from conform.console.terminal import number, out, out_json, say
+from conform.console.terminal import out, out_json, plural, say
 from conform.reports.pages import write as write_report
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.execute import Finished, RunOptions, run_target
@@ -205,7 +205,7 @@ def _explored(model: Model, instance: str, most: int, tested: Tested) -> dict[st
         tested.codes.append(3)
         tested.tell("explore", f"{instance}: {error}")
         return {"instance": instance, "cannot": str(error)}
-    states = f"{number(found.counts.distinct)} states"
+    states = plural(found.counts.distinct, "state")
     stories = tuple(api.tell(model, instance, one) for one in found.wrong)
     if stories:
         tested.codes.append(1)

@@ -16,7 +16,7 @@ from conform.cli.commands.story import show_story
 from conform.cli.commands.unmet import show_unmet
 from conform.console.errors import ConformError
 from conform.console.progress import searching
-from conform.console.terminal import number, out, say
+from conform.console.terminal import number, out, plural, say
 
 if TYPE_CHECKING:
     from charter.api import Model, ScenarioFails, SearchResult
@@ -145,7 +145,7 @@ class Watch:
         fine = found.fine and not failing
         ending = "" if found.complete else f", stopped at --most {number(self.arguments.most)}"
         verdict = "nothing is violated" if fine else _violated(found, len(failing))
-        out(f"{name}: {number(found.counts.distinct)} states{ending}{was}; {verdict}")
+        out(f"{name}: {plural(found.counts.distinct, 'state')}{ending}{was}; {verdict}")
         for one in found.wrong:
             show_story(api.tell(model, name, one))
         for failure in failing:
