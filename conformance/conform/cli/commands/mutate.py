@@ -164,7 +164,7 @@ def run(arguments: argparse.Namespace) -> int:
     made = mutation.mutants_of(model, *wanted)
     if not made:
         raise ConformError("no rule matches; a rule is named component.operation/branch or so")
-    every = {one.id for one in mutation.mutants_of(model)}
+    every = {one.id for one in mutation.mutants_of(model)} if reviewed else set[str]()
     verdicts = _tried(model, made, arguments)
     stale = _stale(reviewed, verdicts, every)
     found = _Result(made, verdicts, reviewed, stale)
