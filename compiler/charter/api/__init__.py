@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from charter.api.adapters import LANGUAGES, AdapterFiles, SameName, adapter_files
@@ -112,3 +113,18 @@ __all__ = [
     "tell_trace",
     "walks_json",
 ]
+
+_IMPORTED_LATE = {
+    "ScenarioFails": "charter.semantics.scenario",
+    "SearchResult": "charter.explore.result",
+    "Story": "charter.render.story.tell",
+    "WalksResult": "charter.explore.swarm",
+}
+"""Types of results, with the modules that are imported when somebody asks for them."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _IMPORTED_LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(_IMPORTED_LATE[name]), name)
+    return found

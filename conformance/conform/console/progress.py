@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING
 
 from conform.console.terminal import number, say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _PAUSE = 0.25
 SOONEST, LATEST = 10.0, 60.0
@@ -20,18 +21,26 @@ SOONEST, LATEST = 10.0, 60.0
 these bounds."""
 
 
+def _display(*, counted: bool, after: str = "") -> Progress:
+    """A line on the terminal that is gone at the end: a description, a bar with counts if
+    `counted`, the text `after`, the time. Imports rich, which takes as long as a small search."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    counts = (BarColumn(), MofNCompleteColumn(), TextColumn(after)) if counted else ()
+    columns = (TextColumn("{task.description}"), *counts, TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
 @contextlib.contextmanager
 def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[], None]]:
     """A bar over `total` vectors; the function that it yields asks `done()` how many are judged, a
     few times a second."""
-    console = Console(stderr=True)
     if not sys.stderr.isatty():
         with _repeated(JudgedLines(title, total, done)):
             yield lambda: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TextColumn("vectors"), TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as progress:
+    with _display(counted=True, after="vectors") as progress:
         task = progress.add_task(title, total=total, completed=done())
         asked = time.monotonic()
 
@@ -53,9 +62,7 @@ def tasks(title: str) -> Iterator[Callable[[str, int, int], None]]:
         lines = _Lines(now, now)
         yield lambda name, done, total: lines(f"{title}: {name} ({done} of {total})")
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TextColumn("{task.fields[last]}"), TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with _display(counted=True, after="{task.fields[last]}") as progress:
         task = progress.add_task(title, total=None, last="")
 
         def update(name: str, done: int, total: int) -> None:
@@ -193,6 +200,22 @@ class _Lines:
             say(f"conform: {line}")
 
 
+@dataclass(slots=True)
+class _Line:
+    """A line on the terminal, from the moment that the work has taken `_PAUSE` seconds."""
+
+    open: Callable[[], Progress]
+    begun: float = field(default_factory=time.monotonic)
+    progress: Progress | None = None
+
+    def __call__(self, line: str) -> None:
+        if self.progress is None and time.monotonic() - self.begun >= _PAUSE:
+            self.progress = self.open()
+            self.progress.add_task("", total=None)
+        if self.progress is not None:
+            self.progress.update(self.progress.task_ids[0], description=line)
+
+
 @contextlib.contextmanager
 def searching() -> Iterator[SearchListener]:
     """A line about a search, on stderr."""
@@ -200,7 +223,5 @@ def searching() -> Iterator[SearchListener]:
         now = time.monotonic()
         yield SearchListener(_Lines(now, now))
         return
-    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield SearchListener(lambda line: progress.update(task, description=line))
+    with contextlib.ExitStack() as stack:
+        yield SearchListener(_Line(lambda: stack.enter_context(_display(counted=False))))

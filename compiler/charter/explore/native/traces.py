@@ -117,9 +117,11 @@ class Teller:
         pairs = zip(plan.machine.variables, plan.variable_slots.offsets, strict=True)
         return {v.name: plan.layout.decode(v.type, slots[at:]) for v, at in pairs}
 
-    def tell(self, state: State, to: Sequence[int] | None = None) -> Iterator[DecodedOutcome]:
-        """Every outcome in a state, or those whose state has the key `to`, in the order of the
-        search. Raises OverflowError where a number does not fit."""
+    def tell(
+        self, state: State, to: Sequence[int] | None = None, outcome: int | None = None
+    ) -> Iterator[DecodedOutcome]:
+        """Every outcome in a state, or those whose state has the key `to`, or with the number
+        `outcome`, in the order of the search. Raises OverflowError where a number does not fit."""
         plan = self.program.plan
         slots = slots_of(plan, state)
         bits = [bits for v in plan.machine.variables for bits in plan.layout.bits(v.type)]
@@ -130,7 +132,7 @@ class Teller:
         names = list(plan.machine.operations)
         for i in range(asked.ask(slots)):
             row = asked.rows.numbers(i * context.outcome_size, context.outcome_size)
-            if to is None or row[3 : 3 + context.words] == to:
+            if outcome in (None, row[1]) and (to is None or row[3 : 3 + context.words] == to):
                 yield self._decoded(names[row[0]], row)
 
     def _decoded(self, name: str, row: list[int]) -> DecodedOutcome:
@@ -200,9 +202,11 @@ class Traces:
 
     def _towards(self, state: State, target: int, outcome: int) -> DecodedOutcome:
         words, _, _ = self.search.states.get(target)
+        # Where states are kept as first reached, their words are not keys.
         raw = self.search.program.plan.context.raw
-        for decoded in self.teller.tell(state, None if raw else words):
-            if decoded.branch and (not raw or decoded.outcome == outcome):
+        key, number = (None, outcome) if raw else (words, None)
+        for decoded in self.teller.tell(state, key, number):
+            if decoded.branch:
                 return decoded
         raise Disagreement(f"no way from one state to the next (state {target})")
 
