@@ -5,7 +5,7 @@ A rule is a function from a node to its edits. To add one, write the function an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Generic, Literal, TypeVar, assert_never
@@ -313,32 +313,31 @@ def item_left_out(expr: ir.SetNew) -> Iterator[ExprEdit]:
 
 def field_kept(expr: ir.RecordWith) -> Iterator[ExprEdit]:
     """A field of a record that is not updated."""
-    for i, (name, value) in enumerate(expr.fields):
-        left = (*expr.fields[:i], *expr.fields[i + 1 :])
-        inside = ", ".join(f"{other}: {written(part)}" for other, part in left)
+    updates = [(f"{name}: {written(value)}", value) for name, value in expr.fields]
+    for i, (kind, says, left) in enumerate(_skipped(updates)):
         target = written(expr.target)
-        yield _edit(
-            expr,
-            "forget-reset" if is_reset(value) else "skip-update",
-            f"the update `{name}: {written(value)}` is skipped",
-            replace(expr, fields=left) if left else expr.target,
-            f"{target} with {{ {inside} }}" if left else target,
-        )
+        text = f"{target} with {{ {left} }}" if left else target
+        fields = (*expr.fields[:i], *expr.fields[i + 1 :])
+        yield _edit(expr, kind, says, replace(expr, fields=fields) if fields else expr.target, text)
 
 
 def entry_kept(expr: ir.MapWith) -> Iterator[ExprEdit]:
     """An entry of a map that is not updated."""
-    for i, (key, value) in enumerate(expr.entries):
-        left = (*expr.entries[:i], *expr.entries[i + 1 :])
-        inside = ", ".join(f"{written(k)}: {written(v)}" for k, v in left)
+    updates = [(f"{written(key)}: {written(value)}", value) for key, value in expr.entries]
+    for i, (kind, says, left) in enumerate(_skipped(updates)):
         target = written(expr.target)
-        yield _edit(
-            expr,
-            "forget-reset" if is_reset(value) else "skip-update",
-            f"the update `{written(key)}: {written(value)}` is skipped",
-            replace(expr, entries=left) if left else expr.target,
-            f"{target} with [{inside}]" if left else target,
-        )
+        text = f"{target} with [{left}]" if left else target
+        entries = (*expr.entries[:i], *expr.entries[i + 1 :])
+        new = replace(expr, entries=entries) if entries else expr.target
+        yield _edit(expr, kind, says, new, text)
+
+
+def _skipped(updates: Sequence[tuple[str, ir.Expr]]) -> Iterator[tuple[str, str, str]]:
+    """For each update: the kind of the mistake to skip it, a sentence, and the other updates."""
+    for i, (text, value) in enumerate(updates):
+        kind = "forget-reset" if is_reset(value) else "skip-update"
+        left = ", ".join(other for other, _ in (*updates[:i], *updates[i + 1 :]))
+        yield kind, f"the update `{text}` is skipped", left
 
 
 def is_reset(value: ir.Expr) -> bool:

@@ -4,7 +4,7 @@ are committed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from charter.core import nodes as n
@@ -116,36 +116,36 @@ def _told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> N
 def outdated(about: Subject) -> bool:
     """Whether an earlier question must go, although the rules are the same: its instance has other
     bounds now, or it begins in a state that an `always` property excludes."""
-    desk = Desk(about.model, ())
+    return len([*_standing(about, Desk(about.model, ()))]) < len(about.found.asked)
+
+
+def _standing(about: Subject, desk: Desk) -> Iterator[FoundQuestion]:
+    """The earlier questions whose instances have the bounds that they were found with, and that
+    begin in a state where the `always` properties hold."""
     instances = {i.name: i for i in about.model.instances}
     for asked in about.found.asked:
         instance = instances.get(asked.instance)
         if instance is None or not has_bounds_of(asked.question, desk.at(instance)[0].planner):
-            return True
+            continue
         try:
-            if not _begins_well(about, desk, asked):
-                return True
+            if _begins_well(about, desk, asked):
+                yield asked
         except (EvaluationError, ValueError, KeyError):  # its variables are others now
-            return True
-    return False
+            continue
 
 
 def _again(found: QuestionSearch) -> bool:
-    """Keep earlier questions that still have an answer and begin in a state where the `always`
-    properties hold. Whether some had to go."""
+    """Keep earlier questions that stand and still have an answer. Whether some had to go."""
     about = found.about
     instances = {i.name: i for i in about.model.instances}
-    for asked in about.found.asked:
-        instance = instances.get(asked.instance)
-        if instance is None:
-            continue
+    for asked in _standing(about, found.desk):
         why = Why((), asked.source, asked.title, OPEN, asked.purpose)
         try:
-            if _begins_well(about, found.desk, asked):
-                found.left -= found.desk.entry(asked.question, instance, why).meets
-                found.asked.append(asked)
+            entry = found.desk.entry(asked.question, instances[asked.instance], why)
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             continue
+        found.left -= entry.meets
+        found.asked.append(asked)
     return len(found.asked) < len(about.found.asked)
 
 
