@@ -53,7 +53,7 @@ def test_bash_completes_when_it_has_loaded_the_script(tmp_path: Path, charter: s
         "conform completion z",
         "conform check lea",
         f"conform explore {charter} --mutant ",
-        f"conform eval {charter} ti",
+        f"conform eval {charter} --instance ti",
     )
     assert found == [
         ["explain", "explore"], ["--engine"], ["native"], ["zsh"], ["lease.charter"], ["greedy"],

@@ -45,7 +45,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
 def test_an_expression_has_its_value_when_the_state_is_the_initial_one(
     lease: str, capsys: pytest.CaptureFixture[str], expression: str, value: str
 ) -> None:
-    assert said(capsys, "eval", lease, "tiny", expression) == value
+    assert said(capsys, "eval", lease, "--instance", "tiny", expression) == value
     assert said(capsys, "eval", lease, expression) == value
 
 
@@ -74,7 +74,7 @@ def test_the_state_is_that_behind_a_line_when_a_scenario_is_named(
         (("lock", "--scenario", "bob"), 2, "no scenario begins with 'bob'; there are: 'ann first'"),
         (("lock", "--line", "3"), 2, "--line is for --scenario"),
         (("lock", "--step", "3"), 2, "--step is for --trace"),
-        (("huge", "lock"), 2, "there is no instance 'huge'; there are: tiny"),
+        (("lock", "--instance", "huge"), 2, "there is no instance 'huge'; there are: tiny"),
     ],
 )
 def test_the_reason_is_one_sentence_when_nothing_can_be_evaluated(

@@ -19,9 +19,8 @@ NAMED: Final = {
     "--target": "targets",
     "--branch": "branches",
     "-k": "branches",
-    "instance": "instances",
 }
-"""The kind of the names that an option, or an argument, takes."""
+"""The kind of the names that an option takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +38,12 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A command with its options; `choices` and `kinds` are those of its arguments."""
+    """A command with its options; `choices` are those of its arguments."""
 
     name: str
     about: str
     flags: tuple[Flag, ...]
     choices: tuple[str, ...]
-    kinds: tuple[str, ...]
 
 
 def described() -> tuple[Described, ...]:
@@ -61,7 +59,6 @@ def _described(name: str, about: str) -> Described:
         about,
         tuple(_flag(action) for action in actions if action.option_strings),
         tuple(str(each) for action in arguments for each in action.choices or ()),
-        tuple(NAMED[action.dest] for action in arguments if action.dest in NAMED),
     )
 
 
@@ -105,10 +102,8 @@ def _bash(found: tuple[Described, ...]) -> Iterator[str]:
     yield '  case "${COMP_WORDS[1]}" in'
     for each in found:
         options = " ".join(name for flag in each.flags for name in flag.names)
-        more = "".join(f" $(_conform_list {kind})" for kind in each.kinds)
-        arguments = " ".join(each.choices) + more
         yield f'    {each.name}) if [[ "$cur" == -* ]]; then words="{options}"'
-        yield f'      else words="{arguments.strip()}"; fi ;;'
+        yield f'      else words="{" ".join(each.choices)}"; fi ;;'
     yield "  esac"
     yield '  COMPREPLY=($(compgen -W "$words" -- "$cur"))'
     yield '  [[ "$cur" == -* ]] || _conform_files'
@@ -162,10 +157,7 @@ def _zsh(found: tuple[Described, ...]) -> Iterator[str]:
 
 
 def _zsh_arguments(each: Described) -> str:
-    if each.choices:
-        return f"({' '.join(each.choices)})"
-    lists = "".join(f'"names:name: _conform_list {kind}" ' for kind in each.kinds)
-    return f' _alternative {lists}"files:file:_files"' if lists else "_files"
+    return f"({' '.join(each.choices)})" if each.choices else "_files"
 
 
 # An action that begins with a blank gets no further arguments.
@@ -205,8 +197,6 @@ def _fish(found: tuple[Described, ...]) -> Iterator[str]:
         )
     for each in found:
         here = f"complete -c conform -n '__fish_seen_subcommand_from {each.name}'"
-        for kind in each.kinds:
-            yield f"{here} -a '(__conform_list {kind})'"
         if each.choices:
             yield f"{here} -f -a '{' '.join(each.choices)}'"
         for flag in each.flags:

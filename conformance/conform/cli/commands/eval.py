@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from charter.api.evaluate import Place, Valued
 
 EXAMPLES = """examples:
-  conform eval spec/examples/paxos.charter tiny 'acceptor.highest'
+  conform eval spec/examples/paxos.charter --instance tiny 'acceptor.highest'
   conform eval spec/examples/paxos.charter '{ a in Acceptor if acceptor[a].highest == 0 }' --json
   conform eval spec/kafka 'suspects' --scenario 'Case C' --line 130
-  conform eval spec/examples/paxos.charter tiny 'acceptor.highest' --trace trace.json --step 3
+  conform eval spec/examples/paxos.charter 'acceptor.highest' --trace trace.json --step 3
 
 The expression reads the initial state of the instance; with --scenario the state behind the lines
 of a scenario, which has an instance of its own; with --trace a state of a trace, which `conform
@@ -43,7 +43,7 @@ def add_state(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `chosen_place` reads."""
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
-        "instance", nargs="?", default="", metavar="INSTANCE",
+        "--instance", default="", metavar="NAME",
         help="default: `tiny`, else the first whose name begins with tiny, else the only one",
     )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")

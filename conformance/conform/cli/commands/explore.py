@@ -38,7 +38,7 @@ from conform.cli.commands.unmet import show_unmet
 from conform.console.errors import ConformError, Interrupted
 from conform.console.extras import need
 from conform.console.progress import SearchListener, searching
-from conform.console.terminal import columns, number, out, out_json, say
+from conform.console.terminal import columns, number, out, out_json, say, shortened
 
 if TYPE_CHECKING:
     from charter.api import Charter, Model, ScenarioFails, SearchResult, Selection, Story
@@ -134,6 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
         return try_all(charter, model, _options(arguments), arguments)
     names = chosen(model, arguments)
     several = "*" in arguments.instance
+    others = () if arguments.instance or arguments.mutant else _others(model, names)
     if several and (arguments.journal is not None or arguments.keep is not None):
         raise ConformError("--journal and --keep are for one instance; name one with --instance")
     explored: list[_Explored] = []
@@ -143,11 +144,21 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             _show(explored[-1])
             _show_scenarios(explored)
+    if others and not arguments.json:
+        listed = shortened(", ".join(others))
+        say(
+            f"only {names[0]} was searched, of {len(others) + 1} instances; --instance NAME or '*' searches others: {listed}"
+        )
     if arguments.json:
         rows = [one.json() for one in explored]
         out_json({"instances": list[Json](rows)} if several else rows[0])
     draw([story for one in explored for story in one.stories], arguments)
     return min((_status(one) for one in explored), key=_WORST.index)
+
+
+def _others(model: Model, names: Sequence[str]) -> tuple[str, ...]:
+    """The instances of the charter that are not among `names`."""
+    return tuple(known.name for known in model.instances if known.name not in names)
 
 
 @contextmanager

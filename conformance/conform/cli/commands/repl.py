@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from charter.api.evaluate import Place
 
 EXAMPLES = """examples:
-  conform repl spec/examples/paxos.charter tiny
+  conform repl spec/examples/paxos.charter --instance tiny
   conform repl spec/kafka --scenario 'Case C' --line 130
-  conform repl spec/examples/paxos.charter tiny --trace trace.json
+  conform repl spec/examples/paxos.charter --trace trace.json
 
 Each line is an expression, or one of these:
   :state      the state variables, with their values
