@@ -24,6 +24,7 @@ import orjson
 
 from charter.formats import adapter as messages
 from charter.formats.adapter import BadMessage, Welcome
+from charter.formats.target import FILE
 from charter.formats.verdict import Kind
 from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
 from conform.console.errors import CannotStart
@@ -173,9 +174,10 @@ def _spawn(start: AdapterStart) -> _Child:
             bufsize=0,
         )
     except OSError as error:
+        remedy = "install it" if isinstance(error, FileNotFoundError) else "mend that"
         raise CannotStart(
-            f"the adapter could not be started: {start.command[0]}: {error.strerror};"
-            " see `conform doctor`"
+            f"the adapter could not be started: {start.command[0]}: {error.strerror}; {remedy}, or"
+            f" change `start` in {FILE}"
         ) from None
     child = _Child(process, mark, selectors.DefaultSelector())
     pipes = (process.stdin, process.stdout, process.stderr)

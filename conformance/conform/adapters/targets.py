@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from conform.suites.cache import cache_folder
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _PREPARE_SECONDS = 900.0
+_PRINTED, _WIDTH = 20, 80
+"""How many lines, and how much of one, are shown of what `prepare` wrote to stdout."""
 
 
 _PASSED_OVER = frozenset({"__pycache__", "node_modules"})
@@ -190,16 +193,33 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
             timeout=_PREPARE_SECONDS,
             check=False,
         )
-        printed = done.stdout.decode().strip().splitlines()
-        said = json.loads(printed[-1]) if printed or done.returncode else {}
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotPrepare(f"{chosen.id} could not be prepared: {error}") from None
-    except (ValueError, IndexError):
-        raise CannotPrepare(
-            f"{chosen.id} could not be prepared: {command[0]} ended with {done.returncode} and its"
-            " last line on stdout is no JSON object; what it wrote to stderr stands above"
-        ) from None
-    if not isinstance(said, dict) or "error" in said or done.returncode:
-        reason = said.get("error", said) if isinstance(said, dict) else said
-        raise CannotPrepare(f"{chosen.id} could not be prepared: {reason}")
-    return {str(name): str(value) for name, value in said.items()}
+    lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
+    said = _object(lines[-1]) if lines else {}
+    if said is not None and "error" not in said and not done.returncode:
+        return {str(name): str(value) for name, value in said.items()}
+    if said is not None and "error" in said:
+        reason = str(said["error"])
+    elif done.returncode:
+        printed = "".join(f"\n  | {line}" for line in lines[-_PRINTED:])
+        also = f", and this to stdout:{printed}" if printed else ""
+        reason = (
+            f"`{shlex.join(command)}` (`prepare` in {chosen.folder / FILE}) ended with"
+            f" {done.returncode}; what it wrote to stderr stands above{also}"
+        )
+    else:
+        reason = (
+            f"the last line that `{shlex.join(command)}` wrote to stdout is no JSON object:"
+            f" {lines[-1][:_WIDTH]!r}; write what is for people to stderr (`conform help adapter`)"
+        )
+    raise CannotPrepare(f"{chosen.id} could not be prepared: {reason}")
+
+
+def _object(line: str) -> dict[str, object] | None:
+    """The JSON object that a line is; None if it is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,8 +15,9 @@ import orjson
 from charter.formats.project import find_project
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
+from charter.formats.spelling import meant
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
-from charter.formats.target import Target
+from charter.formats.target import FILE, Target
 from conform.adapters.projects import model_folders, projects
 from conform.adapters.targets import Prepared, model_values, prepare, release_of, target
 from conform.console.errors import BadSuite, UnknownTarget
@@ -118,6 +119,7 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
         found = _fitting(project.generated, chosen, variant)
         if found:
             return found
+    _refuse_unknown_names(chosen)
     here = find_project(Path())
     place = here.relative(here.charters) + "/" if here else "a project"
     raise BadSuite(
@@ -141,15 +143,36 @@ def _fitting(generated: Path, chosen: Target, variant: str) -> str:
     """The largest generated suite of a target's protocol and component (of any, if it names none)
     in a variant; "" if there is none."""
     found = []
-    for path in sorted((generated / "suites").rglob(MANIFEST)):
-        try:
-            manifest = read_manifest(path.parent)
-        except (BadVector, OSError) as error:
-            raise BadSuite(f"the manifest of a generated suite cannot be read: {error}") from None
+    for folder, manifest in _manifests(generated):
         same = chosen.protocol in ("", manifest.protocol) and manifest.variant == variant
         if same and chosen.component in ("", manifest.component):
-            found.append((manifest.vectors, str(path.parent)))
+            found.append((manifest.vectors, str(folder)))
     return max(found)[1] if found else ""
+
+
+def _manifests(generated: Path) -> Iterator[tuple[Path, Manifest]]:
+    """The generated suites with their folders. Raises `BadSuite`."""
+    for path in sorted((generated / "suites").rglob(MANIFEST)):
+        try:
+            yield path.parent, read_manifest(path.parent)
+        except (BadVector, OSError) as error:
+            raise BadSuite(f"the manifest of a generated suite cannot be read: {error}") from None
+
+
+def _refuse_unknown_names(chosen: Target) -> None:
+    """Raises `BadSuite` if a target names a protocol or component that no generated suite has, and
+    probably means one that some suite has."""
+    known = [each for project in projects() for _, each in _manifests(project.generated)]
+    names = (
+        ("protocol", chosen.protocol, {each.protocol for each in known}),
+        ("component", chosen.component, {each.component for each in known}),
+    )
+    for key, name, there in names:
+        if name and name not in there and (like := meant(name, there)):
+            raise BadSuite(
+                f"{chosen.folder / FILE} has {key} = {name!r}, and no generated suite is of that"
+                f" {key}; {like}"
+            )
 
 
 def check_fits(suite: Suite, prepared: Prepared) -> None:

@@ -64,8 +64,16 @@ def test_release_that_is_not_listed(tmp_path):
     ("command", "sentence"),
     [
         ("""print('{"error": "no JDK"}'); raise SystemExit(2)""", "no JDK"),
-        ("raise SystemExit(1)", "ended with 1 and its last line on stdout is no JSON object"),
-        ("print(3)", "could not be prepared: 3"),
+        (
+            "raise SystemExit(1)",
+            r"raise SystemExit\(1\)'` \(`prepare` in .*\) ended with 1;.* stands above$",
+        ),
+        (
+            "print('[ERROR] no symbol'); raise SystemExit(1)",
+            r"to stdout:\n  \| \[ERROR\] no symbol$",
+        ),
+        ("print('built')", "wrote to stdout is no JSON object: 'built'; write what is for people"),
+        ("print(3)", "is no JSON object: '3'"),
     ],
 )
 def test_prepare_that_fails(tmp_path, monkeypatch, command, sentence):
@@ -127,6 +135,12 @@ def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder
     warden = Suite(suites / "warden", read_manifest(suites / "warden"), ())
     with pytest.raises(BadSuite, match="of the component keeper, but the suite is about warden"):
         check_fits(warden, Prepared(chosen, "", AdapterStart(()), {}))
+    with pytest.raises(BadSuite, match=r"has component = 'keper', .* did you mean keeper\?"):
+        suite_for(replace(chosen, component="keper"), "")
+    with pytest.raises(
+        BadSuite, match=r"has protocol = 'toy\.leese', .* did you mean toy\.lease\?"
+    ):
+        suite_for(replace(chosen, protocol="toy.leese"), "")
     (suites / "keeper" / "manifest.json").unlink()
     with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
         suite_for(chosen, "")

@@ -147,7 +147,8 @@ def run(arguments: argparse.Namespace) -> int:
     if others and not arguments.json:
         listed = shortened(", ".join(others))
         say(
-            f"only {names[0]} was searched, of {len(others) + 1} instances; --instance NAME or '*' searches others: {listed}"
+            f"only {names[0]} was searched, of {len(others) + 1} instances; --instance NAME or '*'"
+            f" searches others: {listed}"
         )
     if arguments.json:
         rows = [one.json() for one in explored]
