@@ -45,6 +45,13 @@ def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
     assert " --run build/runs/fake-crash-" in lines[place + 2]
 
 
+def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran):
+    out = ran("errs", "--limit", "12")[1]
+    assert ": an exception in the adapter: KeyError: 'failover'\n" in out
+    assert "a finding if the adapter reports it as a `Fault`: conform help adapters\n" in out
+    assert "Fault" not in ran("crash", "--limit", "12")[1]
+
+
 def test_hello_with_a_name_that_the_charter_lacks_ends_the_run_before_it_begins(ran, tmp_path):
     code, out, err = ran("misnamed", "--out", str(tmp_path / "run"))
     assert (code, out) == (2, "")

@@ -13,7 +13,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
-from conform.judging.claims import lacks_image, mistyped, refuted, resolves
+from conform.judging.claims import EXCEPTION, lacks_image, mistyped, refuted, resolves
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
@@ -68,7 +68,8 @@ def assess(
     if result.status in NOT_JUDGED:
         lie = refuted(item.needs, result, judge.offers)
         kind = Kind.ADAPTER_ERROR if lie else NOT_JUDGED[result.status]
-        return Assessment(Verdict(item.id, kind, lie or result.detail))
+        threw = EXCEPTION if result.status is Status.ERROR else ""
+        return Assessment(Verdict(item.id, kind, lie or f"{threw}{result.detail}"))
     found = _compared(item, result, batch, judge, siblings)
     if IMAGE in judge.offers and found.verdict.kind in JUDGED:
         return replace(found, imageless=lacks_image(item.question, result, batch))

@@ -17,6 +17,10 @@ LOAD = "load"
 """The capability to start from a given state."""
 
 
+EXCEPTION = "an exception in the adapter: "
+"""Begins the detail of a verdict on a question that the adapter answered with an error."""
+
+
 def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
     """Why a status without steps is contradicted, or "". `needs` is what the question needs, and
     `offers` are the operations and capabilities that hello claims."""

@@ -12,7 +12,7 @@ from charter.formats.labels import legend
 from conform.adapters.stdio import BETWEEN, STDERR
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
-from conform.judging.claims import refused
+from conform.judging.claims import EXCEPTION, refused
 from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
@@ -224,6 +224,11 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
         for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, item)}")
+    if any(EXCEPTION in str(item["detail"]) for item in listed):
+        out(
+            "  an exception of the implementation is a finding if the adapter reports it as a"
+            " `Fault`: conform help adapters"
+        )
     if listed:
         out("")
 
