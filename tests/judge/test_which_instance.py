@@ -49,6 +49,24 @@ def test_a_mutant_that_is_not_caught_is_4(conform, edited):
     assert "NOT caught: at_most_one holds in one; it is meant for tiny\n" in out
 
 
+def test_a_property_that_calls_the_replaced_function_is_named(conform, edited):
+    text = edited.read_text(encoding="utf-8")
+    text = text.replace(
+        "branch full cites silent when held != {}", "branch full cites silent when full(held)"
+    )
+    text = text.replace("size(held) <= 1", "full(held) or held == {}")
+    text = text.replace(
+        "component box", "fun full(held: set Node) -> bool = held != {}\n\ncomponent box"
+    )
+    bent = "mutant bent in tiny { replace fun full with size(held) != 1 } caught by at_most_one\n"
+    edited.write_text(text + bent, encoding="utf-8")
+    code, out, _ = conform("explore", edited, "--mutant", "bent")
+    assert code == 4
+    told = "at_most_one calls full, which the mutant replaces, so it asks for what the mistake does"
+    assert told in out
+    assert told in conform("explore", edited, "--mutant", "b*")[1]
+
+
 def test_all_mutants_of_a_pattern_are_tried(conform, edited):
     code, out, _ = conform("explore", edited, "--mutant", "*")
     assert code == 4

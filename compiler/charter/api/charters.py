@@ -320,6 +320,15 @@ def failing_scenarios(model: ir.Model, machine: str) -> tuple[ScenarioFails, ...
     return failing(model, machine)
 
 
+def replaced_in_property(model: ir.Model, mutant: str) -> tuple[str, ...]:
+    """The functions that a mutant of the model replaces and that the property which must catch it
+    calls."""
+    from charter.core import reach
+
+    chosen = next(one for one in model.mutants if one.name == mutant)
+    return reach.replaced_in_property(model, chosen)
+
+
 def search_json(
     found: SearchResult, stories: Iterable[Story] = (), first: Story | None = None
 ) -> dict[str, Json]:

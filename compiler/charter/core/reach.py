@@ -66,6 +66,17 @@ def with_called(exprs: Iterable[n.Expr], functions: Iterable[n.Function]) -> Ite
             waiting.append(bodies.pop(e.function))
 
 
+def replaced_in_property(model: n.Model, mutant: n.Mutant) -> tuple[str, ...]:
+    """The functions that a mutant replaces and that the property which must catch it calls: it asks
+    for what the mistake does."""
+    bodies = [p.body for p in model.properties if p.name == mutant.caught_by]
+    for live in model.liveness:
+        if live.name == mutant.caught_by:
+            bodies += [part for part in (live.trigger, live.goal) if part is not None]
+    called = {e.function for e in with_called(bodies, model.functions) if isinstance(e, n.Call)}
+    return tuple(name for name in mutant.addresses if name in called)
+
+
 def limits_of(kind: t.Type) -> set[str]:
     """The constants that bound a type itself."""
     limits: Iterable[t.Limit | None] = ()

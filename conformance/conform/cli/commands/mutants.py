@@ -88,7 +88,8 @@ class MutantStatus:
                 return f"mutant {name} is caught by {prop}"
             case "missed":
                 also = f"; it is meant for {self.instance}" if is_elsewhere else ""
-                return f"mutant {name} is NOT caught: {prop} holds in {here}{also}"
+                why = f"; {self.detail}" if self.detail else ""
+                return f"mutant {name} is NOT caught: {prop} holds in {here}{also}{why}"
             case "unknown":
                 also = f" (it is meant for {self.instance})" if is_elsewhere else ""
                 said = f"whether mutant {name} is caught by {prop} is not known{also}"
@@ -101,9 +102,22 @@ def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | Non
         if one.name == mutant:
             said = found.verdicts.get(one.caught_by, "unknown")
             answer: Answer = ANSWERS.get(said, "unknown")
-            why = _why_unknown(one.caught_by, found) if answer == "unknown" else ""
+            why = _why_missed(model, mutant, one.caught_by) if answer == "missed" else ""
+            why = _why_unknown(one.caught_by, found) if answer == "unknown" else why
             return MutantStatus(mutant, one.caught_by, one.instance, answer, why)
     return None
+
+
+def _why_missed(model: Model, mutant: str, prop: str) -> str:
+    """That a property cannot see a mistake in a function that it calls itself; "" if it calls
+    none."""
+    shared = api.replaced_in_property(model, mutant)
+    if not shared:
+        return ""
+    return (
+        f"{prop} calls {', '.join(shared)}, which the mutant replaces, so it asks for"
+        " what the mistake does: write in the property what it means instead"
+    )
 
 
 def _why_unknown(name: str, found: SearchResult) -> str:
