@@ -110,14 +110,6 @@ def test_explore_is_vacuous_when_a_condition_is_never_met(conform, toy):
     assert not set(found["verdicts"]) - {"whole", "counted", "grows", "some_held"}
 
 
-def test_explore_names_the_other_instances_when_none_was_chosen(conform, toy):
-    toy.write_text(HALF)
-    others = "only tiny was searched, of 3 instances; --instance NAME or '*' searches others: "
-    assert others + "half, wrong" in conform("explore", toy)[2]
-    assert "was searched" not in conform("explore", toy, "--instance", "half")[2]
-    assert "was searched" not in conform("explore", toy, "--instance", "*")[2]
-
-
 def test_explore_is_content_when_the_instance_says_what_it_misses(conform, toy):
     toy.write_text(HALF)
     code, out, _ = conform("explore", toy, "--instance", "half")

@@ -49,6 +49,13 @@ def test_a_mutant_that_is_not_caught_is_4(conform, edited):
     assert "NOT caught: at_most_one holds in one; it is meant for tiny\n" in out
 
 
+def test_explore_names_the_other_instances_when_none_was_chosen(conform, edited):
+    told = "only tiny was searched, of 2 instances; --instance NAME or '*' searches others: one\n"
+    assert told in conform("explore", edited)[2]
+    assert "was searched" not in conform("explore", edited, "--instance", "one")[2]
+    assert "was searched" not in conform("explore", edited, "--instance", "*")[2]
+
+
 def test_a_property_that_calls_the_replaced_function_is_named(conform, edited):
     text = edited.read_text(encoding="utf-8")
     text = text.replace(
