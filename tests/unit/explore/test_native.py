@@ -397,7 +397,43 @@ def test_set_without_bounds_is_named_as_its_author_writes_it(kind: str, sentence
     with pytest.raises(CannotCompile) as refused:
         explore(model, model.instances[0])
     assert str(refused.value).startswith(sentence)
-    assert str(refused.value).endswith("; a bounded `int` in its place makes it native")
+    told = "; a bounded `int` in its place makes it native (<text>:9:7)"
+    assert str(refused.value).endswith(told)
+
+
+def test_the_remedy_for_an_opaque_value_is_a_sort() -> None:
+    text = """
+    protocol test.refused
+    opaque Ticket
+    component clerk {
+      state seen: set Ticket = {}
+      operation see() -> bool cites silent { branch done { reply true } }
+    }
+    witness nothing of clerk: seen == {}
+    instance tiny of clerk { }
+    """
+    model = api.load_text(text)
+    with pytest.raises(CannotCompile, match=r"; a `sort` in its place makes it native \(.*:5:7\)"):
+        explore(model, model.instances[0])
+
+
+def test_the_place_of_an_expression_is_named_when_it_cannot_be_compiled() -> None:
+    text = """
+    protocol test.refused
+    component clerk {
+      state seen: int 0..4294967296 = 0
+      operation see(x: int 0..3) -> bool cites silent {
+        branch far when x == 3
+            and seen * seen > 0 { reply true }
+        branch done { reply true }
+      }
+    }
+    witness nothing of clerk: seen == 0
+    instance tiny of clerk { }
+    """
+    model = api.load_text(text)
+    with pytest.raises(CannotCompile, match=r"more than 64 bits \(<text>:7:17\)"):
+        explore(model, model.instances[0])
 
 
 @pytest.fixture

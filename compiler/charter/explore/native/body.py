@@ -20,7 +20,7 @@ from charter.explore.native.code import Code, Label, Number, Pointer, Ref
 from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
 from charter.explore.native.guards import Guards
-from charter.explore.native.layout import Layout
+from charter.explore.native.layout import CannotCompile, Layout
 from charter.explore.native.unit import FATAL_ROWS, Unit
 from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
@@ -43,7 +43,10 @@ class VariableSlots:
         offsets, at = [], 0
         for variable in variables:
             offsets.append(at)
-            at += unit.layout.slots(variable.type)
+            try:
+                at += unit.layout.slots(variable.type)
+            except CannotCompile as problem:
+                raise problem.at(variable.span) from None
         return VariableSlots(variables, tuple(offsets), at)
 
     def places(self, pointer: Pointer) -> dict[str, Held]:

@@ -17,7 +17,7 @@ from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native import functions as fn
 from charter.explore.native.code import FALSE, TRUE, Code, Label, Number, Operand, Truth
 from charter.explore.native.context import ERROR, FATAL
-from charter.explore.native.layout import Layout, mask_type
+from charter.explore.native.layout import CannotCompile, Layout, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
 from charter.explore.native.values import (
     Composite,
@@ -79,7 +79,13 @@ class Expr:
         return truth(self.value(e))
 
     def value(self, e: s.Expr) -> Held:
-        """The value of `e`."""
+        """The value of `e`. Raises CannotCompile with the place of the innermost part at fault."""
+        try:
+            return self._value(e)
+        except CannotCompile as problem:
+            raise problem.at(e.span) from None
+
+    def _value(self, e: s.Expr) -> Held:
         match e:
             case n.Literal(value=value):
                 return self.keep.constant(e.type, value)

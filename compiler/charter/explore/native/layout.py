@@ -14,6 +14,7 @@ from typing import cast
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.show import show_type
+from charter.diagnostics import NOWHERE, Span
 from charter.semantics.values import NotFinite, Universe
 
 MOST_COUNTER = 63
@@ -22,7 +23,17 @@ LARGEST_DOMAIN = 4096
 
 
 class CannotCompile(Exception):
-    """The engine does not support something in the charter; the message is a phrase."""
+    """The engine does not support something in the charter; the message is a phrase, with the place
+    in the charter if that is known."""
+
+    def __init__(self, phrase: str, place: str = "") -> None:
+        super().__init__(f"{phrase} ({place})" if place else phrase)
+        self.phrase = phrase
+        self.place = place
+
+    def at(self, span: Span) -> CannotCompile:
+        """The same with this place, unless it has one."""
+        return self if self.place or span == NOWHERE else CannotCompile(self.phrase, span.where())
 
 
 def _without_bounds(kind: t.Type) -> str:
@@ -36,9 +47,11 @@ def _without_bounds(kind: t.Type) -> str:
     if names:
         what = "field" if isinstance(kind, t.Record) else "parameter"
         called = f"whose {what} {'.'.join(names)} {verb} the counter {counter.name}"
+    # An opaque value is never computed, so that elements with names can stand for it.
+    other = "a `sort`" if counter.opaque else "a bounded `int`"
     return (
-        f"a set of {show_type(kind)}, {called}, which has no bounds; a bounded `int` in its place"
-        " makes it native"
+        f"a set of {show_type(kind)}, {called}, which has no bounds; {other} in its place makes it"
+        " native"
     )
 
 
