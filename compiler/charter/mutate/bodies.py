@@ -114,8 +114,22 @@ def _of_assignment(line: ir.Assign) -> Iterator[Edit[ir.Statement]]:
     """The edits of an assigned value, but for those after which the variable keeps its value: the
     statement is left out by a rule of its own."""
     for edit in edits(line.value):
-        if not (isinstance(edit.new, ir.StateRef) and edit.new.name == line.variable):
+        written_back = _written_back(edit.new)
+        if not (isinstance(written_back, ir.StateRef) and written_back.name == line.variable):
             yield edit.around(replace(line, value=edit.new))
+
+
+def _written_back(value: ir.Expr) -> ir.Expr:
+    """What a value is equal to if its updates write back what they read, as in `x with [k: x[k]]`;
+    else the value."""
+    match value:
+        case ir.MapWith(target=target, entries=((key, part),)):
+            same: ir.Expr = ir.MapGet(target, key, type=part.type, span=part.span)
+        case ir.RecordWith(target=target, fields=((name, part),)):
+            same = ir.FieldOf(target, name, type=part.type, span=part.span)
+        case _:
+            return value
+    return _written_back(target) if _written_back(part) == same else value
 
 
 # --- the state before and the state after --------------------------------------------------------

@@ -138,7 +138,9 @@ def negated(expr: ir.Expr) -> Iterator[ExprEdit]:
     says = f"`{written(expr)}` is negated"
     match expr:
         case ir.Unary(op="not", operand=operand):
-            yield _edit(expr, "negate", says, operand, written(operand))
+            # `x not in s` is one text for two nodes.
+            text = show_expr(operand) if operand.span == expr.span else written(operand)
+            yield _edit(expr, "negate", says, operand, text)
         case ir.Binary() if expr.op not in ("in", "subset"):
             return
         case _:

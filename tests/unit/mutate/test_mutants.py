@@ -149,3 +149,42 @@ def _rules(model: n.Model) -> str:
             instances=(),
         )
     )
+
+
+NESTED = """\
+protocol test.nested
+
+sort Node
+
+component net {
+  state sent: map Node -> map Node -> int 0..2 = [a in Node: [b in Node: 0]]
+
+  operation send(to: Node, from: Node) -> bool cites silent {
+    branch full when to not in {n in Node if sent[from][n] < 2} reply false
+    branch done {
+      sent[from][to]' = min(2, sent[from][to] + 1)
+      reply true
+    }
+  }
+}
+
+witness sent_one of net: some n in Node: sent[n][n] == 1
+
+instance tiny of net { Node = 2 }
+"""
+
+
+@pytest.mark.parametrize(
+    "charter",
+    [NESTED, *sorted(EXAMPLES.glob("*.charter"))],
+    ids=["nested", *(p.stem for p in sorted(EXAMPLES.glob("*.charter")))],
+)
+def test_both_lines_of_a_mutant_are_shown_and_differ(charter: str | Path) -> None:
+    model = api.load(charter) if isinstance(charter, Path) else api.load_text(charter)
+    made = mutants(model)
+    assert made and not [one.says for one in made if one.before == one.after]
+
+
+def test_an_update_inside_of_two_maps_is_skipped_once() -> None:
+    made = [one for one in mutants(api.load_text(NESTED)) if one.kind == "skip-update"]
+    assert [one.before for one in made] == ["sent[from][to]' = min(2, sent[from][to] + 1)"]
