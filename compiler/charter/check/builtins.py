@@ -6,7 +6,7 @@ from typing import assert_never, cast
 
 from charter.check.infer_operators import pair
 from charter.check.scopes import TypeScope, unknown
-from charter.check.types import INT, count, is_unknown, show_type
+from charter.check.types import INT, count, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Span
@@ -66,6 +66,8 @@ def _of_option(
         return _wrong(scope, name, option, node.span)
     inner = option.type.inner
     rest = tuple(scope.check(arg, inner) for arg in node.args[1:])
+    for other in rest:
+        inner = join(inner, other.type)
     return ir.Builtin(name, (option, *rest), type=inner, span=node.span)
 
 
@@ -118,6 +120,13 @@ def _of_two(
         case _:
             return _wrong(scope, name, first, node.span)
     second = scope.check(node.args[1], wanted)
+    match name, first.type, second.type:
+        case "concat", ty.Seq(), ty.Seq():  # it fails past the limit of the first
+            kind = ty.Seq(join(first.type.inner, second.type.inner), first.type.limit)
+        case "concat", ty.Ranking(), ty.Ranking():
+            kind = join(first.type, second.type)
+        case _:
+            pass
     return ir.Builtin(name, (first, second), type=kind, span=node.span)
 
 

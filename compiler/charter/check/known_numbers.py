@@ -13,11 +13,12 @@ from charter.check.relations import (
     cancelled,
     const,
     implied,
-    is_part,
+    keys_in,
     linear,
     of_clamps,
     of_limit,
 )
+from charter.check.value_slots import inner_of
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import substitute
@@ -157,8 +158,24 @@ class KnownNumbers:
                 continue
             each = self.ranging(whole.name, whole.domain).interval(whole.body)
             if self.arithmetic.inside(each, Interval(ty.Limit(), None)):
-                parts = (term for term in form.terms if is_part(term, whole))
+                parts = (term for term in form.terms if self.is_part(term, whole))
                 yield from (Linear(0, {part: 1, whole: -1}) for part in parts)
+
+    def is_part(self, term: ir.Expr, whole: ir.Quantified) -> bool:
+        """Whether `term` is the body of `whole` for a value of its domain: the key of a lookup."""
+        return any(
+            self.is_member(key, whole.domain.type)
+            and substitute(whole.body, {whole.name: key}) == term
+            for key in keys_in(term)
+        )
+
+    def is_member(self, key: ir.Expr, group: ty.Type) -> bool:
+        """Whether a value is in the set of all values of a type."""
+        match group:
+            case ty.Set(inner=ty.Int() as numbers):
+                return self.arithmetic.inside(self.interval(key), of_type(numbers))
+            case _:
+                return ty.Set(key.type) == group
 
     def greatest(self, form: Linear) -> int | None:
         """The greatest value that the intervals of its terms allow a sum. Constants stay symbols
@@ -241,8 +258,8 @@ class KnownNumbers:
                 return self.arithmetic.greater(self.interval(left), self.interval(right))
             case "min" | "max", (group,):
                 return self.of_members(group)
-            case "default", (_, otherwise):
-                inner = of_type(expr.type)
+            case "default", (option, otherwise):
+                inner = of_type(inner_of(option.type) or expr.type)
                 return self.arithmetic.either(inner, self.interval(otherwise))
             case _:
                 return of_type(expr.type)
@@ -251,13 +268,23 @@ class KnownNumbers:
         """As many numbers as the domain has members, each in the interval of the body."""
         zero = ty.Limit()
         each = self.ranging(expr.name, expr.domain).interval(expr.body)
-        most = self.most_items(expr.domain)
-        fewest = most if isinstance(expr.domain, ir.Domain) else zero
-        found = self.arithmetic.multiply(Interval(fewest, most), each)
+        found = self.arithmetic.multiply(self.items_of(expr.domain), each)
         not_negative = self.arithmetic.inside(each, Interval(zero, None))
         not_positive = self.arithmetic.inside(each, Interval(None, zero))
         sign = Interval(zero if not_negative else None, zero if not_positive else None)
         return self.arithmetic.both(found, sign)
+
+    def items_of(self, domain: ir.Expr) -> Interval:
+        """How many members a domain can have."""
+        most = self.most_items(domain)
+        match domain, domain.type:
+            case ir.Domain(), ty.Set(inner=ty.Int(low=low, high=high)):
+                span = self.arithmetic.subtract(Interval(high, high), Interval(low, low))
+                return Interval(shifted(span.low, 1), most)
+            case ir.Domain(), _:
+                return Interval(most, most)
+            case _:
+                return Interval(ty.Limit(), most)
 
     def most_items(self, of: ir.Expr) -> ty.Limit | None:
         """The greatest size that a set, a sequence or a ranking can have."""

@@ -59,10 +59,10 @@ class _Ranges:
                 if part is not None:
                     self.flow(part, None, self.start)
         for instance in self.model.instances:
-            self.bounded(instance).starts(instance)
+            self.bounded(instance).instance(instance)
         for scenario in self.model.scenarios:
             inside = self.bounded(scenario.instance)
-            inside.starts(scenario.instance)
+            inside.instance(scenario.instance)
             inside.story(scenario)
 
     def bounded(self, instance: ir.Instance) -> _Ranges:
@@ -99,7 +99,7 @@ class _Ranges:
                 case ir.Moment():
                     pass
 
-    def starts(self, instance: ir.Instance) -> None:
+    def instance(self, instance: ir.Instance) -> None:
         state: dict[str, ir.StateVar] = {}
         for component in self.model.components:
             if component.name == instance.machine:
@@ -110,6 +110,8 @@ class _Ranges:
         for name, value in instance.starts:
             if name in state:
                 self.flow(value, state[name].type, self.start)
+        for _, condition in instance.only:
+            self.flow(condition, None, self.start)
 
     def state(self, state: Iterable[ir.StateVar]) -> None:
         for variable in state:
@@ -131,6 +133,8 @@ class _Ranges:
             if id(condition) in own:
                 self.flow(condition, None, place)
             place = place.assume(condition, truth=True)
+        for fault in branch.faults:
+            self.flow(fault.condition, None, place)
         place = self.body(branch.body, place, state)
         self.flow(branch.reply, operation.result, place)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from charter.check.types import INT
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.walk import nodes, substitute
+from charter.core.walk import children, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,14 @@ def of_clamps(form: Linear) -> Iterator[Linear]:
                 yield Linear(0, {term: sign}).plus(linear(side), -sign)
 
 
-def is_part(term: ir.Expr, whole: ir.Quantified) -> bool:
-    """Whether `term` is the body of `whole` for the key of one of its lookups."""
-    keys = (node.key for node in nodes(term) if isinstance(node, ir.MapGet))
-    return any(substitute(whole.body, {whole.name: key}) == term for key in keys)
+def keys_in(term: ir.Expr) -> Iterator[ir.Expr]:
+    """The keys of the lookups in a term, apart from those below what binds a name: outside of it
+    such a key has no meaning."""
+    if isinstance(term, ir.MapGet):
+        yield term.key
+    if not isinstance(term, ir.Quantified | ir.Comprehend | ir.MapNew | ir.Let | ir.Match):
+        for part in children(term):
+            yield from keys_in(part)
 
 
 def cancelled(form: Linear, relation: Linear) -> Iterator[Linear]:

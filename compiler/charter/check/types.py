@@ -42,11 +42,18 @@ def fits(actual: ty.Type, expected: ty.Type) -> bool:
         ):
             return fits(inside, wanted)
         case ty.Map(key=key, value=value), ty.Map(key=wanted_key, value=wanted):
-            return fits(key, wanted_key) and fits(value, wanted)
+            # Every key has a value: fewer or more numbers would be another map.
+            return fits(key, wanted_key) and _same_numbers(key, wanted_key) and fits(value, wanted)
         case ty.Seq(inner=inside, limit=limit), ty.Seq(inner=wanted, limit=wanted_limit):
             return fits(inside, wanted) and at_most(limit, wanted_limit)
         case _:
             return False
+
+
+def _same_numbers(one: ty.Type, other: ty.Type) -> bool:
+    """Whether two types that fit each other have the same ranges of integers."""
+    pairs = zip(ty.inside(one), ty.inside(other), strict=False)
+    return all(a == b for a, b in pairs if isinstance(a, ty.Int) and isinstance(b, ty.Int))
 
 
 def at_most(low: ty.Limit, high: ty.Limit) -> bool:
@@ -60,15 +67,35 @@ def join(left: ty.Type, right: ty.Type) -> ty.Type:
         return right
     match left, right:
         case ty.Int(), ty.Int():
-            return left if left == right else INT
+            return _joined_ranges(left, right)
         case ty.Option(), ty.Option():
             return ty.Option(join(left.inner, right.inner))
         case ty.Set(), ty.Set():
             return ty.Set(join(left.inner, right.inner))
+        case ty.Ranking(), ty.Ranking():
+            return ty.Ranking(join(left.inner, right.inner))
         case ty.Seq(), ty.Seq():
-            return left if at_most(right.limit, left.limit) else right
+            limit = left.limit if at_most(right.limit, left.limit) else right.limit
+            return ty.Seq(join(left.inner, right.inner), limit)
+        case ty.Map(), ty.Map():
+            return ty.Map(left.key, join(left.value, right.value))
         case _:
             return left
+
+
+def _joined_ranges(left: ty.Int, right: ty.Int) -> ty.Int:
+    """The least range that holds two others, if their limits can be compared."""
+    if left.low is None or left.high is None or right.low is None or right.high is None:
+        return INT
+    low = _lower(left.low, right.low)
+    high = right.high if _lower(left.high, right.high) == left.high else left.high
+    both = low is not None and _lower(left.high, right.high) is not None
+    return ty.Int(low, high) if both else INT
+
+
+def _lower(one: ty.Limit, other: ty.Limit) -> ty.Limit | None:
+    """The lower of two limits; None for different constants."""
+    return one if at_most(one, other) else other if at_most(other, one) else None
 
 
 def is_finite(kind: ty.Type) -> bool:

@@ -24,7 +24,7 @@ def is_built_here(expr: ir.Expr) -> bool:
             return True
         case ir.Binary(op="union" | "intersection" | "difference"):
             return True
-        case ir.Builtin(name="append"):
+        case ir.Builtin(name="append" | "concat"):
             return True
         case ir.Literal(value=None):
             return True
@@ -73,5 +73,7 @@ def places(
             return ((expr.left, slot), (expr.right, None))
         case ir.Builtin(name="append", args=(items, item)):
             return ((items, slot), (item, inner_of(items.type)))
+        case ir.Builtin(name="concat", args=(items, more)):
+            return ((items, slot), (more, slot))
         case _:
             return tuple((child, None) for child in children(expr))

@@ -15,7 +15,8 @@ from charter.diagnostics import Source
 PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
 MORE = (
     f"{PARAMS}, k: int 0..limit, c: int 0..limit, each: map Status -> int 0..9,"
-    " numbers: set int 1..4"
+    " numbers: set int 1..4, other: map Status -> int 0..9, many: map int 0..9 -> int 0..9,"
+    " few: map int 0..3 -> bool, from_limit: map int limit..9 -> bool"
 )
 
 
@@ -133,10 +134,57 @@ def test_a_comparison_of_two_variables_bounds_sums_and_differences(result: str, 
         ("int 0..9", "if (sum t in s: each[t]) + n <= 9 then n + each[ON] else 0"),
         ("int 0..9", "if (sum t in Status: each[t]) <= 9 then each[ON] + each[OFF] else 0"),
         ("int 0..limit", "the i in {n + 1}: true"),
+        ("int 0..18", "(sum t in Status: if (some u in Status: each[u] != other[t]) then 0 else n)"
+         " - (if (some u in Status: each[u] != other[u]) then 0 else n)"),
+        ("int 0..99", "(sum i, x in few: many[i]) - many[n]"),
+        ("int 4..9", "sum i, x in from_limit: 1"),
     ],
-)
+)  # fmt: skip
 def test_a_comparison_does_not_bound_another_difference(result: str, text: str) -> None:
     assert codes(f"fun f({MORE}) -> {result} = {text}") == ["int/out-of-range"]
+
+
+TWO = (
+    "c: bool, few: map Status -> int 0..3, many: map Status -> int 0..9, q: seq int 0..3 max 4,"
+    " r: seq int 0..9 max 4, s: set int 0..3, t: set int 0..9, o: option set int 0..3, n: int 0..9"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("let m = if c then few else many in m[ON]", ["int/out-of-range"]),
+        ("let m = if c then few else few with [ON: 3] in m[ON]", []),
+        ("(match o { none -> few, present(x) -> many })[ON]", ["int/out-of-range"]),
+        ("the x in { m[ON] for m in {few, many} }: c", ["int/out-of-range"]),
+        ("max(set(concat(q, r)))", ["int/out-of-range"]),
+        ("max(set(concat(q, <1, 2>)))", []),
+        ("max(let p = if c then q else r in set(p))", ["int/out-of-range"]),
+        ("max(default(o, t))", ["int/out-of-range"]),
+        ("max(default(o, {n}))", ["int/out-of-range"]),
+        ("max(default(o, s))", []),
+        ("let p = present(default(first(q), n)) in value(p)", ["int/out-of-range"]),
+    ],
+)
+def test_values_of_two_types_are_in_the_ranges_of_both(text: str, found: list[str]) -> None:
+    assert codes(f"fun f({TWO}) -> int 0..3 = {text}") == found
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "found"),
+    [
+        ("seq int 0..3 max 9", "concat(q, r)", ["int/out-of-range"]),
+        ("seq int 0..9 max 9", "concat(q, r)", []),
+        ("set int 0..3", "default(o, {n})", ["int/out-of-range"]),
+        ("map int 0..3 -> bool", "small", []),
+        ("map int 0..5 -> bool", "small", ["type/mismatch"]),
+        ("map int 0..2 -> bool", "small", ["type/mismatch"]),
+        ("map int 0..5 -> bool", "[k in Small: true]", ["type/mismatch"]),
+    ],
+)
+def test_what_is_inside_a_value_fits_too(result: str, text: str, found: list[str]) -> None:
+    small = "type Small = int 0..3\n"
+    assert codes(f"{small}fun f({TWO}, small: map Small -> bool) -> {result} = {text}") == found
 
 
 @pytest.mark.parametrize(
@@ -210,6 +258,14 @@ def test_an_instance_fixes_the_constants() -> None:
     text = COMPONENT.format(branches="branch ok reply true")
     assert codes(text + "instance a of c { limit = 2 start n = 2 }") == []
     assert codes(text + "instance a of c { limit = 2 start n = 3 }") == ["int/out-of-range"]
+
+
+def test_conditions_of_offers_are_checked() -> None:
+    small = "fun small(k: int 0..3) -> bool = k == 3\n"
+    text = small + COMPONENT.format(branches="branch ok reply true")
+    instance = "instance a of c {{ limit = 9 only go if {condition} }}"
+    assert codes(text + instance.format(condition="n <= 3 and small(n)")) == []
+    assert codes(text + instance.format(condition="small(n)")) == ["int/out-of-range"]
 
 
 def test_a_let_of_a_scenario_does_not_follow_the_state() -> None:
