@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +72,18 @@ def _survivor(path: Path, row: object) -> Survivor:
         wrong = f"the key {unknown[0]!r} is not known" if unknown else "an entry has no id"
         raise BadSurvivors(f"{path}: {wrong}; an entry has {', '.join(KEYS)}")
     return Survivor(**row)
+
+
+def write_survivors(path: Path, survivors: Iterable[Survivor]) -> None:
+    """Writes a file of survivors: wholly, or not at all. Raises `BadSurvivors`."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.write_text(survivors_text(survivors), encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise BadSurvivors(f"{path} cannot be written: {error.strerror}") from None
 
 
 def survivors_text(survivors: Iterable[Survivor]) -> str:

@@ -16,8 +16,8 @@ from charter.mutate.mutants import MutatedRule
 @dataclass(frozen=True, slots=True)
 class InstanceBaseline:
     """An instance, and the result of searching it without a mutant: `taken` are the branches (of a
-    system: steps) that were taken, `unmet` what was never met, `wrong` the properties that fail, or
-    why it cannot be searched."""
+    system: steps) that were taken, `unmet` what was never met, `wrong` the properties that fail;
+    `unknown` is why it cannot be searched ("": it can)."""
 
     instance: str
     machine: str
@@ -26,6 +26,7 @@ class InstanceBaseline:
     taken: frozenset[str]
     unmet: frozenset[str]
     wrong: tuple[str, ...]
+    unknown: str = ""
 
     @staticmethod
     def of(found: SearchResult) -> InstanceBaseline:
@@ -41,10 +42,12 @@ class InstanceBaseline:
         )
 
     @staticmethod
-    def unknown(instance: ir.Instance, why: str) -> InstanceBaseline:
+    def without(instance: ir.Instance, why: str) -> InstanceBaseline:
         """The baseline of an instance that cannot be searched."""
         nothing = frozenset[str]()
-        return InstanceBaseline(instance.name, instance.machine, 0, False, nothing, nothing, (why,))
+        return InstanceBaseline(
+            instance.name, instance.machine, 0, False, nothing, nothing, (), why
+        )
 
     def json(self) -> dict[str, Json]:
         """The baseline as JSON."""
@@ -56,6 +59,7 @@ class InstanceBaseline:
             "taken": [*sorted(self.taken)],
             "unmet": [*sorted(self.unmet)],
             "wrong": list(self.wrong),
+            "unknown": self.unknown,
         }
 
     @staticmethod
@@ -67,7 +71,7 @@ class InstanceBaseline:
         assert isinstance(distinct, int)
         return InstanceBaseline(
             str(data["instance"]), str(data["machine"]), distinct, data["complete"] is True,
-            frozenset(taken), frozenset(lost), tuple(wrong),
+            frozenset(taken), frozenset(lost), tuple(wrong), str(data["unknown"]),
         )  # fmt: skip
 
 
@@ -85,9 +89,13 @@ class RuleCoverage:
 
     model: ir.Model
 
-    def is_taken(self, rule: MutatedRule, baseline: InstanceBaseline) -> bool:
-        """Whether a rule was taken in a baseline."""
-        return any(label in baseline.taken for label in self._labels(rule, baseline.machine))
+    def may_differ(self, rule: MutatedRule, baseline: InstanceBaseline) -> bool:
+        """Whether a mutant of a rule may be seen in an instance: one of the effects of a branch or
+        a step only where that is taken, any other one wherever the machine has the rule."""
+        labels = set(self._labels(rule, baseline.machine))
+        if baseline.complete and rule.branch:
+            return not labels.isdisjoint(baseline.taken)
+        return bool(labels)
 
     def is_rule_of(self, rule: MutatedRule, machine: str) -> bool:
         """Whether a rule belongs to a component or system, or is a function that it calls."""

@@ -19,9 +19,9 @@ BUDGET = "budget."
 Body = tuple[ir.Statement, ...]
 
 
-def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[Edit[Body]]:
-    """The edits of a body. `ghosts` are state variables that only properties read: what is assigned
-    to them is no rule of the protocol."""
+def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[tuple[ir.Statement, Edit[Body]]]:
+    """The edits of a body, each with the statement that it changes. `ghosts` are state variables
+    that only properties read: what is assigned to them is no rule of the protocol."""
     for i, line in enumerate(body):
         if (isinstance(line, ir.Assign) and line.variable in ghosts) or _is_of_budget(line):
             continue
@@ -29,7 +29,13 @@ def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[Edit[Body]]:
             edit.around(_put(body, i, edit.new))
             for edit in chain(_inside(line), stale_read(body, i), read_after(body, i))
         )
-        yield from chain(left_out(body, i), inside)
+        for edit in chain(left_out(body, i), inside):
+            yield line, edit
+
+
+def is_effect(line: ir.Statement) -> bool:
+    """Whether a statement matters only where the step is taken: nothing after it decides that."""
+    return isinstance(line, ir.Assign | ir.Send | ir.CallOperation)
 
 
 def _is_of_budget(line: ir.Statement) -> bool:

@@ -11,7 +11,7 @@ from charter.core import nodes as ir
 from charter.core.reach import with_called
 from charter.core.walk import branch_expressions, statement_expressions
 from charter.diagnostics import Span
-from charter.mutate.bodies import conditions, of_body
+from charter.mutate.bodies import conditions, is_effect, of_body
 from charter.mutate.edits import FALSE, Edit, edits
 from charter.mutate.separate import separated
 
@@ -24,7 +24,7 @@ NOTHING = "(nothing)"
 class MutatedRule:
     """Where a mutant is. `machine` is the component or the system ("" for a function), `name` the
     operation, step or function. `branch` is "" unless the mutant concerns only transitions that
-    took this branch before."""
+    took this branch, or this step, before."""
 
     kind: Literal["function", "operation", "step"]
     machine: str
@@ -89,8 +89,9 @@ def _edits(model: ir.Model) -> Iterator[Found]:
     for system in model.systems:
         ghosts = frozenset(v.name for v in system.state if v.kind == "ghost")
         for step in system.steps:
-            for bent in of_body(step.body, ghosts):
-                rule = MutatedRule("step", system.name, step.name)
+            for line, bent in of_body(step.body, ghosts):
+                taken = step.name if is_effect(line) else ""
+                rule = MutatedRule("step", system.name, step.name, taken)
                 place = f"{system.name}.{step.name}"
                 yield rule, place, bent.around(replace(step, body=bent.new))
 
@@ -160,7 +161,7 @@ def _of_guard(branch: ir.Branch) -> Iterator[Edit[ir.Branch]]:
 
 
 def _of_branch(branch: ir.Branch, ghosts: frozenset[str]) -> Iterator[Edit[ir.Branch]]:
-    for body in of_body(branch.body, ghosts):
+    for _, body in of_body(branch.body, ghosts):
         # An edit keeps the kinds of statements.
         yield body.around(replace(branch, body=cast("tuple[ir.Change, ...]", body.new)))
     for reply in edits(branch.reply):

@@ -82,12 +82,10 @@ def _try_all(batch: _Batch) -> tuple[MutantVerdict, ...]:
 def baselines(
     model: ir.Model, pattern: str, limits: Limits, tell: Callable[[str], None]
 ) -> tuple[InstanceBaseline, ...]:
-    """The baselines of the instances that match a pattern, but for those in which something is
-    wrong; those that cannot be searched have no states. `tell` is told the name of each that is
+    """The baselines of the instances that match a pattern. `tell` is told the name of each that is
     searched."""
     wanted = (i for i in model.instances if fnmatchcase(i.name, pattern))
-    found = (_baseline(model, instance, limits, tell) for instance in wanted)
-    return tuple(one for one in found if not (one.wrong and one.distinct))
+    return tuple(_baseline(model, instance, limits, tell) for instance in wanted)
 
 
 def _baseline(
@@ -100,7 +98,9 @@ def _baseline(
     tell(instance.name)
     try:
         one = InstanceBaseline.of(search(model, instance, limits, first=False))
-    except (OutOfTime, CannotExplore) as reason:
-        one = InstanceBaseline.unknown(instance, str(reason) or limits.out_of_time)
+    except OutOfTime:  # not stored: the machine may have been busy
+        return InstanceBaseline.without(instance, limits.out_of_time)
+    except CannotExplore as reason:
+        one = InstanceBaseline.without(instance, str(reason))
     store(key, one.json())
     return one

@@ -4,7 +4,7 @@ something sees it."""
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.check.ranges import check_ranges
@@ -22,6 +22,7 @@ from charter.mutate.baseline import InstanceBaseline, RuleCoverage, unmet
 from charter.mutate.mutants import MadeMutant, mutated
 from charter.mutate.results import MutantVerdict, recall, remember
 from charter.passes.narrow import narrowed
+from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
@@ -43,6 +44,17 @@ class Limits:
     def out_of_time(self) -> str:
         """Why nothing is known of a mutant whose search took too long."""
         return f"more than {self.seconds:g} seconds"
+
+    def watch(self) -> Callable[..., None]:
+        """A function that raises OutOfTime if the time from now on is over; it takes whatever a
+        search reports."""
+        end = time.monotonic() + self.seconds
+
+        def watch(*_: object) -> None:
+            if time.monotonic() > end:
+                raise OutOfTime
+
+        return watch
 
 
 _RANK = {"witness": 0, "branch": 1, "condition": 2}
@@ -71,52 +83,38 @@ class MutantTrials:
             return MutantVerdict(made.id, "refused", detail=refusal)
         coverage = RuleCoverage(self.model)
         places = sorted(
-            (b for b in self.baselines if coverage.is_taken(made.rule, b)),
+            (b for b in self.baselines if not b.wrong and coverage.may_differ(made.rule, b)),
             key=lambda b: (not b.complete, b.distinct),
         )
         if not places:
-            for other in self.baselines:
-                if not other.distinct and coverage.is_rule_of(made.rule, other.machine):
-                    why, place = other.wrong[0], other.instance
-                    return MutantVerdict(made.id, "undecided", instance=place, detail=why)
             return MutantVerdict(made.id, "survives", detail="no instance takes this rule")
-        return self._searched(made, changed, places)
-
-    def _searched(
-        self, made: MadeMutant, changed: ir.Model, places: Sequence[InstanceBaseline]
-    ) -> MutantVerdict:
         seen: list[MutantVerdict] = []
-        machines: set[str] = set()
-        for place in places:
-            if place.machine not in machines and place.distinct > SCENARIOS_AFTER:
-                machines.add(place.machine)
-                seen += self._scenarios(made, changed, place.machine)
-            if not (seen and seen[-1].answer == "caught"):
-                seen.append(self._in(made, changed, place))
-            if seen[-1].answer in ("caught", "availability"):
-                return seen[-1]
-        for machine in dict.fromkeys(place.machine for place in places):
-            if machine not in machines:
-                for failed in self._scenarios(made, changed, machine):
-                    return failed
-        unknown = [one for one in seen if one.answer == "undecided"]
-        for one in seen:
-            if one.answer == "survives" and unknown:
-                names = ", ".join(other.instance for other in unknown)
-                return replace(one, detail=f"{one.detail}; not known in {names}")
-            if one.answer == "survives":
+        for one in self._attempts(made, changed, places):
+            if one.answer in ("caught", "availability"):
                 return one
-        return (*unknown, *seen)[0]
+            seen.append(one)
+        return _together(seen)
+
+    def _attempts(
+        self, made: MadeMutant, changed: ir.Model, places: Sequence[InstanceBaseline]
+    ) -> Iterator[MutantVerdict]:
+        """What the instances and the scenarios show of a mutant, the quickest first: the scenarios
+        of a machine before its first large instance."""
+        waiting = list(dict.fromkeys(place.machine for place in places))
+        for place in places:
+            if place.machine in waiting and place.distinct > SCENARIOS_AFTER:
+                waiting.remove(place.machine)
+                yield from self._scenarios(made, changed, place.machine)
+            yield self._in(made, changed, place)
+        for machine in waiting:
+            yield from self._scenarios(made, changed, machine)
 
     def _scenarios(
         self, made: MadeMutant, changed: ir.Model, machine: str
-    ) -> tuple[MutantVerdict, ...]:
+    ) -> Iterator[MutantVerdict]:
         """The first scenario of a machine that fails."""
         for failed in failing(changed, machine)[:1]:
-            return (
-                MutantVerdict(made.id, "caught", f"scenario {failed.title}", detail=failed.moment),
-            )
-        return ()
+            yield MutantVerdict(made.id, "caught", f"scenario {failed.title}", detail=failed.moment)
 
     def _refused(self, changed: ir.Model) -> str:
         """Why `conform check` would refuse a mutant: a number that may leave its range; or ""."""
@@ -126,6 +124,9 @@ class MutantTrials:
 
     def _in(self, made: MadeMutant, changed: ir.Model, place: InstanceBaseline) -> MutantVerdict:
         """What one instance shows of a mutant."""
+        if place.unknown:
+            why = place.unknown
+            return MutantVerdict(made.id, "undecided", instance=place.instance, detail=why)
         instance = next(i for i in changed.instances if i.name == place.instance)
         key = self._key(changed, instance, place)
         known = recall(key)
@@ -157,6 +158,10 @@ class MutantTrials:
             if not found.complete:
                 return replace(undecided, detail=f"more than {found.counts.distinct:,} states")
             return self._compared(made, changed, instance)
+        except EvaluationError as problem:  # of the initial state
+            return MutantVerdict(
+                made.id, "caught", "undefined initial state", place.instance, 0, str(problem)
+            )
         except OutOfTime:
             return replace(undecided, detail=self.limits.out_of_time)
         except (CannotExplore, CannotCompile, GaveUp, Disagreement) as reason:
@@ -168,13 +173,18 @@ class MutantTrials:
         name = instance.name
         if name not in self.reached:
             own = next(i for i in self.model.instances if i.name == name)
-            self.reached[name] = ReachedStates.of(self.model, own, self.limits.states)
+            most, watch = self.limits.states, self.limits.watch()
+            self.reached[name] = ReachedStates.of(self.model, own, most, watch)
         reached = self.reached[name]
         if reached is None:
             return MutantVerdict(
                 made.id, "undecided", instance=name, detail="too many states to compare"
             )
-        found = reached.difference(changed, instance)
+        others = reached.other_initial_values(changed, instance)
+        if others:
+            told = f"it begins with another {', '.join(others)}"
+            return MutantVerdict(made.id, "survives", instance=name, detail=told)
+        found = reached.difference(changed, instance, self.limits.watch())
         if found is None:
             return MutantVerdict(made.id, "unchanged", instance=name)
         told = _told(found, Machine.of(self.model, instance))
@@ -185,16 +195,20 @@ def search(
     model: ir.Model, instance: ir.Instance, limits: Limits, *, first: bool = True
 ) -> SearchResult:
     """Search an instance within limits. Raises OutOfTime or CannotExplore."""
-    end = time.monotonic() + limits.seconds
-
-    def watch(*_: object) -> None:
-        if time.monotonic() > end:
-            raise OutOfTime
-
     options = ExploreOptions(
         engine="native", most_states=limits.states, workers=1, first=first, keep_code=not first
     )
-    return explore(model, instance, options, watch)
+    return explore(model, instance, options, limits.watch())
+
+
+def _together(seen: Sequence[MutantVerdict]) -> MutantVerdict:
+    """What follows from several instances, none of which catches a mutant."""
+    unknown = [one for one in seen if one.answer == "undecided"]
+    for one in seen:
+        if one.answer == "survives":
+            names = ", ".join(other.instance for other in unknown)
+            return replace(one, detail=f"{one.detail}; not known in {names}") if names else one
+    return (*unknown, *seen)[0]
 
 
 def _out_of_range(model: ir.Model) -> list[str]:

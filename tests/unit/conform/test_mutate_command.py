@@ -13,6 +13,7 @@ from charter.formats.survivors import (
     read_survivors,
     survivors_file,
     survivors_text,
+    write_survivors,
 )
 from conform.cli.main import main
 
@@ -138,3 +139,48 @@ def test_the_text_of_a_list_is_read_as_it_was(tmp_path: Path) -> None:
 def test_the_list_is_in_the_folder_or_beside_the_file(tmp_path: Path) -> None:
     assert survivors_file(tmp_path) == tmp_path / "survivors.toml"
     assert survivors_file(tmp_path / "a.charter") == tmp_path / "a.survivors.toml"
+
+
+def test_a_pattern_of_instances_that_matches_nothing_is_told(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mutate", str(charter), "--jobs", "1", "--instance", "tny*"]) == 2
+    assert "no instance is called 'tny*'" in capsys.readouterr().err
+
+
+def test_an_instance_in_which_the_charter_is_wrong_is_left_out_with_a_word(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charter.write_text(CHARTER + "always off of switch cites silent: not on\n", encoding="utf-8")
+    assert main(["mutate", str(charter), "--jobs", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "tiny is left out: off fails there without a mutant" in told
+    assert "no instance is left; mend the charter first" in told
+
+
+def test_update_needs_all_instances(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mutate", str(charter), "--instance", "tiny", "--update"]) == 2
+    assert "--update needs all instances" in capsys.readouterr().err
+
+
+def test_a_reviewed_mutant_that_a_part_of_the_instances_does_not_see_is_not_stale(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = CHARTER.replace("protocol test.switch\n", "protocol test.switch\nconst most: int 0..1\n")
+    text = text.replace("uses' = {hard}", "uses' = if most == 1 then {hard} else uses")
+    two = "instance tiny of switch { most = 0 }\ninstance broad of switch { most = 1 }"
+    charter.write_text(text.replace("instance tiny of switch {}", two), encoding="utf-8")
+    main(["mutate", str(charter), "--jobs", "1", "--update"])
+    assert "[[survivor]]" in survivors_file(charter).read_text(encoding="utf-8")
+    capsys.readouterr()
+    main(["mutate", str(charter), "--jobs", "1", "--instance", "tiny"])
+    assert "no longer survives" not in capsys.readouterr().err
+
+
+def test_a_list_that_cannot_be_written_keeps_what_it_had(tmp_path: Path) -> None:
+    path = tmp_path / "survivors.toml"
+    (tmp_path / "survivors.toml.new").mkdir()
+    path.write_text("old", encoding="utf-8")
+    with pytest.raises(BadSurvivors, match="cannot be written"):
+        write_survivors(path, (Survivor("d"),))
+    assert path.read_text(encoding="utf-8") == "old"

@@ -206,3 +206,70 @@ def test_nothing_is_known_of_a_rule_whose_instances_cannot_be_searched() -> None
     found = [*verdicts(text=IDS).values()]
     assert {one.answer for one in found} == {"undecided"}
     assert (found[0].instance, "cannot explore tiny" in found[0].detail) == ("tiny", True)
+
+
+GATE = """\
+protocol test.gate
+
+const most: int 0..2
+
+fun start() -> int 0..2 cites silent = 0
+
+component gate {
+  state n: int 0..2 = start()
+
+  operation reset() -> bool cites silent {
+    branch done { n' = start()  reply start() < 3 }
+  }
+  operation count(k: int 0..2) -> bool cites silent {
+    branch counted { n' = max(n, k)  reply true }
+  }
+}
+
+system yard {
+  gate: gate
+  state opened: bool = false
+
+  step count(k: int 0..2) { gate.count(k) }
+  step open() {
+    require most < gate.n
+    opened' = true
+  }
+}
+
+always open_above of yard cites silent: opened implies most != 2
+witness counted of yard: gate.n == 2
+witness any of gate: n == 0
+
+instance low of yard { most = 0 }
+instance high of yard { most = 2  misses open, open_above }
+instance tiny of gate {}
+"""
+
+
+def test_a_mutant_of_a_requirement_is_tried_where_its_step_was_never_taken() -> None:
+    found = verdicts("yard.open", text=GATE)
+    lost = found["yard.open: the conjunct `most < gate.n` is dropped"]
+    assert (lost.answer, lost.by, lost.instance) == ("caught", "open_above", "high")
+
+
+def test_another_initial_state_is_a_difference() -> None:
+    found = verdicts("start", text=GATE.replace("n' = start()  reply", "n' = 0  reply"))
+    other = found["start: `0` becomes `1`"]
+    assert other.answer != "unchanged", other
+
+
+def test_a_baseline_that_ran_out_of_time_is_searched_again() -> None:
+    model = api.load_text(LAMP)
+    hasty = mutation.limits(1000, -1)
+    (first,) = mutation.baselines(model, "*", hasty, lambda _: None)
+    assert first.unknown == "more than -1 seconds"
+    told: list[str] = []
+    mutation.baselines(model, "*", hasty, told.append)
+    assert told == ["tiny"]
+
+
+def test_nothing_is_known_of_a_rule_when_a_baseline_was_not_searched_to_its_end() -> None:
+    never = LAMP.replace("require glances < 2\n", "require glances < 2 and lamp.light == ON\n")
+    found = verdicts("room.glance", states=2, text=never)
+    assert {one.answer for one in found.values()} <= {"undecided", "refused"}

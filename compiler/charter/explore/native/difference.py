@@ -1,16 +1,17 @@
 """Finds the first state of a machine in which a changed machine has other outcomes.
 
-If there is none, the reachable states, transitions and replies of both are the same: both begin in
-the same state, and each state of the first has the same successors in the second."""
+If there is none, and both begin in the same state, the reachable states, transitions and replies of
+both are the same."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.explore.native.explore import Exploration, NativeOptions, explore
 from charter.explore.native.program import Choices, Program, program
-from charter.explore.native.traces import OutcomeBuffer, Teller, Traces, bare
+from charter.explore.native.traces import Disagreement, OutcomeBuffer, Teller, Traces, bare
 from charter.explore.result import Trace
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
@@ -42,10 +43,12 @@ class ReachedStates:
     found: Exploration
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance, most: int) -> ReachedStates | None:
-        """Search an instance to its end; None if it has more than `most` states. Raises
-        CannotCompile or GaveUp."""
-        found = explore(model, instance, NativeOptions(DETAILED, most_states=most))
+    def of(
+        model: n.Model, instance: n.Instance, most: int, watch: Callable[..., None]
+    ) -> ReachedStates | None:
+        """Search an instance to its end; None if it has more than `most` states. `watch` is called
+        now and then, and may raise. Raises CannotCompile or GaveUp."""
+        found = explore(model, instance, NativeOptions(DETAILED, most_states=most), watch)
         return ReachedStates(model, instance, found) if found.counts.complete else None
 
     @property
@@ -53,11 +56,20 @@ class ReachedStates:
         """The compiled program."""
         return self.found.search.program
 
-    def difference(self, changed: n.Model, instance: n.Instance) -> OutcomeDifference | None:
-        """The first state in which `changed` has other outcomes. Raises CannotCompile."""
+    def other_initial_values(self, changed: n.Model, instance: n.Instance) -> tuple[str, ...]:
+        """The state variables that begin with another value in `changed`."""
+        mine, its = self.program.plan.machine.initial(), Machine.of(changed, instance).initial()
+        return tuple(sorted(name for name in mine if mine[name] != its[name]))
+
+    def difference(
+        self, changed: n.Model, instance: n.Instance, watch: Callable[[], None]
+    ) -> OutcomeDifference | None:
+        """The first state in which `changed` has other outcomes. `watch` is called for each state,
+        and may raise. Raises CannotCompile, and Disagreement if the definition sees none there."""
         other = program(changed, instance, DETAILED, None, optimized=False)
         mine, its = OutcomeBuffer.of(self.program), OutcomeBuffer.of(other)
         for number in range(self.found.counts.distinct):
+            watch()
             words = self.found.search.states.get(number)[0]
             slots = self.program.plan.packing.unpack(words)
             first, second = _rows(mine, slots), _rows(its, slots)
@@ -81,9 +93,10 @@ class ReachedStates:
             args.append(plan.layout.decode(param.type, [int(x) for x in row[at : at + size]]))
             at += size
         called = (state, name, tuple(args))
-        return OutcomeDifference(
-            bare(trace), name, tuple(args), _outcomes(machine, called), _outcomes(other, called)
-        )
+        first, second = _outcomes(machine, called), _outcomes(other, called)
+        if first == second:
+            raise Disagreement(f"the definition sees no other outcomes of {name}")
+        return OutcomeDifference(bare(trace), name, tuple(args), first, second)
 
 
 def _outcomes(

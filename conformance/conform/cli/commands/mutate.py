@@ -18,7 +18,7 @@ from charter.formats.survivors import (
     Survivor,
     read_survivors,
     survivors_file,
-    survivors_text,
+    write_survivors,
 )
 from conform.cli.commands.charters import read
 from conform.cli.commands.numbers import count, whole
@@ -27,7 +27,7 @@ from conform.console.progress import tasks
 from conform.console.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api.mutate import MadeMutant, MutantVerdict
+    from charter.api.mutate import InstanceBaseline, MadeMutant, MutantVerdict
 
 EXAMPLES = """examples:
   conform mutate spec/examples/paxos.charter
@@ -160,13 +160,18 @@ def run(arguments: argparse.Namespace) -> int:
         reviewed = read_survivors(path)
     except BadSurvivors as error:
         raise ConformError(str(error)) from None
+    if arguments.update and arguments.instance != "*":
+        raise ConformError(
+            "--update needs all instances: what one of them does not see, another may; leave"
+            " --instance out"
+        )
     wanted = (arguments.machine or "*", arguments.rule, arguments.limit, arguments.seed)
     made = mutation.mutants_of(model, *wanted)
     if not made:
         raise ConformError("no rule matches; a rule is named component.operation/branch or so")
     every = {one.id for one in mutation.mutants_of(model)} if reviewed else set[str]()
     verdicts = _tried(model, made, arguments)
-    stale = _stale(reviewed, verdicts, every)
+    stale = _stale(reviewed, verdicts, every, whole=arguments.instance == "*")
     found = _Result(made, verdicts, reviewed, stale)
     if arguments.update:
         _update(path, found)
@@ -189,6 +194,7 @@ def _tried(
             places = mutation.baselines(
                 model, arguments.instance, limits, lambda name: tell(f"baseline of {name}", 0, 0)
             )
+            _refuse_wrong(places, arguments.instance)
             for verdict in mutation.try_mutants((model, places), made, limits, jobs):
                 verdicts.append(verdict)
                 tell(verdict.id, len(verdicts), len(made))
@@ -200,16 +206,26 @@ def _tried(
     return verdicts
 
 
+def _refuse_wrong(places: Sequence[InstanceBaseline], pattern: str) -> None:
+    """Tells of instances in which the charter itself is wrong: they show nothing of a mutant.
+    Raises `ConformError` if no other instance is left."""
+    if not places:
+        raise ConformError(f"no instance is called {pattern!r}")
+    wrong = [place for place in places if place.wrong]
+    for place in wrong:
+        say(f"{place.instance} is left out: {', '.join(place.wrong)} fails there without a mutant")
+    if len(wrong) == len(places):
+        raise ConformError("no instance is left; mend the charter first (conform explore)")
+
+
 def _stale(
-    reviewed: Sequence[Survivor], verdicts: Sequence[MutantVerdict], every: set[str]
+    reviewed: Sequence[Survivor], verdicts: Sequence[MutantVerdict], every: set[str], *, whole: bool
 ) -> list[Survivor]:
-    """The entries whose mutants do not survive, or do not exist."""
+    """The entries whose mutants do not survive, or do not exist. If not the `whole` of the
+    instances was searched, a mutant that changes nothing there may survive in another one."""
+    gone = {"caught", "availability", "refused", *(("unchanged",) if whole else ())}
     answers = {one.id: one.answer for one in verdicts}
-    return [
-        one
-        for one in reviewed
-        if one.id not in every or answers.get(one.id, "survives") not in ("survives", "undecided")
-    ]
+    return [one for one in reviewed if one.id not in every or answers.get(one.id) in gone]
 
 
 def _update(path: Path, found: _Result) -> None:
@@ -218,7 +234,10 @@ def _update(path: Path, found: _Result) -> None:
     kept = [one for one in found.reviewed if one.id not in gone]
     kept += [Survivor(made.id) for made, _ in found.new]
     if kept or path.exists():
-        path.write_text(survivors_text(kept), encoding="utf-8")
+        try:
+            write_survivors(path, kept)
+        except BadSurvivors as error:
+            raise ConformError(str(error)) from None
 
 
 def _show(found: _Result, path: Path) -> None:
