@@ -46,8 +46,7 @@ def from_cache(path: Path) -> bytes | None:
 
 
 def to_cache(path: Path, data: bytes, most: int = MOST) -> None:
-    """Store `data`. If its folder has more than `most` files, the least recently used ones are
-    deleted, a tenth at once: looking at all of them takes long."""
+    """Store `data`, and delete the least recently used files of its folder above `most`."""
     new = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +54,7 @@ def to_cache(path: Path, data: bytes, most: int = MOST) -> None:
         new.replace(path)
         if len(os.listdir(path.parent)) > most:
             used = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime_ns)
-            for old in used[: -(most - most // 10)]:
+            for old in used[:-most]:
                 old.unlink(missing_ok=True)
     except OSError:
         with suppress(OSError):
