@@ -56,6 +56,21 @@ def test_explore_names_the_other_instances_when_none_was_chosen(conform, edited)
     assert "was searched" not in conform("explore", edited, "--instance", "*")[2]
 
 
+@pytest.mark.parametrize("command", ["explore", "simulate", "mutate", "vectors"])
+def test_a_mutant_with_a_wrong_name_is_an_error_of_every_command(conform, edited, command):
+    text = edited.read_text(encoding="utf-8").replace(
+        "mutant forgets in one", "mutant forgets in oen"
+    )
+    edited.write_text(text.replace("caught by at_most_one", "caught by at_most_two", 1))
+    code, out, err = conform(command, edited)
+    shown = out + err  # `vectors` prints its result on stdout
+    assert code == 1
+    assert "there is no instance `oen`" in shown and "did you mean `one`?" in shown
+    assert "there is no property `at_most_two`" in shown
+    if command in ("explore", "simulate"):
+        assert "`at_most_two`" in conform(command, edited, "--mutant", "forgets")[1]
+
+
 def test_a_property_that_calls_the_replaced_function_is_named(conform, edited):
     text = edited.read_text(encoding="utf-8")
     text = text.replace(

@@ -41,6 +41,7 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
     _recursion(model.functions, diagnostics)
     if not variant:
         _witness(model, diagnostics)
+        check_mutants(files, model, diagnostics)
     return model
 
 
@@ -66,7 +67,6 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
     if not diagnostics.errors:
         further(model, diagnostics)
     base = frozenset(diagnostics.items)
-    _mutants(files, model, diagnostics)
     for node in declarations(files):
         match node:
             case sx.VariantDecl():
@@ -153,13 +153,15 @@ def _bent(edited: sx.Protocol, files: sx.Protocol, model: ir.Model, fresh: _Fres
     fresh.close()
 
 
-def _mutants(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics) -> None:
-    """Check that a mutant names an existing instance and a property of its machine."""
+def check_mutants(
+    files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics, only: str = ""
+) -> None:
+    """Check that each mutant, or `only` one, names an existing instance and a property."""
     instances = [instance.name for instance in model.instances]
     properties = [prop.name for prop in model.properties if prop.kind != "witness"]
     properties += [live.name for live in model.liveness]
     for node in declarations(files):
-        if not isinstance(node, sx.MutantDecl):
+        if not isinstance(node, sx.MutantDecl) or only not in ("", node.name.text):
             continue
         for name, known, code, what in (
             (node.instance, instances, "name/unknown", "instance"),

@@ -9,7 +9,13 @@ from functools import lru_cache
 from charter.check.context import Elaborated
 from charter.check.elaborate import elaborated, overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection, only_overlay
-from charter.check.protocol import check_edited, check_entries, check_protocol, check_with_edits
+from charter.check.protocol import (
+    check_edited,
+    check_entries,
+    check_mutants,
+    check_protocol,
+    check_with_edits,
+)
 from charter.check.state_condition import state_condition, state_expression
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -72,6 +78,8 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
     if selection.mutant or selection.entries:
         earlier = _elaborated(tuple(file.span.source for file in files))
         model = check_edited(edited, selection.variant, diagnostics, earlier)
+        if selection.mutant:
+            check_mutants(files, model, diagnostics, selection.mutant)
     else:
         model = check_protocol(edited, selection.variant, diagnostics)
     diagnostics.refuse_if_any()
