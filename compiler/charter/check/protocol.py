@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from charter.check.argument_types import check_argument_types
 from charter.check.context import Elaborated
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
@@ -34,6 +35,7 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
     functions = {function.name: function for function in model.functions}
     for component in model.components:
         check_component(component, functions, diagnostics)
+        check_argument_types(component, diagnostics)
     for system in model.systems:
         check_system(system, functions, diagnostics)
     check_ranges(model, diagnostics)
