@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from charter.core import nodes as ir
 from charter.core.reach import with_called
 from charter.core.walk import branch_expressions, statement_expressions
 from charter.explore.result import SearchResult
 from charter.formats.canonical import Json
+from charter.mutate.bodies import condition
 from charter.mutate.mutants import MutatedRule
 
 
@@ -93,9 +94,18 @@ class RuleCoverage:
         """Whether a mutant of a rule may be seen in an instance: one of the effects of a branch or
         a step only where that is taken, any other one wherever the machine has the rule."""
         labels = set(self._labels(rule, baseline.machine))
-        if baseline.complete and rule.branch:
+        if baseline.complete and rule.branch and not self._decides(rule, baseline.machine):
             return not labels.isdisjoint(baseline.taken)
         return bool(labels)
+
+    def _decides(self, rule: MutatedRule, machine: str) -> bool:
+        """Whether a step of a system calls an operation before what decides whether it is taken."""
+        return rule.kind == "operation" and any(
+            self._is_in_step(rule, system, replace(step, body=condition(step.body)))
+            for system in self.model.systems
+            if system.name == machine
+            for step in system.steps
+        )
 
     def is_rule_of(self, rule: MutatedRule, machine: str) -> bool:
         """Whether a rule belongs to a component or system, or is a function that it calls."""
@@ -111,10 +121,7 @@ class RuleCoverage:
                     yield from self._of_operation(rule, component.name, operation)
         for system in self.model.systems:
             if system.name == machine:
-                parts = {part.name: part.component for part in system.parts}
-                for step in system.steps:
-                    if self._is_in_step(rule, system.name, step, parts):
-                        yield step.name
+                yield from (s.name for s in system.steps if self._is_in_step(rule, system, s))
 
     def _of_operation(
         self, rule: MutatedRule, machine: str, operation: ir.Operation
@@ -129,11 +136,10 @@ class RuleCoverage:
             case "operation" | "step":
                 return ()
 
-    def _is_in_step(
-        self, rule: MutatedRule, machine: str, step: ir.Step, parts: dict[str, str]
-    ) -> bool:
+    def _is_in_step(self, rule: MutatedRule, system: ir.System, step: ir.Step) -> bool:
         if rule.kind == "step":
-            return (rule.machine, rule.name) == (machine, step.name)
+            return (rule.machine, rule.name) == (system.name, step.name)
+        parts = {part.name: part.component for part in system.parts}
         called = {
             (parts[line.part], line.operation)
             for line in step.body

@@ -19,9 +19,9 @@ BUDGET = "budget."
 Body = tuple[ir.Statement, ...]
 
 
-def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[tuple[ir.Statement, Edit[Body]]]:
-    """The edits of a body, each with the statement that it changes. `ghosts` are state variables
-    that only properties read: what is assigned to them is no rule of the protocol."""
+def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[Edit[Body]]:
+    """The edits of a body. `ghosts` are state variables that only properties read: what is assigned
+    to them is no rule of the protocol."""
     for i, line in enumerate(body):
         if (isinstance(line, ir.Assign) and line.variable in ghosts) or _is_of_budget(line):
             continue
@@ -29,13 +29,15 @@ def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[tuple[ir.Statement, 
             edit.around(_put(body, i, edit.new))
             for edit in chain(_inside(line), stale_read(body, i), read_after(body, i))
         )
-        for edit in chain(left_out(body, i), inside):
-            yield line, edit
+        yield from chain(left_out(body, i), inside)
 
 
-def is_effect(line: ir.Statement) -> bool:
-    """Whether a statement matters only where the step is taken: nothing after it decides that."""
-    return isinstance(line, ir.Assign | ir.Send | ir.CallOperation)
+def condition(body: Body) -> Body:
+    """What decides whether a step is taken: its body up to the last statement that may not be
+    possible, without updates."""
+    deciding = (ir.Require, ir.Pick, ir.Receive, ir.Send)
+    last = max((i for i, line in enumerate(body) if isinstance(line, deciding)), default=-1)
+    return tuple(line for line in body[: last + 1] if not isinstance(line, ir.Assign))
 
 
 def _is_of_budget(line: ir.Statement) -> bool:

@@ -11,7 +11,7 @@ from charter.core import nodes as ir
 from charter.core.reach import with_called
 from charter.core.walk import branch_expressions, statement_expressions
 from charter.diagnostics import Span
-from charter.mutate.bodies import conditions, is_effect, of_body
+from charter.mutate.bodies import condition, conditions, of_body
 from charter.mutate.edits import FALSE, Edit, edits
 from charter.mutate.separate import separated
 
@@ -89,8 +89,8 @@ def _edits(model: ir.Model) -> Iterator[Found]:
     for system in model.systems:
         ghosts = frozenset(v.name for v in system.state if v.kind == "ghost")
         for step in system.steps:
-            for line, bent in of_body(step.body, ghosts):
-                taken = step.name if is_effect(line) else ""
+            for bent in of_body(step.body, ghosts):
+                taken = step.name if condition(bent.new) == condition(step.body) else ""
                 rule = MutatedRule("step", system.name, step.name, taken)
                 place = f"{system.name}.{step.name}"
                 yield rule, place, bent.around(replace(step, body=bent.new))
@@ -161,7 +161,7 @@ def _of_guard(branch: ir.Branch) -> Iterator[Edit[ir.Branch]]:
 
 
 def _of_branch(branch: ir.Branch, ghosts: frozenset[str]) -> Iterator[Edit[ir.Branch]]:
-    for _, body in of_body(branch.body, ghosts):
+    for body in of_body(branch.body, ghosts):
         # An edit keeps the kinds of statements.
         yield body.around(replace(branch, body=cast("tuple[ir.Change, ...]", body.new)))
     for reply in edits(branch.reply):

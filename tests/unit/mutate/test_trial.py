@@ -78,13 +78,17 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def verdicts(
-    rule: str = "*", states: int = 1000, text: str = LAMP, jobs: int = 1
+    rule: str = "*",
+    states: int = 1000,
+    text: str = LAMP,
+    jobs: int = 1,
+    instances: str = "*",
 ) -> dict[str, MutantVerdict]:
     """The verdicts by the names of the rules and what the mutants say."""
     model = api.load_text(text)
     made = mutation.mutants_of(model, rule=rule)
     limits = mutation.limits(states, 60)
-    places = mutation.baselines(model, "*", limits, lambda _: None)
+    places = mutation.baselines(model, instances, limits, lambda _: None)
     found = mutation.try_mutants((model, places), made, limits, jobs)
     return {f"{one.place}: {one.says}": verdict for one, verdict in zip(made, found, strict=True)}
 
@@ -250,6 +254,22 @@ instance tiny of gate {}
 def test_a_mutant_of_a_requirement_is_tried_where_its_step_was_never_taken() -> None:
     found = verdicts("yard.open", text=GATE)
     lost = found["yard.open: the conjunct `most < gate.n` is dropped"]
+    assert (lost.answer, lost.by, lost.instance) == ("caught", "open_above", "high")
+
+
+@pytest.mark.parametrize("mutant", ["yard.open: `3` becomes `2`", "gate.read/read: `b` is negated"])
+def test_a_mutant_of_a_call_is_tried_where_a_requirement_after_it_never_held(mutant: str) -> None:
+    read = """operation read(b: bool) -> int 0..3 cites silent {
+    branch read reply if b then n else 3
+  }
+}
+
+system yard {"""
+    text = GATE.replace("}\n\nsystem yard {", read)
+    text = text.replace(
+        "require most < gate.n", "let found = gate.read(most < 3)\n  require most < found"
+    )
+    lost = verdicts(mutant.partition(":")[0], text=text, instances="high")[mutant]
     assert (lost.answer, lost.by, lost.instance) == ("caught", "open_above", "high")
 
 
