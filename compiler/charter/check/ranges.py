@@ -247,10 +247,11 @@ class _Ranges:
         message = f"this may be anything in {low}..{high}, which is not inside {show_type(slot)}"
         missing = [] if place.above(expr, slot.low) else [_at_least(expr, slot.low)]
         missing += [] if place.below(expr, slot.high) else [_at_most(expr, slot.high)]
-        hint = "compare it in the guard, a `require` or an `if`, or clamp it with `min` or `max`"
+        hint = "compare it in the guard, a `require` or an `if`"
         if all(missing):
             proof = " and ".join(missing)
             hint = f"`{proof}` would prove it, in the guard, a `require` or an `if`"
+        hint += "; if an invariant keeps it there: `conform explain int/out-of-range`"
         self.diagnostics.error("int/out-of-range", message, expr.span, hint=hint)
 
     def within(self, actual: ty.Type, slot: ty.Type) -> bool:

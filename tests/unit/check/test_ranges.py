@@ -200,7 +200,8 @@ def test_what_is_inside_a_value_fits_too(result: str, text: str, found: list[str
 def test_the_hint_names_a_comparison_that_proves_the_range(text: str, proof: str) -> None:
     source = Source("test", f"{WORDS}fun f({MORE}) -> int 0..limit = {text}")
     (found,) = api.check_texts((source,)).errors
-    assert found.hint == f"`{proof}` would prove it, in the guard, a `require` or an `if`"
+    told = f"`{proof}` would prove it, in the guard, a `require` or an `if`; if an invariant keeps"
+    assert found.hint == f"{told} it there: `conform explain int/out-of-range`"
     assert codes(f"fun f({MORE}) -> int 0..limit = if {proof} then {text} else 0") == []
 
 
