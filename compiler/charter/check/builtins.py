@@ -102,13 +102,8 @@ def _of_two(
             wanted = inner
         case "remove", ty.Ranking(inner=inner):
             wanted = inner
-        case "concat", ty.Seq(inner=inner):
-            second = scope.infer(node.args[1], first.type)
-            if not isinstance(second.type, ty.Seq):
-                return _wrong(scope, name, second, node.span)
-            wanted = ty.Seq(inner, second.type.limit)
-        case "concat", ty.Ranking():
-            wanted = first.type
+        case "concat", ty.Seq() | ty.Ranking():
+            return _concat(scope, node, first, expected)
         case "keep", ty.Seq(inner=inner) | ty.Ranking(inner=inner):
             wanted = ty.Set(inner)
         case (("take" | "drop"), ty.Seq()):
@@ -120,14 +115,22 @@ def _of_two(
         case _:
             return _wrong(scope, name, first, node.span)
     second = scope.check(node.args[1], wanted)
-    match name, first.type, second.type:
-        case "concat", ty.Seq(), ty.Seq():  # it fails past the limit of the first
-            kind = ty.Seq(join(first.type.inner, second.type.inner), first.type.limit)
-        case "concat", ty.Ranking(), ty.Ranking():
-            kind = join(first.type, second.type)
-        case _:
-            pass
     return ir.Builtin(name, (first, second), type=kind, span=node.span)
+
+
+def _concat(scope: TypeScope, node: sx.Apply, first: ir.Expr, expected: ty.Type | None) -> ir.Expr:
+    """Two sequences, which fail past the limit of the first, or two rankings."""
+    second = scope.infer(node.args[1], expected or first.type)
+    match first.type, second.type:
+        case ty.Seq(inner=inner, limit=limit), ty.Seq() as more:
+            kind: ty.Type = ty.Seq(join(inner, more.inner), limit)
+            second = scope.fit(second, ty.Seq(inner, more.limit))
+        case ty.Ranking(), ty.Ranking():
+            kind = join(first.type, second.type)
+            second = scope.fit(second, first.type)
+        case _:
+            return _wrong(scope, "concat", second, node.span)
+    return ir.Builtin("concat", (first, second), type=kind, span=node.span)
 
 
 def _option_of(scope: TypeScope, inner: ty.Type, span: Span) -> ty.Type:

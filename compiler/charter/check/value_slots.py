@@ -43,8 +43,11 @@ def places(
     match expr:
         case ir.Present():
             return ((expr.inner, inner_of(slot)),)
-        case ir.SetNew() | ir.SeqNew():
+        case ir.SetNew():
             inner = inner_of(slot)
+            return tuple((item, inner) for item in expr.items)
+        case ir.SeqNew():  # its type is the one that was expected, not that of its items
+            inner = inner_of(slot or expr.type)
             return tuple((item, inner) for item in expr.items)
         case ir.MapNew():
             return ((expr.value, slot.value if isinstance(slot, ty.Map) else None),)

@@ -159,7 +159,10 @@ TWO = (
         ("the x in { m[ON] for m in {few, many} }: c", ["int/out-of-range"]),
         ("max(set(concat(q, r)))", ["int/out-of-range"]),
         ("max(set(concat(q, <1, 2>)))", []),
+        ("max(set(concat(q, <n>)))", ["int/out-of-range"]),
         ("max(let p = if c then q else r in set(p))", ["int/out-of-range"]),
+        ("max(let p = if c then q else <n> in set(p))", ["int/out-of-range"]),
+        ("max(let p = if c then q else <3> in set(p))", []),
         ("max(default(o, t))", ["int/out-of-range"]),
         ("max(default(o, {n}))", ["int/out-of-range"]),
         ("max(default(o, s))", []),
@@ -175,6 +178,7 @@ def test_values_of_two_types_are_in_the_ranges_of_both(text: str, found: list[st
     [
         ("seq int 0..3 max 9", "concat(q, r)", ["int/out-of-range"]),
         ("seq int 0..9 max 9", "concat(q, r)", []),
+        ("seq int 0..9 max 9", "concat(q, <n>)", []),
         ("set int 0..3", "default(o, {n})", ["int/out-of-range"]),
         ("map int 0..3 -> bool", "small", []),
         ("map int 0..5 -> bool", "small", ["type/mismatch"]),
