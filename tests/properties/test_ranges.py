@@ -3,7 +3,7 @@ operations and steps that compare and compute with the same few numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
 
@@ -23,7 +23,8 @@ TYPES = ("int 0..few", "int 0..few", "int 0..many", "int -1..few", "int 0..3")
 WORDS = """protocol drawn.ranges
 const few: int 1..3
 const many: int few..3
-enum Side { LEFT, RIGHT }"""
+enum Side { LEFT, RIGHT }
+type Some = int few..3"""
 STATE = """ {
   state a: int 0..few = 0
   state b: int 0..few = 0
@@ -44,6 +45,8 @@ class Drawer:
         if depth == 0 or rng.random() < 0.25:
             return rng.choice((*names, *names, "few", "1", "(sum i in Side: each[i])"))
         left, right = self.number(names, depth - 1), self.number(names, depth - 1)
+        if rng.random() < 0.1:
+            return self.in_a_value(names, left)
         match rng.randrange(12):
             case 10:
                 return f"(sum i in Side: {rng.choice(('each[i]', 'each[i] + 1', '1 - each[i]'))})"
@@ -54,15 +57,32 @@ class Drawer:
             case 1:
                 return f"(if {self.condition(names, 1)} then {left} else {right})"
             case 2:
-                self.lets += 1
-                name = f"k{self.lets}"
-                return f"(let {name} = {left} in {self.number((*names, name), depth - 1)})"
+                return self.let(left, lambda name: self.number((*names, name), depth - 1))
             case 3:
                 return f"({rng.choice('23')} * {left})"
             case 4 | 5 | 6:
                 return f"({left} + {right})"
             case _:
                 return f"({left} - {right})"
+
+    def in_a_value(self, names: tuple[str, ...], number: str) -> str:
+        """A number that is inside of a map or a sequence, or as many as a type has values."""
+        either = f"if {self.condition(names, 0)} then"
+        match self.rng.randrange(3):
+            case 0:
+                key, other = self.rng.choice(("LEFT", "RIGHT")), f"[_ in Side: {number}]"
+                return self.let(f"{either} each else {other}", lambda name: f"{name}[{key}]")
+            case 1:
+                most = f"{either} <1> else <{number}>"
+                return self.let(most, lambda name: f"max(set(concat({name}, <{number}, 1>)))")
+            case _:
+                return f"(sum i in Some: {self.rng.choice(('i', '1', 'many - i'))})"
+
+    def let(self, value: str, body: Callable[[str], str]) -> str:
+        """A body that names a value."""
+        self.lets += 1
+        name = f"k{self.lets}"
+        return f"(let {name} = {value} in {body(name)})"
 
     def condition(self, names: tuple[str, ...], depth: int) -> str:
         """A comparison, or some of them."""
