@@ -11,6 +11,7 @@ from conform.reports.runs import ReportedRun, mapping
 from conform.reports.sections import EntrySection
 from conform.runs.findings import (
     COUNTED,
+    DIVERGING,
     GROUPED,
     FindingExample,
     FindingGroup,
@@ -92,7 +93,7 @@ class Finding(FindingGroup):
 
 def findings(run: ReportedRun) -> tuple[Finding, ...]:
     """The findings of a run: new ones first, then by severity, then by number of vectors."""
-    operations = lengths(run.columns("verdicts", COUNTED))
+    operations = lengths(run.dataset("verdicts").to_table(columns=COUNTED, filter=DIVERGING))
     batches = run.dataset("deviations").to_batches(columns=GROUPED)
     found = grouped(batches, lambda name, entry: _finding(run, name, entry), operations)
     labels = run.labels({name for finding in found.values() for name in finding.cases})

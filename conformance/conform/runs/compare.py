@@ -111,7 +111,7 @@ def _opened(place: str) -> RunFolder:
 
 
 def _verdicts(folder: RunFolder) -> dict[str, _Verdict]:
-    table = folder.table("verdicts").select(["id", "kind", "behaviour", "bucket"])
+    table = folder.table("verdicts", ["id", "kind", "behaviour"])
     columns = [column.to_pylist() for column in table.columns]
     return {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
@@ -81,9 +80,8 @@ def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
 
 def _unjudged(folder: RunFolder, allowed: Mapping[str, str]) -> Counter[str]:
     """The number of vectors that were not judged, by the name of the obstacle."""
-    rows = folder.table("verdicts").select(["id", "kind", "detail"])
-    judged = pc.is_in(rows["kind"], value_set=pa.array(sorted(JUDGED)))
-    rows = rows.filter(pc.invert(judged))
+    unjudged = ~pc.field("kind").isin(sorted(JUDGED))
+    rows = folder.table("verdicts", ["id", "kind", "detail"], unjudged)
     return Counter(_name(row, allowed) for row in rows.to_pylist())
 
 

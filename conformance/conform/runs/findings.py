@@ -167,18 +167,14 @@ def grouped(
     return groups
 
 
-COUNTED = ["id", "kind", "judged", "not_judged"]
-"""The columns of `verdicts` by which operations are counted."""
+COUNTED = ["id", "judged", "not_judged"]
+DIVERGING = pc.field("kind") == str(Kind.DIVERGES)
+"""The columns of `verdicts` by which operations are counted, and the rows."""
 
 
 def lengths(verdicts: pa.Table) -> dict[str, int]:
-    """The number of operations of each diverging vector."""
-    columns = [verdicts.column(name).to_pylist() for name in COUNTED]
-    return {
-        name: judged + left
-        for name, kind, judged, left in zip(*columns, strict=True)
-        if kind == str(Kind.DIVERGES)
-    }
+    """The number of operations of each vector, from these columns."""
+    return {row["id"]: row["judged"] + row["not_judged"] for row in verdicts.to_pylist()}
 
 
 def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
@@ -186,7 +182,7 @@ def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
     those with most vectors."""
     table = folder.table("deviations")
     batches = table.select(GROUPED).to_batches()
-    operations = lengths(folder.table("verdicts").select(COUNTED))
+    operations = lengths(folder.table("verdicts", COUNTED, DIVERGING))
     groups = grouped(batches, lambda name, _: FindingGroup(name), operations)
     firsts = {group.id: group.first for group in groups.values()}
     examples = {(first.step, first.id, first.cause) for first in firsts.values()}

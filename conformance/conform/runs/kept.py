@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
@@ -26,9 +25,8 @@ _NOT_KEPT = (Kind.CONFORMS, Kind.INCONCLUSIVE, Kind.UNSUPPORTED)
 def keep(folder: RunFolder, suite: Suite, summary: Mapping[str, Json]) -> None:
     """Keep vectors of a run, as a stored suite with one bucket: those that its findings and its
     trouble with the adapter name, and at most `MOST` others that did not conform."""
-    rows = folder.table("verdicts").select(["id", "kind"])
-    fine = pc.is_in(rows["kind"], value_set=pa.array([str(kind) for kind in _NOT_KEPT]))
-    others = sorted(rows.filter(pc.invert(fine))["id"].to_pylist())[:MOST]
+    other = ~pc.field("kind").isin([str(kind) for kind in _NOT_KEPT])
+    others = sorted(folder.table("verdicts", ["id"], other)["id"].to_pylist())[:MOST]
     wanted = {*others, *_named(summary["findings"]), *_named(summary["adapter_trouble"])}
     if not wanted:
         return

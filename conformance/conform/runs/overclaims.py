@@ -92,7 +92,7 @@ class _Conforming:
 
 def _sample(run: RunOutput, bucket: int) -> Iterator[_Conforming]:
     """Some conforming vectors of a bucket, with the branches that they took."""
-    rows = run.folder.bucket("verdicts", bucket).select(["id", "kind", "branches"]).to_pylist()
+    rows = run.folder.bucket("verdicts", bucket, ["id", "kind", "branches"]).to_pylist()
     branches = {row["id"]: row["branches"] for row in rows if row["kind"] == Kind.CONFORMS}
     questions = {item.id: item.question for item in run.suite.items(bucket)}
     left = max(1, _SAMPLE // run.suite.buckets)

@@ -203,7 +203,7 @@ def _without_observation(
     job: _Job, bucket: int, items: Mapping[str, VectorItem]
 ) -> list[tuple[VectorItem, Verdict]]:
     """The verdicts without observations, which are kept."""
-    rows = job.old.bucket("verdicts", bucket).select(["id", "kind", "detail"]).to_pylist()
+    rows = job.old.bucket("verdicts", bucket, ["id", "kind", "detail"]).to_pylist()
     return [
         (items[row["id"]], Verdict(row["id"], Kind(row["kind"]), row["detail"]))
         for row in rows

@@ -122,8 +122,8 @@ def record_failed(target: Target, folder: RunFolder, known: frozenset[str]) -> N
     that neither the overlay nor the baseline (`known`) lists. Others that the run asked do not fail
     any more."""
     release = str(folder.read_json("run.json")["release"])
-    verdicts = folder.table("verdicts").select(["id", "kind"]).to_pylist()
-    deviations = folder.table("deviations").select(["id", "entry", "cause"]).to_pylist()
+    verdicts = folder.table("verdicts", ["id", "kind"]).to_pylist()
+    deviations = folder.table("deviations", ["id", "entry", "cause"]).to_pylist()
     failing = {row["id"] for row in verdicts if row["kind"] in _TROUBLE}
     failing |= {row["id"] for row in deviations if _is_new(row, known)}
     asked = {row["id"] for row in verdicts}

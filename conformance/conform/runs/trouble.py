@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
@@ -37,10 +36,10 @@ class _Failure:
 def adapter_trouble(folder: RunFolder) -> list[Json]:
     """How the adapter failed, most frequent first: kind, the detail and the id of one vector, and
     the number of vectors. Details that differ only in the step or in stderr are one."""
-    rows = folder.table("verdicts").select(["id", "kind", "detail"])
-    failed = pc.is_in(rows["kind"], value_set=pa.array([str(kind) for kind in _FAILED]))
+    failed = pc.field("kind").isin([str(kind) for kind in _FAILED])
+    rows = folder.table("verdicts", ["id", "kind", "detail"], failed)
     found: dict[tuple[str, str], _Failure] = {}
-    for row in rows.filter(failed).sort_by("id").to_pylist():
+    for row in rows.sort_by("id").to_pylist():
         how = _STEP.sub("", row["detail"]).partition(STDERR)[0]
         failure = _Failure(row["kind"], row["detail"], row["id"])
         found.setdefault((row["kind"], how), failure).vectors += 1

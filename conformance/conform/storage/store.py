@@ -23,6 +23,8 @@ from conform.storage.writer import BucketWriter
 
 T = TypeVar("T")
 Dataset: TypeAlias = pa.dataset.Dataset
+Condition: TypeAlias = pa.dataset.Expression
+"""What rows of a dataset must fulfil."""
 
 _BESIDE = ("run.json", "prepared.json", "canaries.json")
 _KEPT = ("suite/manifest.json", "suite/bucket=0000/part-0.parquet")
@@ -262,23 +264,38 @@ class RunFolder:
             return ""
         return total.hexdigest()
 
-    def table(self, name: str) -> pa.Table:
-        """A dataset of the run with the column `bucket`, without uncommitted buckets."""
+    def table(
+        self, name: str, columns: Sequence[str] = (), rows: Condition | None = None
+    ) -> pa.Table:
+        """A dataset of the run with the column `bucket`, without uncommitted buckets: all columns
+        and rows, or some."""
         tables = []
         for bucket in sorted(self.committed()):
-            part = self.bucket(name, bucket)
+            part = self.bucket(name, bucket, columns, rows)
             column = pa.array([bucket] * part.num_rows, pa.int32())
             tables.append(part.append_column("bucket", column))
         if not tables:
-            return DATASETS[name].append(pa.field("bucket", pa.int32())).empty_table()
+            kinds = DATASETS[name].empty_table()
+            kinds = kinds.select(list(columns)) if columns else kinds
+            return kinds.append_column("bucket", pa.array([], pa.int32()))
         return pa.concat_tables(tables)
 
-    def bucket(self, name: str, bucket: int) -> pa.Table:
-        """One bucket of a dataset. Raises `BadRun` if it is missing."""
+    def bucket(
+        self,
+        name: str,
+        bucket: int,
+        columns: Sequence[str] = (),
+        rows: Condition | None = None,
+    ) -> pa.Table:
+        """One bucket of a dataset: all columns and rows, or some. Raises `BadRun` if it is
+        missing."""
         system, root = filesystem(self.place)
         path = f"{root}/{_part(name, bucket)}"
         try:
-            return pa.parquet.read_table(path, filesystem=system, partitioning=None)
+            return pa.parquet.read_table(
+                path, columns=list(columns) or None, filters=rows, filesystem=system,
+                partitioning=None,
+            )  # fmt: skip
         except (OSError, pa.ArrowInvalid) as error:
             raise BadRun(
                 f"{path} cannot be read ({error}); remove the run's folder and run it again"

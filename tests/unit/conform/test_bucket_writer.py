@@ -1,5 +1,6 @@
 """Rows of a bucket that do not fit into memory are written before it ends."""
 
+import pyarrow.compute as pc
 import pytest
 
 from conform.runs.engines import bucket as judging
@@ -35,6 +36,18 @@ def test_spilled_rows_are_in_the_file_of_the_bucket(tmp_path, place):
     assert found == ["line " * 10, "more", "more", "more"]
     assert folder.drop_damaged() == 0
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith("_")]
+
+
+def test_table_has_the_columns_and_rows_that_are_asked_for(tmp_path):
+    folder, wanted = RunFolder(str(tmp_path)), pc.field("line") == "more"
+    assert folder.table("observations", ["line"], wanted).column_names == ["line", "bucket"]
+    for bucket in (1, 4):
+        rows = some_rows()
+        rows["observations"].add(["b"], "more")
+        folder.commit(bucket, rows, {})
+    found = folder.table("observations", ["line"], wanted).to_pylist()
+    assert found == [{"line": "more", "bucket": 1}, {"line": "more", "bucket": 4}]
+    assert folder.table("observations").num_rows == 4
 
 
 def test_bucket_that_is_given_up_leaves_nothing(tmp_path):
