@@ -3,12 +3,12 @@ a project lie (docs/formats/project.md)."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from charter.formats.spelling import meant
+from charter.formats.toml import read_toml
 
 FILE = "charter.toml"
 DEFAULTS: Mapping[str, str] = {
@@ -69,12 +69,7 @@ def project_at(root: Path) -> Project:
 
 
 def _read(path: Path) -> Mapping[str, object]:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadProject(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise BadProject(f"{path} is no TOML: {error}") from None
+    content = read_toml(path, BadProject)
     for key in content:
         if key not in DEFAULTS:
             near = meant(key, DEFAULTS)

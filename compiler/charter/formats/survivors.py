@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from charter.formats.toml import read_toml, toml_string, write_toml
 
 FILE = "survivors.toml"
 KEYS = ("id", "reason", "cites")
@@ -47,12 +46,7 @@ def read_survivors(path: Path) -> tuple[Survivor, ...]:
     """The reviewed survivors; none if there is no file. Raises `BadSurvivors`."""
     if not path.exists():
         return ()
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadSurvivors(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise BadSurvivors(f"{path} is no TOML: {error}") from None
+    content = read_toml(path, BadSurvivors)
     rows = content.pop("survivor", [])
     if content or not isinstance(rows, list):
         raise BadSurvivors(f"{path}: only entries [[survivor]] are known here")
@@ -76,26 +70,14 @@ def _survivor(path: Path, row: object) -> Survivor:
 
 def write_survivors(path: Path, survivors: Iterable[Survivor]) -> None:
     """Writes a file of survivors: wholly, or not at all. Raises `BadSurvivors`."""
-    new = path.with_name(f"{path.name}.new")
-    try:
-        new.write_text(survivors_text(survivors), encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            new.unlink(missing_ok=True)
-        raise BadSurvivors(f"{path} cannot be written: {error.strerror}") from None
+    write_toml(path, survivors_text(survivors), BadSurvivors)
 
 
 def survivors_text(survivors: Iterable[Survivor]) -> str:
     """The content of a file of survivors."""
     entries = (
-        f"\n[[survivor]]\nid = {_text(one.id)}\nreason = {_text(one.reason)}\n"
-        f"cites = {_text(one.cites)}\n"
+        f"\n[[survivor]]\nid = {toml_string(one.id)}\nreason = {toml_string(one.reason)}\n"
+        f"cites = {toml_string(one.cites)}\n"
         for one in survivors
     )
     return HEAD + "".join(entries)
-
-
-def _text(value: str) -> str:
-    # A JSON text is a TOML text, apart from the character DEL.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

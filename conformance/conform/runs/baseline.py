@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from charter.formats.toml import read_toml, toml_string, write_toml
 from conform.console.errors import BadBaseline, CannotWrite
 from conform.runs.findings import RunFinding
 
@@ -55,23 +54,18 @@ def read_baseline(place: str, *, may_miss: bool = False) -> Baseline:
     path = Path(place)
     if may_miss and not path.exists():
         return Baseline(place)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        hint = "; --update-baseline writes it" if isinstance(error, FileNotFoundError) else ""
-        raise BadBaseline(f"{place} cannot be read ({error.strerror}){hint}") from None
-    except ValueError as error:
-        raise BadBaseline(f"{place}: no TOML ({error})") from None
-    for name, entry in content.items():
-        _check(place, name, entry)
+    if not path.exists():
+        raise BadBaseline(f"{place} does not exist; --update-baseline writes it")
+    content = read_toml(path, BadBaseline)
+    entries = {name: _entry(place, name, entry) for name, entry in content.items()}
     return Baseline(
         place,
-        {name: entry["reason"].strip() for name, entry in content.items()},
-        {name: entry.get("finding", "") for name, entry in content.items()},
+        {name: entry["reason"].strip() for name, entry in entries.items()},
+        {name: entry.get("finding", "") for name, entry in entries.items()},
     )
 
 
-def _check(place: str, name: str, entry: object) -> None:
+def _entry(place: str, name: str, entry: object) -> Mapping[str, str]:
     if not _ID.fullmatch(name):
         raise BadBaseline(
             f"{place}: {name!r} is not the id of a finding, such as [f-3f81a0c2d4]; `conform run`"
@@ -82,6 +76,7 @@ def _check(place: str, name: str, entry: object) -> None:
         raise BadBaseline(f"{place}: [{name}] has a text `reason`, and may have a text `finding`")
     if not isinstance(fields.get("finding", ""), str):
         raise BadBaseline(f"{place}: [{name}] has a `finding` that is not a text")
+    return fields
 
 
 def write_baseline(
@@ -95,18 +90,8 @@ def write_baseline(
         baseline.place, {name: baseline.reasons.get(name, "") for name in sorted(told)}, told
     )
     entries = [
-        f"\n[{name}]\nreason = {_text(reason)}\nfinding = {_text(told[name])}\n"
+        f"\n[{name}]\nreason = {toml_string(reason)}\nfinding = {toml_string(told[name])}\n"
         for name, reason in written.reasons.items()
     ]
-    path = Path(baseline.place)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_HEAD + "".join(entries), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise CannotWrite(f"{path} could not be written ({error.strerror})") from None
+    write_toml(Path(baseline.place), _HEAD + "".join(entries), CannotWrite)
     return written
-
-
-def _text(text: str) -> str:
-    """A basic string of TOML."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

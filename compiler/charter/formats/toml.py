@@ -1,0 +1,37 @@
+"""TOML files that people and commands both edit."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+
+def read_toml(path: Path, refused: Callable[[str], Exception]) -> dict[str, object]:
+    """The content of a file. Raises what `refused` makes of a sentence."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise refused(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise refused(f"{path} is no TOML: {error}") from None
+
+
+def write_toml(path: Path, text: str, refused: Callable[[str], Exception]) -> None:
+    """Writes a file: wholly, or not at all. Raises what `refused` makes of a sentence."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(text, encoding="utf-8", newline="\n")
+        new.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise refused(f"{path} cannot be written: {error.strerror}") from None
+
+
+def toml_string(text: str) -> str:
+    """A text as TOML has it: as JSON does, apart from the character DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
