@@ -78,7 +78,7 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
     if selection.mutant or selection.entries:
         earlier = _elaborated(tuple(file.span.source for file in files))
         model = check_edited(edited, selection.variant, diagnostics, earlier)
-        if selection.mutant:
+        if selection.mutant and not selection.variant:  # a variant may drop the property
             check_mutants(files, model, diagnostics, selection.mutant)
     else:
         model = check_protocol(edited, selection.variant, diagnostics)
