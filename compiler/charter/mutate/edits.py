@@ -137,10 +137,12 @@ def negated(expr: ir.Expr) -> Iterator[ExprEdit]:
         return
     says = f"`{written(expr)}` is negated"
     match expr:
-        case ir.Unary(op="not", operand=operand):
+        case ir.Unary(op="not", operand=ir.Binary(op="in") as member) if member.span == expr.span:
             # `x not in s` is one text for two nodes.
-            text = show_expr(operand) if operand.span == expr.span else written(operand)
-            yield _edit(expr, "negate", says, operand, text)
+            text = f"{written(member.left)} in {written(member.right)}"
+            yield _edit(expr, "negate", says, member, text)
+        case ir.Unary(op="not", operand=operand):
+            yield _edit(expr, "negate", says, operand, written(operand))
         case ir.Binary() if expr.op not in ("in", "subset"):
             return
         case _:
@@ -358,6 +360,8 @@ def is_reset(value: ir.Expr) -> bool:
 
 def written(expr: ir.Expr) -> str:
     """An expression as the charter has it, on one line."""
+    if isinstance(expr, ir.Literal) and not is_written(expr):
+        return show_expr(expr)
     return text_at(expr.span) or show_expr(expr)
 
 
@@ -379,6 +383,9 @@ def _edit(expr: ir.Expr, kind: str, says: str, new: ir.Expr, text: str) -> ExprE
 
 
 def _with_operator(expr: ir.Binary, kind: str, op: ir.BinaryOp) -> ExprEdit:
-    left, right = written(expr.left), written(expr.right)
+    left, right, here = written(expr.left), written(expr.right), written(expr)
+    if _SIGNS[expr.op] not in here:  # such as `o is present(x)`
+        new = replace(expr, op=op)
+        return _edit(expr, kind, f"`{here}` is negated", new, f"not ({here})")
     says = f"`{_SIGNS[expr.op]}` becomes `{_SIGNS[op]}`"
     return _edit(expr, kind, says, replace(expr, op=op), f"{left} {_SIGNS[op]} {right}")

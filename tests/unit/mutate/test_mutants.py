@@ -188,3 +188,33 @@ def test_both_lines_of_a_mutant_are_shown_and_differ(charter: str | Path) -> Non
 def test_an_update_inside_of_two_maps_is_skipped_once() -> None:
     made = [one for one in mutants(api.load_text(NESTED)) if one.kind == "skip-update"]
     assert [one.before for one in made] == ["sent[from][to]' = min(2, sent[from][to] + 1)"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind", "shown"),
+    [
+        ("n not in seen", "negate", ["n in seen"]),
+        ("vote is present(v)", "compare", ["not (vote is present(v))"]),
+        ("forall present(v) in {vote}: v == n", "drop-case",
+         ["forall present(v) in {vote}: true"]),
+    ],
+)  # fmt: skip
+def test_what_core_has_for_a_word_is_shown_as_the_charter_would_have_it(
+    condition: str, kind: str, shown: list[str]
+) -> None:
+    text = f"""\
+protocol test.words
+component c {{
+  state vote: option bool = none
+  state seen: set bool = {{}}
+  operation ask(n: bool) -> bool cites silent {{
+    branch yes when {condition} reply true
+    branch no reply false
+  }}
+}}
+witness any of c: vote == none
+instance tiny of c {{}}
+"""
+    made = [one for one in mutants(api.load_text(text)) if one.kind == kind]
+    lines = [f"branch yes when {line} reply true" for line in shown]
+    assert [one.after for one in made if one.after in lines] == lines
