@@ -21,7 +21,7 @@ def not_reviewed(example: str, *, sample: int = 0, instances: str = "*") -> set[
     made = mutation.mutants_of(model, limit=sample, seed=7)
     assert made
     places = mutation.baselines(model, instances, limits, lambda _: None)
-    found = list(mutation.try_mutants((model, places), made, limits, 1))
+    found = list(mutation.try_mutants(model, places, made, limits, 1))
     unseen = {one.id for one in found if one.answer in ("survives", "undecided")}
     return unseen - {one.id for one in read_survivors(survivors_file(path)) if one.is_reviewed}
 

@@ -48,15 +48,17 @@ def baselines(
 
 
 def try_mutants(
-    subject: tuple[n.Model, Sequence[InstanceBaseline]],
+    model: n.Model,
+    places: Sequence[InstanceBaseline],
     made: Sequence[MadeMutant],
     most: Limits,
     jobs: int,
 ) -> Iterator[MutantVerdict]:
-    """The verdict on each mutant, in order, by so many processes."""
+    """The verdict on each mutant, in order, in the instances of the baselines `places`, by so many
+    processes."""
     from charter.mutate import run
 
-    return run.tried(subject, made, most, jobs)
+    return run.tried(model, places, made, most, jobs)
 
 
 def mutant_json(made: MadeMutant, verdict: MutantVerdict) -> dict[str, Json]:

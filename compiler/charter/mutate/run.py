@@ -49,13 +49,13 @@ def chosen(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
 
 
 def tried(
-    subject: tuple[ir.Model, Sequence[InstanceBaseline]],
+    model: ir.Model,
+    places: Sequence[InstanceBaseline],
     made: Sequence[MadeMutant],
     limits: Limits,
     jobs: int,
 ) -> Iterator[MutantVerdict]:
     """The verdict on each mutant, in order, in the instances of the baselines."""
-    model, places = subject
     if jobs == 1:
         trials = MutantTrials(model, places, limits)
         yield from (trials.verdict(one) for one in made)

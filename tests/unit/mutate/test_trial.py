@@ -89,7 +89,7 @@ def verdicts(
     made = mutation.mutants_of(model, rule=rule)
     limits = mutation.limits(states, 60)
     places = mutation.baselines(model, instances, limits, lambda _: None)
-    found = mutation.try_mutants((model, places), made, limits, jobs)
+    found = mutation.try_mutants(model, places, made, limits, jobs)
     return {f"{one.place}: {one.says}": verdict for one, verdict in zip(made, found, strict=True)}
 
 

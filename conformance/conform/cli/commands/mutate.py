@@ -195,7 +195,7 @@ def _tried(
                 model, arguments.instance, limits, lambda name: tell(f"baseline of {name}", 0, 0)
             )
             _refuse_wrong(places, arguments.instance)
-            for verdict in mutation.try_mutants((model, places), made, limits, jobs):
+            for verdict in mutation.try_mutants(model, places, made, limits, jobs):
                 verdicts.append(verdict)
                 tell(verdict.id, len(verdicts), len(made))
     except KeyboardInterrupt:
