@@ -9,7 +9,7 @@ from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
 from conform.runs.execute import RunOptions, run_target
-from conform.runs.forgetful import has_mutants, outlook, telling
+from conform.runs.forgetful import has_mutants, left_open, outlook, telling
 from conform.suites.importing import item_of
 
 
@@ -78,6 +78,16 @@ def test_operations_are_forgotten_where_it_surely_shows():
     items = [item_of(vector(*calls)) for calls in ([expire], [expire, register], [register])]
     found = telling(items)
     assert {name: len(some) for name, some in found.items()} == {"register": 2}
+
+
+def test_a_suite_that_leaves_most_obligations_open_is_told():
+    """As after `conform generate` of a charter that was never searched for questions."""
+    told = left_open(replace(WITHOUT, counts={"obligations": 49, "obligations_open": 40}))
+    assert told.startswith(
+        "the suite leaves 40 of 49 obligations of the rules open: `conform test`"
+    )
+    assert not left_open(replace(WITHOUT, counts={"obligations": 516, "obligations_open": 11}))
+    assert not left_open(WITHOUT)
 
 
 def test_mutants_that_no_vector_tells_apart_are_not_replaced():

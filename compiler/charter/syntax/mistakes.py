@@ -74,6 +74,12 @@ MISTAKES: Final = (
         lambda s: s.text == "-" and s.second_last in {"protocol", *DECLARING},
     ),
     Mistake(
+        "behind `->` stands the branch that the operation takes, not its reply",
+        "write its name alone, as in `do acquire(ann) -> granted`",
+        ('scenario "s" of c { do f(a) -> granted(1) }',),
+        lambda s: s.text == "(" and s.second_last == "->" and s.expects("do"),
+    ),
+    Mistake(
         "there are no semicolons between or after statements",
         "remove the semicolon",
         ("sort A;", "component c { operation f() -> bool { branch a { let x = 1; reply x } } }"),

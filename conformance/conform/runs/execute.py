@@ -29,7 +29,7 @@ from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.findings import RunFinding, run_findings
-from conform.runs.forgetful import forgetful, outlook
+from conform.runs.forgetful import forgetful, left_open, outlook
 from conform.runs.kept import keep
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
@@ -175,9 +175,9 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     folder, about, part, began = begun.folder, begun.about, begun.part, begun.time
     folder.write_json("prepared.json", {**prepared.said})
     chosen = context_of(resolved, str(about["id"]), folder.place, options.limit)
-    warning = outlook(suite.manifest, chosen.forgetful)
-    if warning:
-        begun.say(warning)
+    for warning in (outlook(suite.manifest, chosen.forgetful), left_open(suite.manifest)):
+        if warning:
+            begun.say(warning)
     context = replace(
         chosen, only=part.only, failed=part.failed, controls=part.controls,
         first=options.wanted.first, known=options.baseline.known,

@@ -59,6 +59,19 @@ def _changes(answer: AnswerJson, number: int) -> bool:
     return not before & after
 
 
+def left_open(manifest: Manifest) -> str:
+    """That a suite asks for less than half of what the rules ask for, and what to do; "" if it asks
+    for more."""
+    every = manifest.counts.get("obligations", 0)
+    without = manifest.counts.get("obligations_open", 0)
+    if 2 * without <= every:
+        return ""
+    return (
+        f"the suite leaves {without} of {every} obligations of the rules open: `conform test`, or"
+        " `conform vectors CHARTER --search`, looks for questions that meet them"
+    )
+
+
 def outlook(manifest: Manifest, forgotten: Mapping[str, object]) -> str:
     """Why a run of this suite cannot be trusted, whatever the target does, and what to do; "" if it
     can be."""
