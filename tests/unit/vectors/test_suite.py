@@ -39,6 +39,7 @@ component lamp {
   observe all { lit, presses }
 }
 
+always counted of lamp cites silent: presses <= 9
 witness shines of lamp: lit
 instance tiny_lamp of lamp { }
 scenario "on and off" of lamp cites silent {
@@ -46,7 +47,7 @@ scenario "on and off" of lamp cites silent {
   do press(2) -> off
   expect presses == 3
 }
-mutant stays_lit in tiny_lamp { drop update lit of lamp.press/off } caught by shines
+mutant stays_lit in tiny_lamp { drop update lit of lamp.press/off } caught by counted
 """
 
 QUEUE = """protocol queue
