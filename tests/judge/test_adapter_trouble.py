@@ -6,7 +6,10 @@ import pytest
 from tests.support.judging import fake_start, judge
 from tests.support.toy.vectors import vector
 
+from conform.adapters.base import AdapterBroken, SentQuestion
 from conform.adapters.doctor import Probes, check_adapter
+from conform.adapters.stdio import StdioConnection
+from conform.suites.importing import item_of
 
 WORLD = {"sorts": {"Node": {"n1": 0, "n2": 7}}}
 WRITE = {"node": "n1", "epoch": {"ref": [0, "registration", "n1", "epoch"]}, "version": 0}
@@ -43,6 +46,19 @@ def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
     assert lines[place + 1] == "    | Segmentation fault, says the fake"
     assert lines[place + 2].startswith("    see: conform replay ")
     assert " --run build/runs/fake-crash-" in lines[place + 2]
+
+
+def test_stderr_of_questions_that_were_answered_is_not_that_of_a_crash():
+    """As where one question after the other is asked: by `doctor`, and after a broken batch."""
+    connection = StdioConnection(fake_start("crash"))
+    child = connection._child
+    child.stderr += b"an earlier traceback"
+    calm, fatal = vector(("register", {"node": "n1"})), vector(("failover", {}))
+    for asked in (calm, fatal):
+        connection.send([SentQuestion(asked.id, "n", item_of(asked).question)], 5.0)
+        answer = connection.receive()
+    assert isinstance(answer, AdapterBroken)
+    assert "earlier" not in answer.detail and "Segmentation fault" in answer.detail
 
 
 def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran):

@@ -62,6 +62,8 @@ def test_overview_imports_nothing_heavy():
         (["fly"], "conform: there is no command 'fly'; conform --help lists them"),
         (["run"], "conform run: the following arguments are required: --target"),
         (["run", "--target", "x", "--engine", "steam"], "invalid choice: 'steam'"),
+        (["init", "x", "--template", "leas"], "did you mean lease?"),
+        (["eval", "x.charter", "tiny", "x"], "an instance is named by --instance NAME"),
         (["run", "--target", "x", "--limit", "-1"], "is not a whole number from 1 on"),
         (["run", "--target", "nobody"], "conform: there is no target 'nobody'"),
         (["compare", "here", "there"], "is not a finished run"),

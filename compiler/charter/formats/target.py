@@ -120,9 +120,10 @@ def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
     for name, reason in found.items():
         word, _, rest = name.partition(" ")
         if not (name == IMAGE or (word in NAMED and rest)):
+            like = meant(word, (*NAMED, IMAGE))
             raise ValueError(
-                f"'not_compared' has the unknown name {name!r}; write one of {', '.join(NAMED)} and"
-                f" a name, or {IMAGE}"
+                f"'not_compared' has the unknown name {name!r};{like and f' {like}'} write one of"
+                f" {', '.join(NAMED)} and a name, or {IMAGE}"
             )
         if not reason.strip():
             raise ValueError(f"'not_compared' has no reason for {name!r}")

@@ -100,6 +100,11 @@ class _Child:
             self.pump(0)
         return BETWEEN.join(last_words(self.stderr.decode("utf-8", "replace")))
 
+    def forget_stderr(self) -> None:
+        """Drop what stderr said so far: it is about answers that came."""
+        self.pump(0)
+        self.stderr.clear()
+
     def _write(self) -> None:
         stdin = _pipe(self.process.stdin)
         try:
@@ -216,6 +221,8 @@ class StdioConnection:
         return not self._child.eof and self._child.process.poll() is None
 
     def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
+        if not self._sent:
+            self._child.forget_stderr()
         self._runs += 1
         questions = b",".join([asked.message() for asked in batch])
         self._child.queue(b'{"run":%d,"questions":[%b]}\n' % (self._runs, questions))

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from charter.formats.project import BadProject
+from charter.formats.spelling import meant
 from charter.formats.target import FILE, Target, read_target, target_files
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import projects
@@ -158,9 +159,10 @@ def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) ->
     def value(match: re.Match[str]) -> str:
         name = match[1]
         if name not in values:
+            remedy = meant(name, values) or "`prepare` can print it"
             raise UnknownTarget(
                 f"{chosen.folder / FILE}: there is no value for {{{name}}} in"
-                f" {match.string!r}; `prepare` can print it"
+                f" {match.string!r}; {remedy}"
             )
         return values[name]
 

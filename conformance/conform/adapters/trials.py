@@ -102,7 +102,8 @@ class Trials:
             return
         result, batch = answer
         if result.status is Status.ERROR:
-            found.failing[name] = f"the adapter fails: {result.detail}"
+            hint = "if the implementation threw it, report a `Fault`: conform help adapters"
+            found.failing[name] = f"the adapter fails: {result.detail}; {hint}"
         elif result.status is Status.UNSUPPORTED and result.detail == name:
             found.unwritten.append(name)
         elif result.status is Status.OK:

@@ -8,6 +8,7 @@ import gc
 import importlib
 import io
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
@@ -82,12 +83,21 @@ class Command(Protocol):
         """Do it, and return the exit code."""
 
 
+_INVALID = re.compile(r".*invalid choice: '([^']*)' \(choose from (.*)\)")
+
+
 class _Parser(argparse.ArgumentParser):
     """Errors of usage are one sentence, and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
         wrong = message.removeprefix("unrecognized arguments: ").partition(" ")[0]
         meant = meant_by(wrong.partition("=")[0], self._option_string_actions)
+        invalid = _INVALID.match(message)
+        if invalid:
+            meant = meant_by(invalid[1], re.findall(r"'([^']+)'", invalid[2]))
+        elif message.startswith("unrecognized") and wrong[:1] not in ("", "-"):
+            takes = "--instance" in self._option_string_actions
+            meant = "an instance is named by --instance NAME; " if takes else meant
         self.exit(2, f"{self.prog}: {message}; {meant}{self.prog} --help shows how\n")
 
 

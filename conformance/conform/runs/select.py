@@ -183,6 +183,14 @@ def check_fits(suite: Suite, prepared: Prepared) -> None:
             f"{chosen.id} implements {chosen.protocol}, but the suite is about"
             f" {manifest.protocol}; choose another with --suite"
         )
+    for name in chosen.not_compared:
+        word, _, variable = name.partition(" ")
+        like = meant(variable, variables(suite)) if word == "variable" else ""
+        if like and variable not in variables(suite):
+            raise BadSuite(
+                f"{chosen.folder / FILE} allows to leave {name!r} out, and the suite has no such"
+                f" variable; {like}"
+            )
     if chosen.component and chosen.component != manifest.component:
         raise BadSuite(
             f"{chosen.id} is an adapter of the component {chosen.component}, but the suite is about"

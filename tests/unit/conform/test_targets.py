@@ -13,7 +13,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.targets import Prepared, prepare, read, release_of, target, targets
 from conform.console.errors import BadSuite, CannotPrepare, UnknownRelease, UnknownTarget
 from conform.runs.select import RunSelection, check_fits, resolve, suite_for
-from conform.suites.cache import Suite
+from conform.suites.cache import Suite, open_suite
 
 TOML = """
 id = "x"
@@ -98,6 +98,10 @@ def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
         ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\nfirst = 1', "seconds hello, batch"),
         ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\none = [1]', "seconds hello, batch"),
         ('id = "x"\ntitle = "X"\nstart = []', "'start' is empty"),
+        (
+            'id = "x"\ntitle = "X"\nstart = ["a"]\n[not_compared]\n"variabel x" = "y"',
+            r"unknown name 'variabel x'; did you mean variable\?",
+        ),
     ],
 )
 def test_toml_that_is_not_right(tmp_path, content, sentence):
@@ -108,6 +112,9 @@ def test_toml_that_is_not_right(tmp_path, content, sentence):
 def test_placeholder_without_a_value(tmp_path):
     content = 'id = "x"\ntitle = "X"\nstart = ["{nothing}"]'
     with pytest.raises(UnknownTarget, match=r"there is no value for \{nothing\}"):
+        prepare(written(tmp_path / "x", content), "", {})
+    content = content.replace("nothing", "pyton")
+    with pytest.raises(UnknownTarget, match=r"; did you mean python\?"):
         prepare(written(tmp_path / "x", content), "", {})
 
 
@@ -141,6 +148,10 @@ def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder
         BadSuite, match=r"has protocol = 'toy\.leese', .* did you mean toy\.lease\?"
     ):
         suite_for(replace(chosen, protocol="toy.leese"), "")
+    found = open_suite(str(suites / "keeper"), 1)
+    allows = replace(chosen, not_compared={"variable registratoin": "it is private"})
+    with pytest.raises(BadSuite, match=r"no such variable; did you mean registration\?"):
+        check_fits(found, Prepared(allows, "", AdapterStart(()), {}))
     (suites / "keeper" / "manifest.json").unlink()
     with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
         suite_for(chosen, "")

@@ -67,7 +67,10 @@ def test_an_operation_that_always_throws_is_told(trials):
 
 def test_an_operation_that_fails_in_the_adapter_is_told_and_no_other(trials, capsys):
     found = tried(fake.Errs, trials)
-    assert found.failing == {"failover": "the adapter fails: KeyError: 'failover'"}
+    told = (
+        "the adapter fails: KeyError: 'failover'; if the implementation threw it, report a `Fault`"
+    )
+    assert found.failing == {"failover": f"{told}: conform help adapters"}
 
 
 def test_an_operation_that_is_not_written_yet_is_no_failure(trials):

@@ -15,7 +15,7 @@ EXAMPLES = """examples:
   conform report build/runs/A build/runs/B --out build/report
 
 Open build/report/index.html in a browser. Exit code 3: a run
-cannot be trusted (docs/formats/run.md, canaries), and the report is withheld.
+cannot be trusted (`conform help run`, canaries), and the report is withheld.
 """
 
 
