@@ -203,6 +203,8 @@ class Engine:
     args: dict[tuple[int, bytes], Args] = field(default_factory=dict)
     after: dict[bytes, int] = field(default_factory=dict)
     replies: dict[tuple[int, bytes], Value] = field(default_factory=dict)
+    sizes: dict[int, int] = field(default_factory=dict)
+    """The slots of an operation's reply; -1 if the search knows of none."""
     keys: dict[int, tuple[int, ...]] = field(default_factory=dict)
     values: dict[tuple[str, bytes], Value] = field(default_factory=dict)
     """Of variables, by the bytes of their slots."""
@@ -264,15 +266,26 @@ class Engine:
 
     def _reply(self, rows: memoryview, at: int, operation: int) -> Value:
         plan = self.search.program.plan
-        chosen = list(plan.machine.operations.values())[operation]
-        if not plan.context.detailed or isinstance(chosen, n.Step):
+        if operation not in self.sizes:
+            self.sizes[operation] = self._reply_size(operation)
+        size = self.sizes[operation]
+        if size < 0:
             return None
         start = at + plan.context.outcome_reply
-        slots = rows[start : start + plan.layout.slots(chosen.result)]
-        key = operation, slots.tobytes()
+        key = operation, rows[start : start + size].tobytes()
         if key not in self.replies:
-            self.replies[key] = plan.layout.decode(chosen.result, slots.tolist())
+            chosen = list(plan.machine.operations.values())[operation]
+            assert isinstance(chosen, n.Operation)
+            slots = rows[start : start + size].tolist()
+            self.replies[key] = plan.layout.decode(chosen.result, slots)
         return self.replies[key]
+
+    def _reply_size(self, operation: int) -> int:
+        plan = self.search.program.plan
+        chosen = list(plan.machine.operations.values())[operation]
+        if not plan.context.detailed or isinstance(chosen, n.Step):
+            return -1
+        return plan.layout.slots(chosen.result)
 
     def _after(self, rows: memoryview, at: int) -> int:
         context = self.search.program.plan.context
