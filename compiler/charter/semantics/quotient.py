@@ -10,10 +10,14 @@ state.
 
 So a search may keep one state of each class: no violation and no witness is missed.
 
-There is one exception. The environment offers an old counter value that the state does not hold, if
-there is one below the newest: with 0 and 1 in the state there is none, with 0 and 2 there is. So if
-arguments have counters, a search expands the member of each class that it reached first, in the
-order of sources and outcomes, and every engine has to expand the same one.
+There are two exceptions, in which a search expands the member of each class that it reached first,
+in the order of sources and outcomes, and every engine has to expand the same one:
+
+- If arguments have counters. The environment offers an old counter value that the state does not
+  hold, if there is one below the newest: with 0 and 1 in the state there is none, with 0 and 2
+  there is.
+- If `bump` allots values of a counter that is renamed by any bijection (`allotting`). The next value
+  is new in a state that was reached, but may be held in a renamed one.
 """
 
 from __future__ import annotations
@@ -40,13 +44,15 @@ MOST_RENAMINGS = 720
 @dataclass(frozen=True, slots=True)
 class Quotient:
     """`sorts` are permuted and `counters` renamed, those in `ranked` by monotone renamings. Numbers
-    of a counter up to `fixed` are not renamed. `apart`: why each other sort is not permuted."""
+    of a counter up to `fixed` are not renamed. `apart`: why each other sort is not permuted.
+    `allotting`: whether rules bump a counter that is renamed and not in `ranked`."""
 
     sorts: tuple[str, ...] = ()
     counters: frozenset[str] = frozenset()
     ranked: frozenset[str] = frozenset()
     fixed: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, str] = field(default_factory=dict)
+    allotting: bool = False
 
     @staticmethod
     def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Quotient:
@@ -55,12 +61,14 @@ class Quotient:
         sorts, apart = _permuted(machine, symmetry)
         inside = {kind for v in machine.variables for kind in t.inside(v.type)}
         held = frozenset(c.name for c in machine.model.counters if c in inside)
+        ranked = ranked_counters(machine.model) & held
         return Quotient(
             sorts,
             held if renaming else frozenset(),
-            ranked_counters(machine.model) & held,
+            ranked,
             mentioned_numbers(machine.model),
             apart,
+            renaming and not bumped_counters(machine.model).isdisjoint(held - ranked),
         )
 
     def renamings(self, universe: Universe) -> tuple[Renaming, ...]:
@@ -118,6 +126,15 @@ def ranked_counters(model: n.Model) -> frozenset[str]:
             case _:
                 pass
     return frozenset(c.name for c in model.counters if c.ordered and c.name in seen)
+
+
+def bumped_counters(model: n.Model) -> frozenset[str]:
+    """The counters that rules bump."""
+    return frozenset(
+        e.type.name
+        for e in _expressions(model)
+        if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter)
+    )
 
 
 def mentioned_numbers(model: n.Model) -> Mapping[str, int]:

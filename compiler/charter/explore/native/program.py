@@ -144,7 +144,8 @@ def plan_and_text(
     variable_slots = VariableSlots.of(unit, machine.variables)
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
     issued = IssuedMasks.of(unit)
-    packing = packing_of(machine, layout, quotient, raw=issued.size > 0)
+    first = issued.size > 0 or quotient.allotting
+    packing = packing_of(machine, layout, quotient, raw=first)
     noted, states, moves = notes_of(unit.machine)
     system = machine.component is None
     args = max((arguments_of(layout, o.params)[1] for o in machine.operations.values()), default=0)
@@ -161,7 +162,7 @@ def plan_and_text(
         args=args,
         row=1 + max(replies, default=0) + variable_slots.slots,
         words=packing.words,
-        raw=issued.size > 0 or choices.detailed,
+        raw=first or choices.detailed,
         labels=len(labels),
         notes=len(noted),
         issued=issued.size,
