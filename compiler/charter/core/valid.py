@@ -21,7 +21,11 @@ class InvalidCore(Exception):
 
     def __init__(self, stage: str, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__(f"core is broken after {stage}: {'; '.join(self.problems)}")
+        self.stage = stage
+        super().__init__(stage, self.problems)  # what a worker's exception is made of again
+
+    def __str__(self) -> str:
+        return f"core is broken after {self.stage}: {'; '.join(self.problems)}"
 
 
 def validate(model: ir.Model, stage: str) -> None:

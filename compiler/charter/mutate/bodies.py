@@ -199,6 +199,7 @@ def read_after(body: Body, at: int) -> Iterator[Edit[ir.Statement]]:
 def _is_known(value: ir.Expr, rest: Sequence[ir.Statement]) -> bool:
     """Whether a value reads no local that is bound in the rest of the body."""
     bound = {line.name for line in rest if isinstance(line, ir.Bind | ir.Pick | ir.Receive)}
+    bound |= {line.result for line in rest if isinstance(line, ir.CallOperation)}
     return not bound & locals_of(value)
 
 

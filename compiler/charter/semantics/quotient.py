@@ -16,8 +16,8 @@ in the order of sources and outcomes, and every engine has to expand the same on
 - If arguments have counters. The environment offers an old counter value that the state does not
   hold, if there is one below the newest: with 0 and 1 in the state there is none, with 0 and 2
   there is.
-- If `bump` allots values of a counter that is renamed by any bijection (`allotting`). The next value
-  is new in a state that was reached, but may be held in a renamed one.
+- If `bump` allots values of a counter that is renamed by any bijection (`allotting`). The next
+  value is new in a state that was reached, but may be held in a renamed one.
 """
 
 from __future__ import annotations

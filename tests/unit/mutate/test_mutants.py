@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 from charter import api
 from charter.core import nodes as n
 from charter.core.show import show_model
-from charter.core.valid import validate
+from charter.core.valid import InvalidCore, validate
 from charter.diagnostics import Refused
 from charter.mutate.mutants import MadeMutant, mutants, mutated
+from charter.passes.order import lowered_instance
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 NOT_WRITTEN = ("read-after", "stale-read", "swap-branches")
@@ -218,3 +220,47 @@ instance tiny of c {{}}
     made = [one for one in mutants(api.load_text(text)) if one.kind == kind]
     lines = [f"branch yes when {line} reply true" for line in shown]
     assert [one.after for one in made if one.after in lines] == lines
+
+
+CALLED = """\
+protocol test.called
+
+sort Client
+enum Result { OK, STALE }
+
+component sem {
+  state held: bool = false
+  operation renew(c: Client, d: Client) -> Result cites silent {
+    branch stale when not held reply STALE
+    branch ok { held' = false  reply OK }
+  }
+}
+
+system pool {
+  sem: sem
+  state told: map Client -> option Client = [c in Client: none]
+  step renew(c: Client) {
+    require told[c] is present(f)
+    let r = sem.renew(c, f)
+    told[c]' = if r == OK then present(f) else none
+  }
+  step tell(c: Client) { told[c]' = present(c) }
+}
+
+witness told_one of pool: some c in Client: told[c] != none
+witness renewed of sem: took renew/ok
+instance tiny of pool { Client = 2 }
+"""
+
+
+def test_no_mutant_reads_what_is_bound_later() -> None:
+    model = api.load_text(CALLED)
+    for made in mutants(model):
+        changed = mutated(model, made)
+        validate(lowered_instance(changed, changed.instances[0])[0], made.id)
+
+
+def test_an_error_of_a_worker_can_be_sent() -> None:
+    """It is made again from its arguments."""
+    error = InvalidCore("a pass", ["one", "two"])
+    assert str(copy(error)) == "core is broken after a pass: one; two"
