@@ -36,6 +36,9 @@ _MOST_STATES = 64
 _MEMORY = 2_000
 """Steps in a full cache, of some 30 kB each."""
 _OPEN = "the charter leaves a choice open that the target does not show"
+_UNDEFINED = "Undefined"
+"""The exception of a generated model where the charter has no value; each folder of models has a
+class of its own."""
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 """The exceptions of a model's `given` and `decode` for JSON that is not a state. If the JSON comes
 from the target, the target is at fault; any other exception is a bug of the model."""
@@ -151,6 +154,7 @@ class Follower:
         self.likely: tuple[object, ...] = ()
         self.known = b""
         self.lost = "the state is not known"
+        self.deviated = False
         self._begin(start)
 
     def _begin(self, start: Json) -> None:
@@ -225,6 +229,7 @@ class Follower:
             self.siblings.remember(at, moved)
         self.states, self.likely, self.known = moved.states, moved.likely, moved.known
         self.labels, self.lost = moved.labels, moved.lost
+        self.deviated |= not moved.judged.allowed
         self.wishes.learn(moved.wished)
         self.history = self.history.then(step.reply, step.observation)
         return moved.judged
@@ -375,7 +380,13 @@ class Follower:
         self, model: JudgeModel, operation: str, error: Exception
     ) -> ModelBug | CannotFollow:
         """Classifies an exception of a model's rule. The arguments have the right types: those from
-        the target were decoded with its state."""
+        the target were decoded with its state. A rule need not have a value in a state that only a
+        deviation leads to."""
+        if self.deviated and type(error).__name__ == _UNDEFINED:
+            return CannotFollow(
+                f"the charter has no value for {operation} in a state that follows a deviation"
+                f" ({error})"
+            )
         if isinstance(error, _NOT_A_STATE) and not self.siblings.same_operations:
             return CannotFollow(
                 f"the model is not that of the suite: it cannot do {operation} ({error})"

@@ -51,6 +51,31 @@ def test_bug_in_a_later_step_names_that_operation(error):
         judged(Siblings(EditedModel(outcomes=outcomes)))
 
 
+class Undefined(Exception):
+    """As in a generated model."""
+
+
+@pytest.mark.parametrize(("operation", "is_bug"), [("register", True), ("elect", False)])
+def test_a_rule_without_a_value_is_a_bug_only_before_the_first_deviation(operation, is_bug):
+    """The third step deviates: the last one begins in a state that the charter does not reach."""
+    asked: list[str] = []
+
+    def outcomes(state, called, args):
+        asked.append(called)
+        if called == operation and (is_bug or asked.count("elect") > 1):
+            raise Undefined("the only one of 0")
+        return charter.outcomes(state, called, args)
+
+    siblings = Siblings(EditedModel(outcomes=outcomes))
+    if is_bug:
+        with pytest.raises(ModelBug, match="at register, in vector"):
+            judged(siblings)
+        return
+    verdict = judged(siblings)
+    assert verdict.kind == "diverges" and verdict.not_judged == 1
+    assert "the charter has no value for elect in a state that follows a dev" in verdict.detail
+
+
 @pytest.mark.parametrize("error", BUGS)
 def test_bug_of_an_entrys_model_stops_too(error):
     entries = {"leader_stays": EditedModel(__name__="models.entry", outcomes=raises(error))}
