@@ -48,6 +48,16 @@ def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
     assert " --run build/runs/fake-crash-" in lines[place + 2]
 
 
+def test_replay_shows_what_the_vector_asks_when_the_adapter_broke(ran, called):
+    ran("crash", "--limit", "12", "--out", "run")
+    out = ran("crash", "--limit", "12", "--out", "run")[1]
+    command = next(line for line in out.splitlines() if line.startswith("    see: conform replay "))
+    told = called(*command.split()[2:])[1].splitlines()
+    asked = [line.split()[1] for line in told if line[:3].strip().isdigit()]
+    assert asked and "failover" in asked
+    assert told[-1].startswith("crashed: 0 steps judged")
+
+
 def test_stderr_of_questions_that_were_answered_is_not_that_of_a_crash():
     """As where one question after the other is asked: by `doctor`, and after a broken batch."""
     connection = StdioConnection(fake_start("crash"))

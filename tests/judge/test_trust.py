@@ -9,7 +9,7 @@ from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
 from conform.runs.execute import RunOptions, run_target
-from conform.runs.forgetful import has_mutants, left_open, outlook, telling
+from conform.runs.forgetful import has_mutants, left_open, outlook, telling, unobserved
 from conform.suites.importing import item_of
 
 
@@ -78,6 +78,11 @@ def test_operations_are_forgotten_where_it_surely_shows():
     items = [item_of(vector(*calls)) for calls in ([expire], [expire, register], [register])]
     found = telling(items)
     assert {name: len(some) for name, some in found.items()} == {"register": 2}
+
+
+def test_a_suite_without_state_is_told():
+    assert unobserved((), "hall").startswith("the component hall has no `observe` in the charter")
+    assert not unobserved(("held",), "hall")
 
 
 def test_a_suite_that_leaves_most_obligations_open_is_told():

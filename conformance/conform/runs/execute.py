@@ -29,7 +29,7 @@ from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.findings import RunFinding, run_findings
-from conform.runs.forgetful import forgetful, left_open, outlook
+from conform.runs.forgetful import forgetful, left_open, outlook, unobserved
 from conform.runs.kept import keep
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
@@ -175,7 +175,12 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     folder, about, part, began = begun.folder, begun.about, begun.part, begun.time
     folder.write_json("prepared.json", {**prepared.said})
     chosen = context_of(resolved, str(about["id"]), folder.place, options.limit)
-    for warning in (outlook(suite.manifest, chosen.forgetful), left_open(suite.manifest)):
+    manifest = suite.manifest
+    for warning in (
+        unobserved(chosen.variables, manifest.component),
+        outlook(manifest, chosen.forgetful),
+        left_open(manifest),
+    ):
         if warning:
             begun.say(warning)
     context = replace(

@@ -3,7 +3,7 @@ was. They take the place of mutants (docs/decisions/0052)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import orjson
@@ -69,6 +69,16 @@ def left_open(manifest: Manifest) -> str:
     return (
         f"the suite leaves {without} of {every} obligations of the rules open: `conform test`, or"
         " `conform vectors CHARTER --search`, looks for questions that meet them"
+    )
+
+
+def unobserved(variables: Sequence[str], component: str) -> str:
+    """That a suite compares replies alone, and what to do; "" if answers show a state variable."""
+    if variables:
+        return ""
+    return (
+        f"the component {component} has no `observe` in the charter, so only replies are compared:"
+        " name what an implementation can show, as in `observe all { free, held }`"
     )
 
 

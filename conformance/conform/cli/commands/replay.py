@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        _show(replayed, resolved, title, orjson.loads(item.question).get("consts") or {})
+        _show(replayed, resolved, title, orjson.loads(item.question))
     if verdict.kind is Kind.DIVERGES:
         return 1
     return 0 if verdict.kind in (Kind.CONFORMS, Kind.INCONCLUSIVE) else 3
@@ -79,14 +79,17 @@ def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorI
 
 
 def _show(
-    replayed: Replayed, resolved: ResolvedRun, title: str, consts: Mapping[str, Json]
+    replayed: Replayed, resolved: ResolvedRun, title: str, question: Mapping[str, Json]
 ) -> None:
     verdict = replayed.assessment.verdict
     target = resolved.prepared.target
     out(f"vector {verdict.id} {title}".rstrip())
     out(f"target {target.title} {resolved.prepared.release}".rstrip())
-    if consts:
+    consts = question.get("consts")
+    if isinstance(consts, dict) and consts:
         out(f"with {constants(consts)}")
+    if not replayed.steps:
+        _show_asked(question)
     before: Json = None
     for step in replayed.steps:
         out("")
@@ -99,6 +102,18 @@ def _show(
     if verdict.not_judged:
         last += f", {verdict.not_judged} not"
     out(f"{last} ({verdict.detail})" if verdict.detail else last)
+
+
+def _show_asked(question: Mapping[str, Json]) -> None:
+    """Shows what a vector asks: of an adapter that broke no step is known."""
+    given, operations = question["given"], question["operations"]
+    assert isinstance(operations, list)
+    out("")
+    if given is not None:
+        out(f"given {key(given).decode()}")
+    for number, call in enumerate(operations, 1):
+        assert isinstance(call, dict)
+        out(f"{number}  {call['operation']} {key(call['args']).decode()}")
 
 
 def _show_step(step: Shown, before: Json) -> None:
