@@ -5,8 +5,13 @@ permuting the elements in a state and in the arguments permutes the outcomes in 
 property has the same value in both states. The values of a counter may be renamed by any bijection
 if rules only compare them for equality, and by any monotone one if rules also compare their order.
 If rules mention numbers of a counter, these numbers and all below must also stay as they are
-(`fixed`). `bump` depends on the order only. Initial values do not matter: a search begins in one
-state.
+(`fixed`). Initial values do not matter: a search begins in one state.
+
+`bump` depends on the order only if it is applied to the greatest of the values that rules compare
+with each other: the next value is then greater than all of them. That is true of newest epochs and
+of the last value allotted. It is false of values that are bumped on their own and then compared:
+2 and 0, and 1 and 0, have the same order, but the next values of the smaller ones do not. Nothing
+checks this (docs/language/types.md says it; docs/plans/next.md).
 
 So a search may keep one state of each class: no violation and no witness is missed.
 

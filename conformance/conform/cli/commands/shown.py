@@ -40,6 +40,12 @@ def show(finished: Finished) -> None:
     wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
     out("")
     _show_canaries(wrong)
+    if wrong:
+        chosen = shlex.quote(str(about["found_by"]))
+        out(
+            "the adapter may keep state of an earlier question, or answer otherwise each time: "
+            f"conform doctor --adapter {chosen} asks it"
+        )
     if not missing:
         _show_skipped(counted["skipped_canaries"])
     _show_forgetful(finished)
