@@ -13,6 +13,7 @@ from charter.semantics.bounds import bounds_of
 from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
+from charter.semantics.quotient import bumped_apart
 
 EngineName = Literal["native", "reference", "spark"]
 Kind = Literal["always", "stepwise", "witness", "branch", "undefined", "deadlock"]
@@ -152,6 +153,12 @@ class SearchResult:
     def instance(self) -> n.Instance:
         """The instance that was searched."""
         return self.machine.instance
+
+    @property
+    def bumped_apart(self) -> Mapping[str, tuple[str, ...]]:
+        """The counters of which several values are bumped, each on its own, with the variables that
+        hold them: if rules compare these values, states that differ may count as one."""
+        return bumped_apart(self.machine)
 
     @property
     def bounds(self) -> Mapping[str, int]:

@@ -10,8 +10,8 @@ If rules mention numbers of a counter, these numbers and all below must also sta
 `bump` depends on the order only if it is applied to the greatest of the values that rules compare
 with each other: the next value is then greater than all of them. That is true of newest epochs and
 of the last value allotted. It is false of values that are bumped on their own and then compared:
-2 and 0, and 1 and 0, have the same order, but the next values of the smaller ones do not. Nothing
-checks this (docs/language/types.md says it; docs/plans/next.md).
+2 and 0, and 1 and 0, have the same order, but the next values of the smaller ones do not.
+`bumped_apart` finds where that can be seen from the text (docs/language/types.md).
 
 So a search may keep one state of each class: no violation and no witness is missed.
 
@@ -140,6 +140,32 @@ def bumped_counters(model: n.Model) -> frozenset[str]:
         for e in _expressions(model)
         if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter)
     )
+
+
+def bumped_apart(machine: Machine) -> Mapping[str, tuple[str, ...]]:
+    """The counters of which a rule bumps several values, each on its own, with the state variables
+    that hold these. Values that a function gets as arguments are not looked at."""
+    found: dict[str, dict[str, int]] = {}
+    for e in _expressions(machine.model):
+        if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter):
+            variable, values = _bumped(e.args[0], machine.universe)
+            if variable:
+                found.setdefault(e.type.name, {})[variable] = values
+    return {name: tuple(held) for name, held in found.items() if sum(held.values()) > 1}
+
+
+def _bumped(expr: n.Expr, universe: Universe) -> tuple[str, int]:
+    """The state variable that an expression reads a part of, and how many such parts it has."""
+    match expr:
+        case n.StateRef(name=name):
+            return name, 1
+        case n.FieldOf(target=target) | n.Builtin(name="value", args=(target,)):
+            return _bumped(target, universe)
+        case n.MapGet(target=target, key=key):
+            name, values = _bumped(target, universe)
+            return name, values * len(universe.domain(key.type))
+        case _:
+            return "", 0
 
 
 def mentioned_numbers(model: n.Model) -> Mapping[str, int]:

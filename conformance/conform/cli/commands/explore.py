@@ -231,6 +231,11 @@ def _explore(
         raise ConformError(str(error)) from None
     if found.why_reference:
         say(f"the reference engine was used, which is slow: {found.why_reference}")
+    for counter, names in found.bumped_apart.items():
+        say(
+            f"values of {counter} are bumped one beside the other ({', '.join(names)}); if rules"
+            " compare them, a violation may be missed: `conform help types` says why"
+        )
     for message in (found.journal, found.stopped):
         if message:
             say(message)
