@@ -80,6 +80,12 @@ MISTAKES: Final = (
         lambda s: s.text == "(" and s.second_last == "->" and s.expects("do"),
     ),
     Mistake(
+        "`int` has a range",
+        "write `int 0..9`; an end can be a constant, as in `int 0..most`",
+        ("fun f() -> int = 1", "component c { state x: int = 0 }", "fun f(x: int) -> bool = true"),
+        lambda s: s.last == "int",
+    ),
+    Mistake(
         "there are no semicolons between or after statements",
         "remove the semicolon",
         ("sort A;", "component c { operation f() -> bool { branch a { let x = 1; reply x } } }"),

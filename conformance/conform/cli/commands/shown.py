@@ -9,6 +9,7 @@ from pathlib import Path
 from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
+from charter.formats.verdict import Kind
 from conform.adapters.stdio import BETWEEN, STDERR
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
@@ -230,6 +231,8 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
         for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, item)}")
+    if any(item["kind"] == Kind.TIMED_OUT for item in listed):
+        out("  how long an answer may take is set by [deadlines] in adapter.toml")
     if any(EXCEPTION in str(item["detail"]) for item in listed):
         out(
             "  an exception of the implementation is a finding if the adapter reports it as a"
