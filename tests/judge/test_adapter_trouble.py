@@ -1,6 +1,7 @@
 """What is wrong with an adapter is told where it happens."""
 
 import json
+import re
 
 import pytest
 from tests.support.judging import fake_start, judge
@@ -9,6 +10,7 @@ from tests.support.toy.vectors import vector
 from conform.adapters.base import AdapterBroken, SentQuestion
 from conform.adapters.doctor import Probes, check_adapter
 from conform.adapters.stdio import StdioConnection
+from conform.runs.breaking import breaking_step
 from conform.suites.importing import item_of
 
 WORLD = {"sorts": {"Node": {"n1": 0, "n2": 7}}}
@@ -42,10 +44,25 @@ def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
     assert code == 1  # the overlay's entry is not seen, which is a finding of its own
     lines = out.splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("  crashed: "))
-    assert lines[place].endswith("vectors: it ended with 139")
+    assert re.search(r"vectors: it ended with 139, in step [1-9]: failover \{\}$", lines[place])
     assert lines[place + 1] == "    | Segmentation fault, says the fake"
     assert lines[place + 2].startswith("    see: conform replay ")
     assert " --run build/runs/fake-crash-" in lines[place + 2]
+
+
+@pytest.mark.parametrize(("mode", "kind"), [("hang", "timed_out"), ("errs", "adapter_error")])
+def test_step_at_which_an_adapter_breaks_is_found(mode, kind):
+    calls = [("register", {"node": "n1"}), ("failover", {}), ("elect", {})]
+    broken = item_of(vector(*calls))
+    assert judge(mode, [vector(*calls)])[broken.id].kind == kind
+    found = breaking_step(fake_start(mode), broken)
+    assert (found.step, found.operation, found.args) == (2, "failover", {})
+    assert breaking_step(fake_start(mode), item_of(vector(calls[0]))) is None
+
+
+def test_step_is_that_of_the_initial_state_when_an_adapter_breaks_on_every_question():
+    found = breaking_step(fake_start("always_crash"), item_of(vector(("elect", {}))))
+    assert found.json() == {"step": 0, "operation": "", "args": None}
 
 
 def test_replay_shows_what_the_vector_asks_when_the_adapter_broke(ran, called):
@@ -73,7 +90,7 @@ def test_stderr_of_questions_that_were_answered_is_not_that_of_a_crash():
 
 def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran):
     out = ran("errs", "--limit", "12")[1]
-    assert ": an exception in the adapter: KeyError: 'failover'\n" in out
+    assert ": an exception in the adapter: KeyError: 'failover', in step " in out
     assert "a finding if the adapter reports it as a `Fault`: conform help adapters\n" in out
     assert "Fault" not in ran("crash", "--limit", "12")[1]
 

@@ -24,10 +24,11 @@ _KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Seconds that an adapter has to answer."""
+    """Seconds that an adapter has to answer: hello, a batch, one question. A batch has at most the
+    time of its questions."""
 
     hello: float = 30.0
-    batch: float = 60.0
+    batch: float = 30.0
     one: float = 10.0
 
 

@@ -7,6 +7,11 @@ from enum import StrEnum
 
 from charter.formats.canonical import Json
 
+STDERR = "; stderr: "
+"""What stands in a detail between how an adapter ended and what it wrote to stderr."""
+BETWEEN = " | "
+"""What stands in a detail between lines of stderr."""
+
 
 class Kind(StrEnum):
     """The kinds of verdict. They are never merged: each is counted for itself.

@@ -1,12 +1,14 @@
 """Sends a stream of vectors to one adapter in batches, two at a time. If the adapter breaks, the
 questions of the batch are repeated one by one, so that a bad vector affects only its own
-verdict."""
+verdict. Batches begin with one question and double while the adapter answers: one that hangs is
+found after the deadline of a small batch."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from charter.formats.adapter import Welcome, constant
 from charter.formats.target import Deadlines
@@ -68,13 +70,16 @@ class Session:
         self._broken: list[BrokenBatch] = []
         self._nonce = nonce
         self._asked = 0
+        self._size = 1
+        self._fresh = True
         self._broken_in_a_row = 0
         self._unsupported: dict[str, str] = {}
 
     def run(self, items: Iterable[VectorItem], batch: int = BATCH) -> Iterator[Judgement]:
         """Judge `items`. Raises `Incomplete` if the adapter breaks on everything."""
         waiting: deque[list[VectorItem]] = deque()
-        for group in _groups(items, batch):
+        stream = iter(items)
+        while group := list(islice(stream, min(batch, self._size))):
             sendable = []
             for item in group:
                 missing = self._missing(item.needs)
@@ -111,20 +116,33 @@ class Session:
             self._unsupported[needs] = known
         return known
 
-    def _send(self, items: Sequence[VectorItem], deadline: float = 0.0) -> None:
+    def _send(self, items: Sequence[VectorItem]) -> None:
         asked = []
         for item in items:
             self._asked += 1
             asked.append(SentQuestion(item.id, f"{self._nonce}-{self._asked}", item.question))
-        self.connection.send(asked, deadline or self.deadlines.batch)
+        self.connection.send(asked, min(self.deadlines.batch, self.deadlines.one * len(items)))
 
     def _collect(self, waiting: deque[list[VectorItem]]) -> Iterator[Judgement]:
         items = waiting.popleft()
         answer = self.connection.receive()
         if isinstance(answer, BatchAnswered):
-            self._broken_in_a_row = 0
+            self._size = min(2 * self._size, BATCH)
             yield self._judged(items, answer)
             return
+        self._size = 1
+        if self._fresh and len(items) == 1:
+            yield self._broke_alone(items[0], answer)
+            self._broken.append(BrokenBatch(answer.detail, 1))
+        else:
+            yield from self._one_by_one(items, answer)
+        for batch in waiting:
+            self._send(batch)
+
+    def _one_by_one(
+        self, items: Sequence[VectorItem], answer: AdapterBroken
+    ) -> Iterator[Judgement]:
+        """Judge each question of a batch that broke the adapter."""
         self._restart()
         culprits = 0
         for item in items:
@@ -132,16 +150,17 @@ class Session:
             culprits += not alone.line
             yield alone
         self._broken.append(BrokenBatch(answer.detail, culprits))
-        for batch in waiting:
-            self._send(batch)
 
     def _alone(self, item: VectorItem) -> Judgement:
         """Judge one question of a batch that broke the adapter."""
-        self._send([item], self.deadlines.one)
+        self._send([item])
         answer = self.connection.receive()
         if isinstance(answer, BatchAnswered):
-            self._broken_in_a_row = 0
             return self._judged([item], answer)
+        return self._broke_alone(item, answer)
+
+    def _broke_alone(self, item: VectorItem, answer: AdapterBroken) -> Judgement:
+        """The verdict about a question that broke the adapter, which is started again."""
         self._broken_in_a_row += 1
         if self._broken_in_a_row >= HOPELESS:
             raise Incomplete(
@@ -152,6 +171,7 @@ class Session:
         return _broken(item, answer)
 
     def _restart(self) -> None:
+        self._fresh = True
         try:
             self.connection.restart()
         except CannotStart:
@@ -163,6 +183,7 @@ class Session:
                 ) from None
 
     def _judged(self, items: Sequence[VectorItem], answer: BatchAnswered) -> Judgement:
+        self._broken_in_a_row, self._fresh = 0, False
         results = answer.results
         batch = BatchTexts.of(results, self.judge.observes)
         assessments = tuple(
@@ -183,17 +204,6 @@ def compared_variables(welcome: Welcome, variables: Sequence[str] | None) -> tup
     if variables is None or set(variables) <= set(welcome.observes):
         return None
     return tuple(name for name in variables if name in welcome.observes)
-
-
-def _groups(items: Iterable[VectorItem], size: int) -> Iterator[list[VectorItem]]:
-    group: list[VectorItem] = []
-    for item in items:
-        group.append(item)
-        if len(group) == size:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def _unsent(item: VectorItem, missing: str) -> Judgement:

@@ -25,7 +25,7 @@ import orjson
 from charter.formats import adapter as messages
 from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.target import FILE
-from charter.formats.verdict import Kind
+from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
 from conform.console.errors import CannotStart
 from conform.console.terminal import shortened
@@ -40,11 +40,6 @@ _FIRST, _LAST = 5, 8
 _BEFORE = 40
 _WIDTH = 200
 _FRAME = re.compile(r"\s+at ")
-
-STDERR = "; stderr: "
-"""What stands between how an adapter ended and what it wrote to stderr."""
-BETWEEN = " | "
-"""What stands between lines of stderr in one text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from charter.formats.canonical import Json
+from charter.formats.verdict import STDERR
 from conform.console.errors import CannotWrite
 from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
 from conform.runs.findings import shrunk_lines
+from conform.runs.trouble import place_told
 
 
 def junit(run: ReportedRun) -> str:
@@ -35,7 +37,9 @@ def junit(run: ReportedRun) -> str:
     trouble = run.summary.get("adapter_trouble")
     for item in map(mapping, trouble if isinstance(trouble, list) else ()):
         name = f"{wording.human(str(item['kind']))} {item['vector']}"
-        _error(suite, name, str(item["kind"]), str(item["detail"]), _replay(run, item))
+        how, stderr, said = str(item["detail"]).partition(STDERR)
+        told = how + place_told(item) + stderr + said
+        _error(suite, name, str(item["kind"]), told, _replay(run, item))
     _whole(suite, run)
     return _written(suite, run)
 

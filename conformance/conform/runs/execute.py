@@ -22,6 +22,7 @@ from conform.judging.assess import VectorItem
 from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.baseline import NO_BASELINE, Baseline, write_baseline
+from conform.runs.breaking import with_steps
 from conform.runs.compared import LIMIT, ComparedScope, Left, left_out, saw_all
 from conform.runs.context import RunContext
 from conform.runs.engines import inline
@@ -207,7 +208,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
-    concluded["adapter_trouble"] = adapter_trouble(folder)
+    concluded["adapter_trouble"] = with_steps(adapter_trouble(folder), context.start, suite)
     keep(folder, suite, concluded)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.verdict import Kind
-from conform.adapters.stdio import STDERR
+from charter.formats.verdict import STDERR, Kind
+from conform.judging.relabel import key
 from conform.storage.store import RunFolder
 
 _FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
-_STEP = re.compile(r"^step [0-9]+: ")
+STEP = re.compile(r"^step [0-9]+: ")
+"""How a detail begins that names the step."""
 _MOST = 20
 
 
@@ -40,8 +42,19 @@ def adapter_trouble(folder: RunFolder) -> list[Json]:
     rows = folder.table("verdicts", ["id", "kind", "detail"], failed)
     found: dict[tuple[str, str], _Failure] = {}
     for row in rows.sort_by("id").to_pylist():
-        how = _STEP.sub("", row["detail"]).partition(STDERR)[0]
+        how = STEP.sub("", row["detail"]).partition(STDERR)[0]
         failure = _Failure(row["kind"], row["detail"], row["id"])
         found.setdefault((row["kind"], how), failure).vectors += 1
     ordered = sorted(found.values(), key=lambda failure: (-failure.vectors, failure.vector))
     return [failure.json() for failure in ordered[:_MOST]]
+
+
+def place_told(failure: Mapping[str, Json]) -> str:
+    """Where a vector breaks the adapter, to follow a sentence about how it does; "" if that is not
+    known."""
+    at = failure.get("at")
+    if not isinstance(at, dict) or not at:
+        return ""
+    if not at["operation"]:
+        return ", in its initial state"
+    return f", in step {at['step']}: {at['operation']} {key(at['args']).decode()}"

@@ -46,7 +46,7 @@ def test_target_is_read_and_prepared(tmp_path, monkeypatch):
     )  # fmt: skip
     assert (ready.release, ready.start.variant, ready.start.expect) == ("2.1", "", "2.1")
     assert ready.start.errors == {"A": "B"}
-    assert (ready.start.deadlines.one, ready.start.deadlines.batch) == (3.0, 60.0)
+    assert (ready.start.deadlines.one, ready.start.deadlines.batch) == (3.0, 30.0)
     assert (tmp_path / "cache" / "adapters" / "x").is_dir()
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
-from charter.formats.verdict import Kind
-from conform.adapters.stdio import BETWEEN, STDERR
+from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.claims import EXCEPTION, refused
@@ -18,6 +17,7 @@ from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import is_new, shrunk_lines
+from conform.runs.trouble import place_told
 
 UNLOADED = "unsupported load"
 """The name of vectors that start in a given state, if the adapter does not claim `load`."""
@@ -227,7 +227,8 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
     for item in listed:
         how, _, stderr = str(item["detail"]).partition(STDERR)
         kind = str(item["kind"]).replace("_", " ")
-        out(f"  {kind}: {plural(_count(item['vectors']), 'vector')}: {one_line(how)}")
+        where = one_line(how + place_told(item))
+        out(f"  {kind}: {plural(_count(item['vectors']), 'vector')}: {where}")
         for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, item)}")

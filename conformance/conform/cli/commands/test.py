@@ -268,9 +268,16 @@ def _judged(
             out("")
             show(finished[-1])
             out("")
-    if all(one.exit_code == 0 for one in finished):
-        _larger(*pairs[0], tested)
+    larger = [pair for pair, one in zip(pairs, finished, strict=True) if _answers_well(one)]
+    if larger:
+        _larger(*larger[0], tested)
     return finished
+
+
+def _answers_well(finished: Finished) -> bool:
+    """Whether a run has no new finding, and the adapter answered: more questions are worth
+    asking."""
+    return not finished.summary["adapter_trouble"] and not finished.summary["new_deviations"]
 
 
 def _larger(path: Path, target: Target, tested: Tested) -> None:

@@ -13,7 +13,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
-from conform.adapters.session import BrokenBatch, Judgement, Session
+from conform.adapters.session import BATCH, BrokenBatch, Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite
 from conform.judging import model
@@ -186,7 +186,7 @@ def judge_bucket(
     tally = Tally()
     chosen = (item for item in items if context.only is None or item.id in context.only)
     limited = itertools.islice(chosen, context.limit or None)
-    overlay = with_overlay(context)
+    overlay, examined = with_overlay(context), 0
     until = itertools.takewhile(lambda _: not tally.stop, limited)
     folder = RunFolder(context.place)
     note = BucketNotes(folder, bucket)
@@ -198,9 +198,9 @@ def judge_bucket(
                 tally.transitions.clear()
             note(len(tally.verdicts))
             tally.stop |= context.first and shows_new(judgement, context.known)
-            if overlay and judgement.line:
-                tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
-                overlay = None  # one batch of each bucket
+            if overlay and judgement.line and examined < BATCH:
+                tally.claimed += claimed_too_much(judgement, overlay, session.judge.observes)
+                examined += len(judgement.items)
         where = f"bucket {bucket}"
         usable = tally.usable or _conforming(session, context.controls)
         canaries = [*on_target(session, usable, where), *derived(context, tally.drawn, where)]

@@ -1,0 +1,62 @@
+"""Batches of a session: small at first and after a break."""
+
+import pytest
+from tests.support.judging import QUICK
+from tests.support.toy import charter
+from tests.support.toy.vectors import random_vectors
+
+from charter.formats.verdict import Kind
+from conform.adapters.base import AdapterBroken
+from conform.adapters.direct import DirectConnection
+from conform.adapters.reference import Reference
+from conform.adapters.session import Session
+from conform.judging.follow import Siblings
+from conform.suites.importing import item_of
+
+
+class Recorded(DirectConnection):
+    """Breaks on questions of one id; keeps the size and the deadline of each batch."""
+
+    def __init__(self, poison):
+        super().__init__(lambda: Reference(charter))
+        self.poison, self.sent = poison, []
+
+    def send(self, batch, deadline):
+        self.sent.append((len(batch), deadline))
+        super().send(batch, deadline)
+
+    def receive(self):
+        _, batch = self._sent[0]
+        if any(asked.id == self.poison for asked in batch):
+            self._sent.clear()
+            return AdapterBroken(Kind.TIMED_OUT, "no answer")
+        return super().receive()
+
+
+def judged(poison=""):
+    """What a session sends over 100 vectors, of which one breaks the adapter, and the verdicts."""
+    items = [item_of(made) for made in random_vectors(100, seed=3, length=6)]
+    connection = Recorded(items[poison].id if poison != "" else "")
+    session = Session(connection, Siblings(charter), QUICK, "test", charter.OBSERVES)
+    kinds = [a.verdict.kind for j in session.run(items) for a in j.assessments]
+    return connection.sent, kinds, session.broken()
+
+
+def test_batches_double_while_the_adapter_answers():
+    sent, kinds, broken = judged()
+    assert [size for size, _ in sent] == [1, 1, 2, 4, 8, 16, 32, 36]
+    assert [seconds for _, seconds in sent[:3]] == [QUICK.one, QUICK.one, QUICK.batch]
+    assert (len(kinds), broken) == (100, [])
+
+
+@pytest.mark.parametrize("poison", [0, 20])
+def test_only_the_question_that_breaks_the_adapter_is_not_judged(poison):
+    _, kinds, (broken,) = judged(poison)
+    assert [number for number, kind in enumerate(kinds) if kind is Kind.TIMED_OUT] == [poison]
+    assert len(kinds) == 100 and broken.culprits == 1
+
+
+def test_first_question_is_not_asked_twice_when_it_breaks_the_adapter():
+    sent, *_ = judged(0)
+    assert [size for size, _ in sent[:4]] == [1, 1, 1, 1]
+    assert sum(size for size, _ in sent) == 101  # the second is lost with the first
