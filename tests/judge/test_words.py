@@ -49,6 +49,15 @@ def test_folder_that_is_no_run_is_told_without_the_words_of_the_system(conform, 
     assert f"{tmp_path} is not a finished run (run.json is not JSON)" in err
 
 
+def test_a_path_that_is_not_in_utf8_is_one_sentence(conform, targets_folder, toy_suite, tmp_path):
+    target = tmp_path / "target-\udcff"
+    shutil.copytree(tmp_path / "adapters" / targets_folder("faithful"), target)
+    given = ("--suite", toy_suite, "--engine", "inline")
+    code, out, err = conform("run", "--target", target, *given)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert r"the name target-\udcff is not in UTF-8; rename it" in err
+
+
 def test_vector_that_is_not_there_is_looked_up_where_its_id_stands(
     conform, toy_suite, targets_folder
 ):

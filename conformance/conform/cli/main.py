@@ -51,6 +51,10 @@ _REMEDIES = {
     errno.ENOSPC: "; make room",
 }
 
+# Python reads a byte of a path that the locale cannot decode as half of a pair of UTF-16.
+_NOT_UTF8 = re.compile(r'[^/"\n]*[\ud800-\udfff][^/"\n]*')
+_OTHER_NAME = "; rename it, or choose a locale that can read it, such as LC_ALL=C.UTF-8"
+
 EXIT_CODES = {
     0: "fine",
     1: "a finding",
@@ -199,7 +203,10 @@ def _run(name: str, about: str, given: list[str]) -> int:
         remedy = _REMEDIES.get(error.errno or 0, "")
         say(f"conform: {place}{error.strerror or error}{remedy}")
         return 2
-    except Exception:
+    except Exception as error:
+        if isinstance(error, UnicodeEncodeError) and (found := _NOT_UTF8.search(error.object)):
+            say(f"conform: the name {found[0]} is not in UTF-8{_OTHER_NAME}")
+            return 2
         return _crashed()
 
 
