@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -69,7 +70,7 @@ INT: Codec[int] = counter(int)
 
 def enum(kind: type[E]) -> Codec[E]:
     """The members of an enum, by name."""
-    return Codec(lambda value: value.name, lambda value: kind[str(value)])
+    return Codec(lambda value: _of(kind, value).name, lambda value: kind[str(value)])
 
 
 def option(inner: Codec[T]) -> Codec[T | None]:
@@ -132,6 +133,7 @@ def record(kind: type[T], parts: Mapping[str, Codec[Any]]) -> Codec[T]:
     attributes = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
 
     def write(value: T) -> Json:
+        _of(kind, value)
         return {
             part: codec.encode(getattr(value, attribute))
             for (part, codec), attribute in zip(parts.items(), attributes, strict=True)
@@ -150,7 +152,10 @@ def union(cases: Mapping[str, tuple[type[Any], Mapping[str, Codec[Any]]]]) -> Co
     tags = {kind: tag for tag, (kind, _) in cases.items()}
 
     def write(value: object) -> Json:
-        tag = tags[type(value)]
+        tag = tags.get(type(value))
+        if tag is None:
+            named = ", ".join(kind.__name__ for kind in tags)
+            raise TypeError(f"{reprlib.repr(value)} is none of {named}")
         return {"case": tag, **dict(_entries(codecs[tag].encode(value)))}
 
     return Codec(write, lambda value: codecs[str(dict(_entries(value))["case"])].decode(value))
@@ -159,6 +164,13 @@ def union(cases: Mapping[str, tuple[type[Any], Mapping[str, Codec[Any]]]]) -> Co
 def only(value: Json, names: Collection[str]) -> Json:
     """An object with only the entries called `names`."""
     return {each: item for each, item in _entries(value) if each in names}
+
+
+def _of(kind: type[T], value: T) -> T:
+    """An adapter may return anything, whatever its annotations say."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{reprlib.repr(value)} is no {kind.__name__}")
+    return value
 
 
 def _items(value: Json) -> list[Json]:

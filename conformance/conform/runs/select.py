@@ -120,13 +120,27 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
         if found:
             return found
     _refuse_unknown_names(chosen)
-    here = find_project(Path())
-    place = here.relative(here.charters) + "/" if here else "a project"
     raise BadSuite(
-        f"no generated suite fits {chosen.id}, an adapter of the protocol {chosen.protocol!r};"
-        f" `conform generate` makes those of the charters in {place}, and sees no others;"
-        " `conform vectors` makes the suite of any charter, and --suite names one"
+        f"no generated suite fits {chosen.id}, an adapter of the {_described(chosen)};"
+        f" {_at_hand()}; `conform vectors` makes the suite of any charter, and --suite names one"
     )
+
+
+def _described(chosen: Target) -> str:
+    """What a target says that it implements."""
+    part = f"component {chosen.component!r} of the " if chosen.component else ""
+    return f"{part}protocol {chosen.protocol!r}"
+
+
+def _at_hand() -> str:
+    """Which suites the project has here, and how it gets others."""
+    here = find_project(Path())
+    if here is None:
+        return "this folder is in no project (no charter.toml here or above it)"
+    held = sorted({f"{each.protocol} {each.component}" for _, each in _manifests(here.generated)})
+    there = f"there are suites of {', '.join(held)}; " if held else ""
+    place = here.relative(here.charters)
+    return f"{there}`conform generate` makes those of the charters in {place}/, and sees no others"
 
 
 def _generated_suite(digest: str) -> str:

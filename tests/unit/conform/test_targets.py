@@ -148,10 +148,16 @@ def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder
         BadSuite, match=r"has protocol = 'toy\.leese', .* did you mean toy\.lease\?"
     ):
         suite_for(replace(chosen, protocol="toy.leese"), "")
+    told = r"of the component 'north' of the protocol 'toy\.lease'; there are suites of toy"
+    with pytest.raises(BadSuite, match=told):
+        suite_for(replace(chosen, component="north"), "")
     found = open_suite(str(suites / "keeper"), 1)
     allows = replace(chosen, not_compared={"variable registratoin": "it is private"})
     with pytest.raises(BadSuite, match=r"no such variable; did you mean registration\?"):
         check_fits(found, Prepared(allows, "", AdapterStart(()), {}))
     (suites / "keeper" / "manifest.json").unlink()
     with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
+        suite_for(chosen, "")
+    (tmp_path / "charter.toml").unlink()
+    with pytest.raises(BadSuite, match="this folder is in no project"):
         suite_for(chosen, "")

@@ -71,3 +71,18 @@ def test_what_was_never_issued_is_a_number_or_a_text() -> None:
 def test_json_of_another_type_is_refused(codec, json) -> None:
     with pytest.raises(ValueError, match="is no"):
         codec.decode(json)
+
+
+@pytest.mark.parametrize(
+    ("codec", "value", "told"),
+    [
+        (ORDER, None, "None is none of Put, Clear"),
+        (ORDER, {"case": "clear"}, "{'case': 'clear'} is none of Put, Clear"),
+        (c.option(ITEM), ("a", 1), r"('a', 1) is no Item"),
+        (c.enum(Colour), "RED", "'RED' is no Colour"),
+    ],
+)
+def test_a_value_of_another_type_is_named_with_its_type(codec, value, told) -> None:
+    with pytest.raises(TypeError) as raised:
+        codec.encode(value)
+    assert str(raised.value) == told
