@@ -33,6 +33,8 @@ TARGET: Final = frozenset({"'", ".", "=", "["})
 """What follows the name that a statement begins with."""
 STATEMENTS: Final = frozenset({"branch", "let", "reply", "require", "send", "receive"})
 """Words that a statement, or what follows it, begins with."""
+MEMBERS: Final = frozenset({"state", "operation", "step", "observe"})
+"""Words that a part of a component or system begins with."""
 
 MISTAKES: Final = (
     *HABITS,
@@ -53,6 +55,32 @@ MISTAKES: Final = (
             or (s.text in {"\\", "("} and s.behind.startswith("*"))
             or (s.text == "*" and s.last == "(")
         ),
+    ),
+    Mistake(
+        "this begins inside of a body that is not closed",
+        "write the missing `}` before it",
+        (
+            "component c { operation f() -> bool { branch a { reply true branch b reply false } }",
+            "component c { operation f() -> bool { branch a reply true operation g() -> bool",
+            "component c { observe all { x }\nfun f() -> bool = true",
+            "record R { a: bool\nunion U { b }",
+            "instance a of c { n = 1\ninstance b of c { n = 2 }",
+            'scenario "a" of c { do f() -> g\nscenario "b" of c { do f() -> g }',
+            "fun f(a: bool) -> bool = match a { true -> false\nalways p of c: true",
+        ),
+        lambda s: (
+            (s.expects("}") and s.text in DECLARING | MEMBERS | {"branch"})
+            or (s.last in DECLARING and s.expects("=", ":", "->") and not s.expects("NAME"))
+        ),
+    ),
+    Mistake(
+        "this is a part of a component, and none is open here",
+        "remove a `}` above that is one too many, or write `component name { ... }` around it",
+        (
+            "component c { operation f() -> bool { branch a reply true } } operation g()",
+            "state x: bool = true",
+        ),
+        lambda s: s.text in MEMBERS and s.expects("component"),
     ),
     Mistake(
         "a file begins with the name of its protocol",
@@ -90,6 +118,12 @@ MISTAKES: Final = (
         "remove the semicolon",
         ("sort A;", "component c { operation f() -> bool { branch a { let x = 1; reply x } } }"),
         lambda s: s.text == ";",
+    ),
+    Mistake(
+        "there are no commas between the lines of an instance",
+        "remove the comma, or write each bound on a line of its own",
+        ("instance a of c { n = 1, m = 2 }",),
+        lambda s: s.text == "," and s.expects("offers"),
     ),
     Mistake(
         "`&` and `|` join sets; conditions are joined by `and` and `or`",
