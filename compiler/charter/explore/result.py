@@ -10,10 +10,10 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.formats.states import StateTable
 from charter.semantics.bounds import bounds_of
+from charter.semantics.counters import bumped_apart
 from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
-from charter.semantics.quotient import bumped_apart
 
 EngineName = Literal["native", "reference", "spark"]
 Kind = Literal["always", "stepwise", "witness", "branch", "undefined", "deadlock"]
@@ -156,9 +156,9 @@ class SearchResult:
 
     @property
     def bumped_apart(self) -> Mapping[str, tuple[str, ...]]:
-        """The counters of which several values are bumped, each on its own, with the variables that
-        hold them: if rules compare these values, states that differ may count as one."""
-        return bumped_apart(self.machine)
+        """The counters that are searched as they are, since a rule may bump a value that is not the
+        greatest, with the names of what is bumped. Nothing but the charter bounds their values."""
+        return bumped_apart(self.machine.model)
 
     @property
     def bounds(self) -> Mapping[str, int]:

@@ -10,8 +10,8 @@ If rules mention numbers of a counter, these numbers and all below must also sta
 `bump` depends on the order only if it is applied to the greatest of the values that rules compare
 with each other: the next value is then greater than all of them. That is true of newest epochs and
 of the last value allotted. It is false of values that are bumped on their own and then compared:
-2 and 0, and 1 and 0, have the same order, but the next values of the smaller ones do not.
-`bumped_apart` finds where that can be seen from the text (docs/language/types.md).
+2 and 0, and 1 and 0, have the same order, but the next values of the smaller ones do not. Where
+that can be seen from the text (`bumped_apart`) a counter is not renamed.
 
 So a search may keep one state of each class: no violation and no witness is missed.
 
@@ -27,7 +27,7 @@ in the order of sources and outcomes, and every engine has to expand the same on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from math import factorial
@@ -35,7 +35,14 @@ from math import factorial
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.core.walk import nodes, rules
+from charter.semantics.counters import (
+    bumped_apart,
+    bumped_counters,
+    conditions,
+    mentioned_numbers,
+    ranked_counters,
+    rule_expressions,
+)
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 
@@ -50,7 +57,8 @@ MOST_RENAMINGS = 720
 class Quotient:
     """`sorts` are permuted and `counters` renamed, those in `ranked` by monotone renamings. Numbers
     of a counter up to `fixed` are not renamed. `apart`: why each other sort is not permuted.
-    `allotting`: whether rules bump a counter that is renamed and not in `ranked`."""
+    `allotting`: whether rules bump a counter that is renamed and not in `ranked`. `exact` are the
+    counters that are not renamed because rules may bump a value that is not the greatest."""
 
     sorts: tuple[str, ...] = ()
     counters: frozenset[str] = frozenset()
@@ -58,6 +66,7 @@ class Quotient:
     fixed: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, str] = field(default_factory=dict)
     allotting: bool = False
+    exact: frozenset[str] = frozenset()
 
     @staticmethod
     def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Quotient:
@@ -66,6 +75,8 @@ class Quotient:
         sorts, apart = _permuted(machine, symmetry)
         inside = {kind for v in machine.variables for kind in t.inside(v.type)}
         held = frozenset(c.name for c in machine.model.counters if c in inside)
+        exact = held & bumped_apart(machine.model).keys()
+        held -= exact
         ranked = ranked_counters(machine.model) & held
         return Quotient(
             sorts,
@@ -74,6 +85,7 @@ class Quotient:
             mentioned_numbers(machine.model),
             apart,
             renaming and not bumped_counters(machine.model).isdisjoint(held - ranked),
+            exact,
         )
 
     def renamings(self, universe: Universe) -> tuple[Renaming, ...]:
@@ -111,86 +123,9 @@ def _named(machine: Machine) -> frozenset[str]:
     are not interchangeable."""
     return frozenset(
         e.type.name
-        for e in (*_expressions(machine.model), *_conditions([machine.instance]))
+        for e in (*rule_expressions(machine.model), *conditions([machine.instance]))
         if isinstance(e, n.Literal) and isinstance(e.type, t.Sort)
     )
-
-
-def ranked_counters(model: n.Model) -> frozenset[str]:
-    """The counters whose order matters: a rule, a property or an instance's `only` compares two of
-    them, or mentions a number. The values of other counters are only compared for equality, so
-    their order does not matter (`bump` allots a value that occurs nowhere)."""
-    seen = set(mentioned_numbers(model))
-    for e in (*_expressions(model), *_conditions(model.instances)):
-        match e:
-            case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
-                if isinstance(left.type, t.Counter):
-                    seen.add(left.type.name)
-            case n.Builtin(name="min" | "max", type=t.Counter(name=name)):
-                seen.add(name)
-            case _:
-                pass
-    return frozenset(c.name for c in model.counters if c.ordered and c.name in seen)
-
-
-def bumped_counters(model: n.Model) -> frozenset[str]:
-    """The counters that rules bump."""
-    return frozenset(
-        e.type.name
-        for e in _expressions(model)
-        if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter)
-    )
-
-
-def bumped_apart(machine: Machine) -> Mapping[str, tuple[str, ...]]:
-    """The counters of which a rule bumps several values, each on its own, with the state variables
-    that hold these. Values that a function gets as arguments are not looked at."""
-    found: dict[str, dict[str, int]] = {}
-    for e in _expressions(machine.model):
-        if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter):
-            variable, values = _bumped(e.args[0], machine.universe)
-            if variable:
-                found.setdefault(e.type.name, {})[variable] = values
-    return {name: tuple(held) for name, held in found.items() if sum(held.values()) > 1}
-
-
-def _bumped(expr: n.Expr, universe: Universe) -> tuple[str, int]:
-    """The state variable that an expression reads a part of, and how many such parts it has."""
-    match expr:
-        case n.StateRef(name=name):
-            return name, 1
-        case n.FieldOf(target=target) | n.Builtin(name="value", args=(target,)):
-            return _bumped(target, universe)
-        case n.MapGet(target=target, key=key):
-            name, values = _bumped(target, universe)
-            return name, values * len(universe.domain(key.type))
-        case _:
-            return "", 0
-
-
-def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
-    """For each counter, the largest number that a rule, a property or an instance's `only`
-    mentions."""
-    found: dict[str, int] = {}
-    for e in (*_expressions(model), *_conditions(model.instances)):
-        if isinstance(e, n.Literal) and isinstance(e.type, t.Counter):
-            assert isinstance(e.value, int)
-            found[e.type.name] = max(e.value, found.get(e.type.name, e.value))
-    return found
-
-
-def _expressions(model: n.Model) -> Iterator[n.Expr]:
-    """Every expression of rules and properties with its subexpressions, without initial values."""
-    for whole in (*(f.body for f in model.functions), *rules(model)):
-        yield from nodes(whole)
-
-
-def _conditions(instances: Iterable[n.Instance]) -> Iterator[n.Expr]:
-    """Every expression in the conditions of instances, with its subexpressions. All instances of a
-    machine count, since they share one TLA+ module."""
-    for instance in instances:
-        for _, condition in instance.only:
-            yield from nodes(condition)
 
 
 def permute(kind: t.Type, value: Value, renaming: Renaming, universe: Universe) -> Value:

@@ -1,4 +1,4 @@
-"""Counters of which several values are bumped, each on its own: a search may miss a violation."""
+"""Counters of which values below the greatest may be bumped are searched as they are."""
 
 from __future__ import annotations
 
@@ -36,7 +36,13 @@ instance one of c { Server = 1 }
         ("x' = bump(x)  y' = bump(x)", "tiny", {}),
         ("x' = bump(x)  y' = bump(y)", "tiny", {"Term": ("x", "y")}),
         ("each[s]' = bump(each[s])", "tiny", {"Term": ("each",)}),
-        ("each[s]' = bump(each[s])", "one", {}),
+        ("x' = bump(x)  y' = x", "tiny", {}),
+        ("x' = bump(x)  y' = bump(bump(x))", "tiny", {"Term": ("x",)}),
+        ("y' = bump(x)", "tiny", {"Term": ("x",)}),
+        ("let next = bump(x)  y' = next  x' = next", "tiny", {}),
+        ("x' = bump(x)  y' = bump(max(x, y))", "tiny", {"Term": ("max(...)", "x")}),
+        ("x' = if behind then bump(x) else y", "tiny", {"Term": ("x",)}),
+        ("each[s]' = bump(each[s])", "one", {"Term": ("each",)}),
     ],
 )
 def test_values_that_are_bumped_on_their_own_are_found(
@@ -45,3 +51,34 @@ def test_values_that_are_bumped_on_their_own_are_found(
     model = api.load_text(TWO.replace("BODY", body))
     options = api.ExploreOptions(most_states=10)
     assert api.explore(model, instance, options, lambda *_: None).bumped_apart == found
+
+
+ENDLESS = """
+protocol test.endless
+counter Term
+component c {
+  state x: Term = 0
+  state y: Term = 0
+  state behind: bool = false
+  operation ahead() -> bool cites silent { branch done { x' = bump(x) reply true } }
+  operation follow() -> bool cites silent {
+    branch done { y' = bump(y)  behind' = behind or bump(y) < x  reply true }
+  }
+}
+always never of c cites silent: not behind
+witness led of c: took ahead
+instance tiny of c { }
+"""
+
+
+def test_violation_is_told_though_a_counter_grows_for_ever() -> None:
+    """With 2 and 0 the next value of the smaller one is smaller, with 1 and 0 it is equal."""
+    found = api.explore(api.load_text(ENDLESS), "tiny", api.ExploreOptions(), lambda *_: None)
+    assert found.verdicts["never"] == "violated"
+    assert "a counter past 63" in found.stopped and not found.counts.complete
+
+
+def test_search_ends_when_a_counter_that_is_not_renamed_grows_for_ever() -> None:
+    text = ENDLESS.replace("not behind", "behind or not behind")
+    found = api.explore(api.load_text(text), "tiny", api.ExploreOptions(), lambda *_: None)
+    assert (found.engine, found.verdicts["never"]) == ("native", "unknown")

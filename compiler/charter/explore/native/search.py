@@ -16,7 +16,6 @@ from threading import Lock
 
 from charter.explore.native.anchor import Anchor, anchor_of, use
 from charter.explore.native.context import (
-    CAPACITY,
     FATAL,
     GENERATED,
     HEAD,
@@ -31,11 +30,9 @@ from charter.explore.native.journal import Journal, JournalLevel
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.program import Program, first_row
 from charter.explore.native.states import BLOCK_ROWS, States
-from charter.explore.native.unit import WHY
-from charter.explore.native.visited_set import SOON
+from charter.explore.native.unit import FATAL_COUNTER, WHY
+from charter.explore.native.worker import BUFFER, Worker
 
-BUFFER = 1 << 15
-"""Records in the buffer of one partition of one worker, at most."""
 BUFFERED = 1 << 17
 """Records in the buffers of one partition of all workers, as long as each has room for a state."""
 BLOCK = 2048
@@ -44,8 +41,6 @@ LEAST = 64
 """States that are worth a block, where a chunk has few for each worker."""
 FEWER = 4
 """How many times fewer it takes once workers have come into each other's way."""
-AHEAD = 2 * SOON
-"""Records behind a buffer that may be read though they mean nothing."""
 MOST_SPAN = 1 << 40
 BRIEF, LONG = 0.25, 1.0
 """Seconds that a chunk should take: an interrupt and the progress wait for its end."""
@@ -62,6 +57,10 @@ class GaveUp(Exception):
     """The engine reached something that it does not support; the message is a phrase."""
 
 
+class CounterTooLarge(GaveUp):
+    """A counter grew past the greatest value that the engine can hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchCounts:
     """The counts of a running search; `queue` is the number of known states not yet expanded."""
@@ -70,24 +69,6 @@ class SearchCounts:
     generated: int
     depth: int
     queue: int
-
-
-@dataclass(slots=True)
-class Worker:
-    """The memory of one thread."""
-
-    context: Array
-    buffers: Array
-
-    @staticmethod
-    def of(plan: MachineContext, capacity: int = BUFFER) -> Worker:
-        """A worker with empty buffers of `capacity` records."""
-        size = (capacity + AHEAD) * plan.record
-        worker = Worker(Array.of(plan.size), Array.of(PARTITIONS * size))
-        worker.context.view[CAPACITY] = capacity
-        for p in range(PARTITIONS):
-            worker.context.view[plan.outs + 2 * p] = worker.buffers.at(p * size)
-        return worker
 
 
 @dataclass(slots=True)
@@ -199,8 +180,9 @@ class Search:
     # --- the search ------------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[SearchCounts], None] | None = None) -> None:
-        """Search until all states are expanded, `most` states are found, or room runs out; for the
-        latter two `stopped` gives the reason. Raises GaveUp."""
+        """Search until all states are expanded, `most` states are found, a counter that nothing
+        bounds is past 63, or room runs out; otherwise than for the first two `stopped` gives the
+        reason. Raises GaveUp."""
         first, plan = first_row(self.program), self.program.plan
         if self.journal and self.journal.levels:
             self.anchor = self.journal.anchor
@@ -224,7 +206,12 @@ class Search:
                     if (is_last or self.distinct >= TRIED) and not self._try():
                         return False
             self.complete = done >= 0
-        except NoRoom as reason:
+        except (NoRoom, CounterTooLarge) as reason:
+            # Another engine would search for ever where counters are not renamed, and need not
+            # search after a violation.
+            exact = self.program.plan.quotient.exact
+            if isinstance(reason, CounterTooLarge) and not (exact or self._is_wrong()):
+                raise
             if not self._try():
                 return False
             known = self.distinct
@@ -412,7 +399,8 @@ class Search:
             view[SOURCE] = number
             finished = expand(worker.context.address, self.states.address(number), count)
             if view[FATAL]:
-                raise GaveUp(WHY[view[FATAL]])
+                large = view[FATAL] == FATAL_COUNTER
+                raise (CounterTooLarge if large else GaveUp)(WHY[view[FATAL]])
             if finished < count:
                 blocks.give_back(number + finished, count - finished)
                 return

@@ -39,9 +39,10 @@ from charter.explore.native.context import (
 )
 from charter.explore.native.llvm import Library, ObjectCode, linked, machine_digest
 from charter.explore.native.memory import Array
-from charter.explore.native.search import GaveUp, Worker
+from charter.explore.native.search import GaveUp
 from charter.explore.native.store import Store
 from charter.explore.native.unit import WHY
+from charter.explore.native.worker import Worker
 
 SEQ_BYTES = SEQ_BITS // 8
 SLICE = 1 << 15

@@ -28,11 +28,12 @@ class ModuleVariable:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The counters whose order matters, and the largest number that the charter mentions of
-    each."""
+    """The counters whose order matters, the largest number that the charter mentions of each, and
+    the counters that are not renamed."""
 
     ranked: frozenset[str] = frozenset()
     fixed: Mapping[str, int] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
 
 
 class Unordered(Exception):
@@ -210,6 +211,8 @@ class Counters:
             return x
         match kind:
             case t.Counter(name=name):
+                if name in self.orders.apart:
+                    return x
                 if name in self.orders.ranked:
                     return f"Rank(Issued_{name}, {low(self.orders, name)}, {x})"
                 return f"Places_{name}({x})"

@@ -437,12 +437,15 @@ class Module:
         counters = self.counters
         lines: list[str] = []
         ranked = [c for c in counters.names() if c in self.orders.ranked]
+        apart = [c for c in counters.names() if c in self.orders.apart]
         for counter in counters.names():
             lines += ["", *counters.issued(counter)]
         about = list(VIEW)
         if ranked:
             about += [f"{', '.join(ranked)}: by rank, because their order is looked at."]
-        others = [c for c in counters.names() if c not in ranked]
+        if apart:
+            about += [f"{', '.join(apart)}: as they are; values below the greatest are bumped."]
+        others = [c for c in counters.names() if c not in (*ranked, *apart)]
         if others:
             about += [f"{', '.join(others)}: by the places where the state holds them."]
         for counter in others:

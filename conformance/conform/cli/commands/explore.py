@@ -233,8 +233,8 @@ def _explore(
         say(f"the reference engine was used, which is slow: {found.why_reference}")
     for counter, names in found.bumped_apart.items():
         say(
-            f"values of {counter} are bumped one beside the other ({', '.join(names)}); if rules"
-            " compare them, a violation may be missed: `conform help types` says why"
+            f"values of {counter} below the greatest may be bumped ({', '.join(names)}), so states"
+            " that differ in their numbers are different states: `conform help types` says why"
         )
     for message in (found.journal, found.stopped):
         if message:

@@ -212,7 +212,8 @@ def _explored(model: Model, instance: str, most: int, tested: Tested) -> dict[st
         tested.tell("explore", f"{instance}: {states}, {len(stories)} violated")
     elif not found.complete:
         tested.given_up.append(instance)
-        tested.tell("explore", f"{instance}: not searched to the end, {states} (--most {most})")
+        why = found.stopped or f"{states} (--most {most})"
+        tested.tell("explore", f"{instance}: not searched to the end: {why}")
     elif found.vacuous:
         tested.codes.append(4)
         tested.tell("explore", f"{instance}: {states}, vacuous")

@@ -1,0 +1,241 @@
+"""What a model does with its counters: which it orders, which it bumps, which numbers it mentions.
+
+All of it is read off the text of rules and properties. Instances count only by their `only`: the
+instances of a machine share one module of TLA+.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import branch_expressions, nodes, rules, statement_expressions
+
+
+def ranked_counters(model: n.Model) -> frozenset[str]:
+    """The counters whose order matters: a rule, a property or an instance's `only` compares two of
+    them, or mentions a number. The values of other counters are only compared for equality, so
+    their order does not matter (`bump` allots a value that occurs nowhere)."""
+    seen = set(mentioned_numbers(model))
+    for e in (*rule_expressions(model), *conditions(model.instances)):
+        match e:
+            case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
+                if isinstance(left.type, t.Counter):
+                    seen.add(left.type.name)
+            case n.Builtin(name="min" | "max", type=t.Counter(name=name)):
+                seen.add(name)
+            case _:
+                pass
+    return frozenset(c.name for c in model.counters if c.ordered and c.name in seen)
+
+
+def bumped_counters(model: n.Model) -> frozenset[str]:
+    """The counters that rules bump."""
+    return frozenset(
+        e.type.name
+        for e in rule_expressions(model)
+        if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter)
+    )
+
+
+def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
+    """The counters of which a rule or a property may bump a value that is not the greatest, with
+    the names of what is bumped: several values, each on its own, an argument, or a variable that
+    does not stay the greatest. Not looked at are values in records that have a name
+    (`p.epoch`), and parameters of functions."""
+    scopes = tuple(_scopes(model))
+    state = _Held.of(model)
+    found: dict[str, dict[str, int]] = {}
+    for scope in scopes:
+        for e in scope.nodes:
+            if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter):
+                for name, values in scope.places(e.args[0], state.several):
+                    found.setdefault(e.type.name, {})[name] = values
+    return {
+        counter: tuple(sorted(names))
+        for counter, names in sorted(found.items())
+        if not state.alone(counter)
+        and (sum(names.values()) > 1 or not all(s.stays_greatest(v) for v in names for s in scopes))
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Where a machine holds counters: the types of variables and arguments, and the variables of
+    components of which a system has many."""
+
+    kinds: tuple[t.Type, ...]
+    several: frozenset[str]
+
+    @staticmethod
+    def of(model: n.Model) -> _Held:
+        given = [p for c in model.components for o in c.operations for p in o.params]
+        given += [p for system in model.systems for step in system.steps for p in step.params]
+        machines = model.systems or model.components
+        indexed = {p.component for s in model.systems for p in s.parts if p.index is not None}
+        state = [variable for machine in machines for variable in machine.state]
+        return _Held(
+            (*(variable.type for variable in state), *(param.type for param in given)),
+            frozenset(v.name for c in model.components if c.name in indexed for v in c.state),
+        )
+
+    def alone(self, counter: str) -> bool:
+        """Whether there is only one value of a counter, which is compared with nothing."""
+        kinds = [kind for kind in self.kinds if counter in _counters(kind)]
+        plain = kinds[0].inner if isinstance(kinds[0], t.Option) else kinds[0]
+        return len(kinds) == 1 and isinstance(plain, t.Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """A function or a rule, in which a name has one meaning: every expression with its
+    subexpressions, the values of local names, the arguments, the new values of variables, and what
+    is sent or given to an operation."""
+
+    nodes: tuple[n.Expr, ...]
+    named: Mapping[str, n.Expr]
+    given: frozenset[str] = frozenset()
+    assigned: tuple[tuple[str, n.Expr], ...] = ()
+    sent: tuple[n.Expr, ...] = ()
+
+    @staticmethod
+    def of(
+        roots: Iterable[n.Expr],
+        statements: Sequence[n.Statement] = (),
+        params: Sequence[n.Param] = (),
+    ) -> _Scope:
+        inside = tuple(e for root in roots for e in nodes(root))
+        named = {e.name: e.value for e in inside if isinstance(e, n.Let)}
+        named |= {
+            name: e.subject
+            for e in inside
+            if isinstance(e, n.Match)
+            for case in e.cases
+            for name in case.names
+        }
+        named |= {one.name: one.value for one in statements if isinstance(one, n.Bind)}
+        assigned = [(one.variable, one.value) for one in statements if isinstance(one, n.Assign)]
+        sends = [one for one in statements if isinstance(one, n.Send | n.CallOperation)]
+        sent = tuple(e for one in sends for e in statement_expressions(one))
+        return _Scope(inside, named, frozenset(p.name for p in params), tuple(assigned), sent)
+
+    def places(self, expr: n.Expr, several: frozenset[str]) -> Iterator[tuple[str, int]]:
+        """Where the value of an expression may come from: the variable or argument, and how many
+        values that may be (1, or 2 for several)."""
+        match expr:
+            case n.StateRef(name=name):
+                yield name, 2 if name in several else 1
+            case n.FieldOf(target=target) | n.Builtin(name="value", args=(target,)):
+                if not isinstance(target, n.Local):
+                    yield from self.places(target, several)
+            case n.MapGet(target=target):
+                yield from ((name, 2) for name, _ in self.places(target, several))
+            case n.Builtin(name="bump", args=(counter,)):
+                yield from self.places(counter, several)
+            case n.If(then=then, otherwise=otherwise):
+                yield from self.places(then, several)
+                yield from self.places(otherwise, several)
+            case n.Local(name=name) if name in self.given:
+                yield name, 2
+            case n.Local(name=name) if name in self.named:
+                yield from self.places(self.named[name], several)
+            case n.Builtin(name=name) | n.Call(function=name):
+                yield f"{name}(...)", 1
+            case _:
+                pass
+
+    def stays_greatest(self, variable: str) -> bool:
+        """Whether a variable that was the greatest is so afterwards: its new value is the one
+        before, some more, or the greatest of some with it, and no other place gets one of its next
+        values that is greater."""
+        grown = [self._more(value, variable) for name, value in self.assigned if name == variable]
+        least = min((more for more in grown if more is not None), default=0)
+        others = (value for name, value in self.assigned if name != variable)
+        stored = (e for value in (*others, *self.sent) for e in self._inside(value))
+        next_values = (self._more(e, variable) for e in stored if _is_bump(e))
+        return None not in grown and all((more or 0) <= least for more in next_values)
+
+    def _inside(self, value: n.Expr) -> Iterator[n.Expr]:
+        """The subexpressions of a value, and those of what its local names mean."""
+        for e in nodes(value):
+            yield e
+            if isinstance(e, n.Local) and e.name in self.named:
+                yield from self._inside(self.named[e.name])
+
+    def _more(self, value: n.Expr, variable: str) -> int | None:
+        """By how much a counter is at least greater than a variable before; None if it may be less,
+        0 if it is no counter."""
+        match value:
+            case n.StateRef(name=name) if name == variable:
+                return 0
+            case n.Builtin(name="bump", args=(counter,)):
+                more = self._more(counter, variable)
+                return None if more is None else more + 1
+            case n.Builtin(name="max", args=args):
+                known = [self._more(arg, variable) for arg in args]
+                return max((more for more in known if more is not None), default=None)
+            case n.If(then=then, otherwise=otherwise):
+                return self._least((then, otherwise), variable)
+            case n.Match(cases=cases):
+                return self._least([case.body for case in cases], variable)
+            case n.Let(body=body):
+                return self._more(body, variable)
+            case n.Local(name=name) if name in self.named:
+                return self._more(self.named[name], variable)
+            case _:
+                return None if isinstance(value.type, t.Counter) else 0
+
+    def _least(self, values: Iterable[n.Expr], variable: str) -> int | None:
+        known = [self._more(value, variable) for value in values]
+        return None if None in known else min(more for more in known if more is not None)
+
+
+def _is_bump(e: n.Expr) -> bool:
+    return isinstance(e, n.Builtin) and e.name == "bump"
+
+
+def _scopes(model: n.Model) -> Iterator[_Scope]:
+    bodies = [*(f.body for f in model.functions), *(p.body for p in model.properties)]
+    yield from (_Scope.of((body,)) for body in bodies)
+    for live in model.liveness:
+        yield _Scope.of(part for part in (live.trigger, live.goal) if part is not None)
+    for component in model.components:
+        for operation in component.operations:
+            for b in operation.branches:
+                yield _Scope.of(branch_expressions(b), (*b.lets, *b.body), operation.params)
+    for system in model.systems:
+        for step in system.steps:
+            roots = (e for line in step.body for e in statement_expressions(line))
+            yield _Scope.of(roots, step.body, step.params)
+
+
+def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
+    """For each counter, the largest number that a rule, a property or an instance's `only`
+    mentions."""
+    found: dict[str, int] = {}
+    for e in (*rule_expressions(model), *conditions(model.instances)):
+        if isinstance(e, n.Literal) and isinstance(e.type, t.Counter):
+            assert isinstance(e.value, int)
+            found[e.type.name] = max(e.value, found.get(e.type.name, e.value))
+    return found
+
+
+def rule_expressions(model: n.Model) -> Iterator[n.Expr]:
+    """Every expression of rules and properties with its subexpressions, without initial values."""
+    for whole in (*(f.body for f in model.functions), *rules(model)):
+        yield from nodes(whole)
+
+
+def conditions(instances: Iterable[n.Instance]) -> Iterator[n.Expr]:
+    """Every expression in the conditions of instances, with its subexpressions. All instances of a
+    machine count, since they share one TLA+ module."""
+    for instance in instances:
+        for _, condition in instance.only:
+            yield from nodes(condition)
+
+
+def _counters(kind: t.Type) -> frozenset[str]:
+    """The counters inside of a type."""
+    return frozenset(part.name for part in t.inside(kind) if isinstance(part, t.Counter))
