@@ -58,6 +58,23 @@ def test_a_path_that_is_not_in_utf8_is_one_sentence(conform, targets_folder, toy
     assert r"the name target-\udcff is not in UTF-8; rename it" in err
 
 
+def test_an_argument_with_too_many_values_is_told_and_not_searched_for_ever(conform, tmp_path):
+    path = tmp_path / "many.charter"
+    path.write_text(
+        """protocol many
+        sort Key
+        component c {
+          operation put(keys: set Key) -> bool cites silent { branch done reply true }
+        }
+        witness w of c: took put
+        instance tiny of c { Key = 40 }"""
+    )
+    told = "set Key has more than 1,048,576 values here, too many to list; choose smaller bounds"
+    for command in ("explore", "simulate"):
+        code, _, err = conform(command, path)
+        assert (code, err.count("\n"), told in err) == (2, 1, True), err
+
+
 def test_vector_that_is_not_there_is_looked_up_where_its_id_stands(
     conform, toy_suite, targets_folder
 ):

@@ -50,6 +50,7 @@ from charter.diagnostics import Refused, Source
 from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
 from charter.semantics.bounds import WrongBound
+from charter.semantics.values import TooManyValues
 
 if TYPE_CHECKING:
     from charter.explore.result import SearchResult
@@ -75,6 +76,7 @@ __all__ = [
     "Source",
     "Story",
     "SuiteRequest",
+    "TooManyValues",
     "Unreadable",
     "WalksResult",
     "WrongBound",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never, cast
 
@@ -51,50 +51,11 @@ class TermsOfTypes:
 
     # --- finite domains --------------------------------------------------------------------------
 
-    def cardinality(self, kind: t.Type) -> int:
-        """The number of values of a finite type, without listing them. Raises NotFinite."""
-        match kind:
-            case t.Bool():
-                return 2
-            case t.Enum(members=members):
-                return len(members)
-            case t.Sort(name=name):
-                return len(self.universe.sorts[name])
-            case t.Option(inner=inner):
-                return 1 + self.cardinality(inner)
-            case t.Record(fields=fields):
-                return _product(self.cardinality(part) for _, part in fields)
-            case t.Union(cases=cases):
-                return sum(_product(self.cardinality(p) for _, p in ps) for _, ps in cases)
-            case t.Set(inner=inner):
-                return 1 << min(self.cardinality(inner), 64)
-            case t.Int() | t.Ranking() | t.Map() | t.Seq() | t.Counter():
-                return self._other_cardinality(kind)
-            case _:
-                assert_never(kind)
-
-    def _other_cardinality(self, kind: t.Int | t.Ranking | t.Map | t.Seq | t.Counter) -> int:
-        match kind:
-            case t.Int(low=low, high=high):
-                if low is None or high is None:
-                    raise NotFinite("an integer without a range has no domain")
-                return max(0, self.universe.limit(high) - self.universe.limit(low) + 1)
-            case t.Map(key=key, value=value):
-                return int(self.cardinality(value) ** min(self.cardinality(key), 64))
-            case t.Seq(inner=inner, limit=limit):
-                each = self.cardinality(inner)
-                return sum(each**length for length in range(self.universe.limit(limit) + 1))
-            case t.Ranking(inner=inner):
-                count = self.cardinality(inner)
-                return count if count < 2 else 2 ** min(64, count * 2)
-            case t.Counter(name=name):
-                raise NotFinite(f"counter {name} has no domain")
-
     def keys(self, kind: t.Type) -> tuple[tuple[Value, ...], tuple[Sym, ...]]:
         """All values of a finite type in their canonical order, also as constants."""
         known = self._keys.get(kind)
         if known is None:
-            if self.cardinality(kind) > LARGEST_SET:
+            if self.universe.cardinality(kind) > LARGEST_SET:
                 raise CannotEncode(f"a domain of more than {LARGEST_SET} values: {show_type(kind)}")
             values = self.universe.domain(kind)
             known = values, tuple(self.constant(kind, value) for value in values)
@@ -104,7 +65,7 @@ class TermsOfTypes:
     def is_finite(self, kind: t.Type) -> bool:
         """Whether a set over `kind` is represented by one truth value for each element."""
         try:
-            return self.cardinality(kind) <= LARGEST_SET
+            return self.universe.cardinality(kind) <= LARGEST_SET
         except NotFinite:
             return False
 
@@ -170,7 +131,7 @@ class TermsOfTypes:
             case t.Bool():
                 return ScalarTerm(self.terms.var(name, BOOL))
             case t.Sort() | t.Enum():
-                count = self.cardinality(kind)
+                count = self.universe.cardinality(kind)
                 if count == 1:
                     return ScalarTerm(self.word(0, 1))
                 return ScalarTerm(self.terms.var(name, word_width(count)))
@@ -210,7 +171,7 @@ class TermsOfTypes:
             case t.Seq(limit=limit):
                 return self.universe.limit(limit)
             case t.Ranking(inner=inner):
-                return self.cardinality(inner)
+                return self.universe.cardinality(inner)
 
     def range(self, kind: t.Int | t.Counter) -> tuple[int | None, int | None]:
         """The least and the greatest number of a type; None: unbounded."""
@@ -230,7 +191,7 @@ class TermsOfTypes:
             case ((t.Int() | t.Counter()), Number()):
                 return self.numbers.within(value, *self.range(kind))
             case ((t.Sort() | t.Enum()), ScalarTerm(term=term)):
-                return self._one_of(term, self.cardinality(kind))
+                return self._one_of(term, self.universe.cardinality(kind))
             case t.Option(inner=inner), Maybe(present=present, inner=inside):
                 if inside is None:
                     return TRUE
@@ -452,10 +413,3 @@ class TermsOfTypes:
 def word_width(count: int) -> int:
     """The width of a word with at least `count` values."""
     return max(1, (count - 1).bit_length())
-
-
-def _product(factors: Iterable[int]) -> int:
-    result = 1
-    for factor in factors:
-        result *= factor
-    return result

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
 from typing import assert_never
 
 from charter.core import types as t
 from charter.core.nodes import Instance, Value
+from charter.core.show import show_type
 from charter.formats.canonical import Json, as_pairs, as_set, text
+
+MOST_VALUES = 1 << 20
+"""A type with more values than this is not enumerated: a minute, and gigabytes of memory."""
 
 
 class NotFinite(TypeError):
     """The type has no finite domain: it is or contains a counter or a number without a range."""
+
+
+class TooManyValues(Exception):
+    """The type has a finite domain, which is too large to be enumerated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +47,57 @@ class Universe:
         return (self.consts[limit.const] if limit.const else 0) + limit.plus
 
     def domain(self, kind: t.Type) -> tuple[Value, ...]:
-        """All values of a finite type, in their canonical order. Raises NotFinite."""
+        """All values of a finite type, in their canonical order. Raises NotFinite and
+        TooManyValues."""
         known = self._domains.get(kind)
         if known is None:
+            if self.cardinality(kind) > MOST_VALUES:
+                raise TooManyValues(
+                    f"{show_type(kind)} has more than {MOST_VALUES:,} values here, too many to"
+                    " list; choose smaller bounds in the instance"
+                )
             known = self._domains[kind] = _domain(kind, self)
         return known
+
+    def cardinality(self, kind: t.Type) -> int:
+        """The number of values of a finite type, without listing them; more than MOST_VALUES may be
+        any such number. Raises NotFinite."""
+        match kind:
+            case t.Bool():
+                return 2
+            case t.Enum(members=members):
+                return len(members)
+            case t.Sort(name=name):
+                return len(self.sorts[name])
+            case t.Option(inner=inner):
+                return 1 + self.cardinality(inner)
+            case t.Record(fields=fields):
+                return _product(self.cardinality(part) for _, part in fields)
+            case t.Union(cases=cases):
+                return sum(_product(self.cardinality(p) for _, p in ps) for _, ps in cases)
+            case t.Set(inner=inner):
+                return 1 << min(self.cardinality(inner), 64)
+            case t.Int() | t.Ranking() | t.Map() | t.Seq() | t.Counter():
+                return self._other_cardinality(kind)
+            case _:
+                assert_never(kind)
+
+    def _other_cardinality(self, kind: t.Int | t.Ranking | t.Map | t.Seq | t.Counter) -> int:
+        match kind:
+            case t.Int(low=low, high=high):
+                if low is None or high is None:
+                    raise NotFinite("an integer without a range has no domain")
+                return max(0, self.limit(high) - self.limit(low) + 1)
+            case t.Map(key=key, value=value):
+                return int(self.cardinality(value) ** min(self.cardinality(key), 64))
+            case t.Seq(inner=inner, limit=limit):
+                each = self.cardinality(inner)
+                return sum(each**length for length in range(self.limit(limit) + 1))
+            case t.Ranking(inner=inner):
+                count = self.cardinality(inner)
+                return count if count < 2 else 2 ** min(64, count * 2)
+            case t.Counter(name=name):
+                raise NotFinite(f"counter {name} has no domain")
 
     def least(self, kind: t.Type) -> Value:
         """The first value of a type; 0 for counters and for numbers without a range."""
@@ -82,6 +136,16 @@ class Universe:
             known = {value: i for i, value in enumerate(self.domain(kind))}
             self._positions[kind] = known
         return known
+
+
+def _product(factors: Iterable[int]) -> int:
+    """At most a little more than MOST_VALUES: records within records are not looked at twice."""
+    result = 1
+    for factor in factors:
+        result *= factor
+        if result > MOST_VALUES:
+            break
+    return result
 
 
 def _domain(kind: t.Type, universe: Universe) -> tuple[Value, ...]:

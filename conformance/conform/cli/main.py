@@ -204,10 +204,20 @@ def _run(name: str, about: str, given: list[str]) -> int:
         say(f"conform: {place}{error.strerror or error}{remedy}")
         return 2
     except Exception as error:
-        if isinstance(error, UnicodeEncodeError) and (found := _NOT_UTF8.search(error.object)):
-            say(f"conform: the name {found[0]} is not in UTF-8{_OTHER_NAME}")
+        told = _mendable(error)
+        if told:
+            say(f"conform: {told}")
             return 2
         return _crashed()
+
+
+def _mendable(error: Exception) -> str:
+    """What to say of an exception that any command can raise because of its input, or ""."""
+    from charter import api
+
+    if isinstance(error, UnicodeEncodeError) and (found := _NOT_UTF8.search(error.object)):
+        return f"the name {found[0]} is not in UTF-8{_OTHER_NAME}"
+    return str(error) if isinstance(error, api.TooManyValues) else ""
 
 
 def _unread() -> int:

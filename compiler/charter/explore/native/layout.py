@@ -15,7 +15,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.show import show_type
 from charter.diagnostics import NOWHERE, Span
-from charter.semantics.values import NotFinite, Universe
+from charter.semantics.values import NotFinite, TooManyValues, Universe
 
 MOST_COUNTER = 63
 FAR = 1 << 61
@@ -116,6 +116,8 @@ class Layout:
             found = self.universe.domain(kind)
         except NotFinite:
             raise CannotCompile(_without_bounds(kind)) from None
+        except TooManyValues as error:
+            raise CannotCompile(str(error)) from None
         if len(found) > LARGEST_DOMAIN:
             raise CannotCompile(f"a set or a map over {len(found)} values")
         return found

@@ -109,7 +109,7 @@ class Watch:
             out(f"changed: {', '.join(changed)}")
         try:
             return self._checked()
-        except (api.Unreadable, api.Missing, api.CannotExplore) as error:
+        except (api.Unreadable, api.Missing, api.CannotExplore, api.TooManyValues) as error:
             if self.arguments.once:
                 raise ConformError(str(error)) from None
             out(str(error))
