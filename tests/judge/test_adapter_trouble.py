@@ -9,8 +9,10 @@ from tests.support.toy.vectors import vector
 
 from conform.adapters.base import AdapterBroken, SentQuestion
 from conform.adapters.doctor import Probes, check_adapter
+from conform.adapters.reference import Reference
 from conform.adapters.stdio import StdioConnection
 from conform.runs.breaking import breaking_step
+from conform.sdk import Question
 from conform.suites.importing import item_of
 
 WORLD = {"sorts": {"Node": {"n1": 0, "n2": 7}}}
@@ -137,3 +139,17 @@ def test_doctor_asks_for_the_module_of_a_model(called):
     code, out, err = called("doctor", "--adapter", "reference")
     assert (code, out) == (2, "")
     assert "reference runs a generated model: name its module, as in --model charter_mo" in err
+
+
+def test_the_reference_says_what_a_question_lacks(called):
+    class Leases:
+        SPEC_DIGEST = COMPONENT = ""
+
+        def initial(self, _, consts):
+            return consts["ttl"]
+
+    with pytest.raises(ValueError, match=r"the question lacks 'ttl'.* --sorts and --consts of"):
+        Reference(Leases()).start(Question("q", {}, None))
+    code, _, err = called("doctor", "--adapter", "reference", "--model", "charter_models.none")
+    assert code == 2
+    assert "charter_models.none, which cannot be imported" in err and "Traceback" not in err

@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import sys
 from collections.abc import Mapping, Sequence
 
 from conform import sdk
+from conform.console.errors import BadSuite
 from conform.judging.model import JudgeModel, element_names, load, use_folders
 from conform.judging.wishes import NeverIssued
 from conform.sdk import About, Json
@@ -42,10 +44,16 @@ class Reference(sdk.Adapter):
     def start(self, question: sdk.Question) -> None:
         sorts = element_names(question.sorts)
         self.random = random.Random(question.id)
-        if question.given is None:
-            self.state = self.model.initial(sorts, question.consts)
-        else:
+        if question.given is not None:
             self.state = self.model.given(question.given, sorts, question.consts)
+            return
+        try:
+            self.state = self.model.initial(sorts, question.consts)
+        except KeyError as name:
+            raise ValueError(
+                f"the question lacks {name}, which the model needs: --sorts and --consts of"
+                " `conform doctor` stand in for a suite"
+            ) from None
 
     def perform(self, operation: str, args: Mapping[str, Json]) -> Json:
         if self.nothing:
@@ -71,7 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--forgets", default="", help="operation without effect: a canary")
     chosen = parser.parse_args(arguments)
     use_folders([folder for folder in chosen.models.split(os.pathsep) if folder])
-    sdk.serve(Reference(load(chosen.model), chosen.nothing, chosen.forgets))
+    try:
+        model = load(chosen.model)
+    except BadSuite as error:
+        sys.exit(str(error))
+    sdk.serve(Reference(model, chosen.nothing, chosen.forgets))
 
 
 if __name__ == "__main__":
