@@ -30,6 +30,15 @@ def test_targets_of_the_project_come_before_those_of_the_tool(conform, tmp_path,
         "reference", "kafka-controller",
     ]  # fmt: skip
     assert "Mine" in out
+    inner = tmp_path / "below" / "charter.toml"
+    inner.touch()
+    code, _, err = conform("run", "--target", "mine")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.endswith(f" kafka-controller, reference (the project here is {inner.parent})\n")
+    inner.unlink()
+    (tmp_path / "charter.toml").unlink()
+    _, _, err = conform("doctor", "--adapter", "mine")
+    assert err.endswith("(this folder is in no project: no charter.toml here or above it)\n")
 
 
 def test_generate_outside_a_project(conform, tmp_path):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from charter.formats.project import BadProject
+from charter.formats.project import BadProject, find_project
 from charter.formats.spelling import meant
 from charter.formats.target import FILE, Target, read_target, target_files
 from conform.adapters.base import AdapterStart
@@ -27,6 +27,7 @@ from conform.adapters.projects import projects
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
 from conform.suites.cache import cache_folder
 
+NO_PROJECT = "this folder is in no project: no charter.toml here or above it"
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _PREPARE_SECONDS = 900.0
 _PRINTED, _WIDTH = 20, 80
@@ -64,7 +65,9 @@ def target(wanted: str) -> Target:
         if path.is_file() and path.name == FILE:
             return read(path)
     listed = ", ".join(known) or "none"
-    raise UnknownTarget(f"there is no target {wanted!r}; there are: {listed}")
+    here = find_project(Path())
+    place = f"the project here is {here.root}" if here else NO_PROJECT
+    raise UnknownTarget(f"there is no target {wanted!r}; there are: {listed} ({place})")
 
 
 def found_by(chosen: Target) -> str:

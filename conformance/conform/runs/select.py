@@ -19,7 +19,14 @@ from charter.formats.spelling import meant
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
 from charter.formats.target import FILE, Target
 from conform.adapters.projects import model_folders, projects
-from conform.adapters.targets import Prepared, model_values, prepare, release_of, target
+from conform.adapters.targets import (
+    NO_PROJECT,
+    Prepared,
+    model_values,
+    prepare,
+    release_of,
+    target,
+)
 from conform.console.errors import BadSuite, UnknownTarget
 from conform.judging.model import PACKAGE, use_folders
 from conform.runs.kept import kept
@@ -136,7 +143,7 @@ def _at_hand() -> str:
     """Which suites the project has here, and how it gets others."""
     here = find_project(Path())
     if here is None:
-        return "this folder is in no project (no charter.toml here or above it)"
+        return NO_PROJECT
     held = sorted({f"{each.protocol} {each.component}" for _, each in _manifests(here.generated)})
     there = f"there are suites of {', '.join(held)}; " if held else ""
     place = here.relative(here.charters)
