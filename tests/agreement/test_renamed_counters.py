@@ -14,34 +14,43 @@ from charter.explore.reference.search import explore as reference
 CHANGES = (
     "x' = bump(x)", "y' = bump(y)", "x' = bump(y)", "y' = bump(x)", "y' = x", "x' = y",
     "x' = max(x, y)", "x' = bump(max(x, y))", "x' = bump(max(x, y))  y' = x",
-    "x' = bump(x)  y' = bump(x)", "let e = bump(y)  x' = e", "x' = if x < y then bump(x) else x",
+    "each[s]' = bump(each[s])", "each[s]' = each[o]", "x' = max(x, each[s])", "each[s]' = x",
+    "x' = if e == each[s] then bump(x) else x",
+    "each[s]' = if e == each[s] then bump(each[s]) else each[s]",
+    "x' = bump(x)  y' = bump(x)", "let next = bump(y)  x' = next",
+    "x' = if x < y then bump(x) else x",
 )  # fmt: skip
 CONDITIONS = (
     "x == y", "bump(x) == y", "bump(bump(x)) == y", "bump(y) == x", "x < y", "bump(x) < y",
-    "bump(y) < x", "bump(bump(y)) < x",
+    "bump(y) < x", "bump(bump(y)) < x", "some s in Server: bump(each[s]) < x",
+    "some s in Server, o in Server: bump(each[s]) < each[o]",
+    "some s in Server, o in Server: bump(each[s]) == each[o]",
+    "some s in Server: each[s] > x", "some s in Server, o in Server: each[s] != each[o]",
 )  # fmt: skip
 
 
 def charter(changes: tuple[str, ...], conditions: tuple[str, ...]) -> str:
     operations = "\n".join(
-        f"operation go{i}() -> bool cites silent {{\n"
-        "  branch over when steps == 5 reply false\n"
+        f"operation go{i}(s: Server, o: Server, e: Term) -> bool cites silent {{\n"
+        "  branch over when steps == 4 reply false\n"
         f"  branch done {{ {change.replace('  y', chr(10) + 'y').replace('  x', chr(10) + 'x')}\n"
-        "    steps' = if steps < 5 then steps + 1 else steps\n    reply true }\n}"
+        "    steps' = if steps < 4 then steps + 1 else steps\n    reply true }\n}"
         for i, change in enumerate(changes)
     )
     witnesses = "\n".join(
         f"witness w{i} of c: steps > 0 and {condition}" for i, condition in enumerate(conditions)
     )
     return (
-        "protocol test.renamed\ncounter Term\n"
-        "component c {\nstate x: Term = 0\nstate y: Term = 0\nstate steps: int 0..5 = 0\n"
-        f"{operations}\n}}\n{witnesses}\ninstance tiny of c {{ }}\n"
+        "protocol test.renamed\nsort Server\ncounter Term\n"
+        "component c {\nstate x: Term = 0\nstate y: Term = 0\n"
+        "state each: map Server -> Term = [s in Server: 0]\n"
+        "state steps: int 0..4 = 0\n"
+        f"{operations}\n}}\n{witnesses}\ninstance tiny of c {{ Server = 2 }}\n"
     )
 
 
 @settings(
-    max_examples=60, deadline=None, derandomize=True,
+    max_examples=25, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )  # fmt: skip
 @given(

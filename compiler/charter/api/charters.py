@@ -25,8 +25,10 @@ from charter.semantics.bounds import bounds_of, with_bounds
 if TYPE_CHECKING:
     from charter.explore.result import CheckResult, SearchResult, Trace
     from charter.explore.swarm import WalksResult
+    from charter.prove import SolverTransition
     from charter.render.story.tell import Story
     from charter.semantics.fairness import LivenessResult
+    from charter.semantics.machine import Machine
     from charter.semantics.scenario import ScenarioFails
 
 
@@ -400,8 +402,10 @@ def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diag
 
 def prove(model: ir.Model, instance: str) -> dict[str, Json]:
     """Try to prove the `always` properties of an instance's machine by induction, for all values of
-    counters: `proved` hold in every reachable state, `open` are the others with the reason.
-    `not_looked_at`: its `eventually` properties, which only `explore` checks.
+    counters: `proved` hold in every reachable state, `open` are the others with the reason, `steps`
+    the steps that break those that are not inductive: the state before (variable to text), the
+    call, the branch and the changes. `not_looked_at`: its `eventually` properties, which only
+    `explore` checks.
 
     Needs z3 (ImportError without it). Raises `Missing`."""
     from charter.prove import (
@@ -422,19 +426,40 @@ def prove(model: ir.Model, instance: str) -> dict[str, Json]:
     try:
         found = invariants(machine, props)
     except CannotEncode as error:
-        return {**known, "proved": [], "open": {p.name: f"unknown: {error}" for p in props}}
+        reason = f"unknown: {error}"
+        return {**known, "proved": [], "open": {p.name: reason for p in props}, "steps": {}}
     reasons: dict[str, Json] = {}
+    steps: dict[str, Json] = {}
     for answer in found.open:
         match answer:
             case NotInductive():
                 reasons[answer.rule] = "not inductive: a step from a state that may be unreachable"
+                steps[answer.rule] = _breaking(machine, answer.transition)
             case FalseInitially():
                 reasons[answer.rule] = "false in the initial state"
             case NotProved():
                 reasons[answer.rule] = f"unknown: {answer.reason}"
             case Proved():
                 reasons[answer.rule] = "proved alone, but not together with the others"
-    return {**known, "proved": list(found.proved), "open": reasons}
+    return {**known, "proved": list(found.proved), "open": reasons, "steps": steps}
+
+
+def _breaking(machine: Machine, found: SolverTransition) -> dict[str, Json]:
+    """A step that the solver found, in charter notation."""
+    from charter.semantics.retell import retell, show_value
+
+    (told,) = retell(machine, [(found.operation, found.args)], [found.before, found.after])
+    before = {
+        v.name: show_value(v.type, found.before[v.name], machine.universe)
+        for v in machine.variables
+    }
+    return {
+        "before": {**before},
+        "operation": found.operation,
+        "args": {**dict(told.args)},
+        "branch": found.branch,
+        "changes": [f"{one.path}: {one.before} -> {one.after}" for one in told.changes],
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -47,7 +48,7 @@ def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
     (`p.epoch`), and parameters of functions."""
     scopes = tuple(_scopes(model))
     state = _Held.of(model)
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, Bumped]] = {}
     for scope in scopes:
         for e in scope.nodes:
             if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter):
@@ -56,9 +57,22 @@ def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
     return {
         counter: tuple(sorted(names))
         for counter, names in sorted(found.items())
-        if not state.alone(counter)
-        and (sum(names.values()) > 1 or not all(s.stays_greatest(v) for v in names for s in scopes))
+        if not state.alone(counter) and _is_apart(counter, names, scopes)
     }
+
+
+def _is_apart(counter: str, names: Mapping[str, Bumped], scopes: Sequence[_Scope]) -> bool:
+    """Whether one of the values of a counter that are bumped may be below another one that it is
+    compared with."""
+    if len(names) > 1 or "any" in names.values():
+        return True
+    if "entries" in names.values():
+        return any(scope.compares_entries(counter) for scope in scopes)
+    return not all(scope.stays_greatest(name) for name in names for scope in scopes)
+
+
+Bumped = Literal["one", "entries", "any"]
+"""What is bumped: one value, an entry of a map, or any value (an argument, say)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +106,21 @@ class _Held:
 class _Scope:
     """A function or a rule, in which a name has one meaning: every expression with its
     subexpressions, the values of local names, the arguments, the new values of variables, and what
-    is sent or given to an operation."""
+    is sent or given to an operation. `free` are names whose values nothing ties to an entry."""
 
     nodes: tuple[n.Expr, ...]
     named: Mapping[str, n.Expr]
     given: frozenset[str] = frozenset()
     assigned: tuple[tuple[str, n.Expr], ...] = ()
     sent: tuple[n.Expr, ...] = ()
+    free: frozenset[str] = frozenset()
 
     @staticmethod
     def of(
         roots: Iterable[n.Expr],
         statements: Sequence[n.Statement] = (),
         params: Sequence[n.Param] = (),
+        free: Sequence[n.Param] = (),
     ) -> _Scope:
         inside = tuple(e for root in roots for e in nodes(root))
         named = {e.name: e.value for e in inside if isinstance(e, n.Let)}
@@ -119,32 +135,103 @@ class _Scope:
         assigned = [(one.variable, one.value) for one in statements if isinstance(one, n.Assign)]
         sends = [one for one in statements if isinstance(one, n.Send | n.CallOperation)]
         sent = tuple(e for one in sends for e in statement_expressions(one))
-        return _Scope(inside, named, frozenset(p.name for p in params), tuple(assigned), sent)
+        given, unbound = ({p.name for p in some} for some in (params, free))
+        return _Scope(inside, named, frozenset(given), tuple(assigned), sent, frozenset(unbound))
 
-    def places(self, expr: n.Expr, several: frozenset[str]) -> Iterator[tuple[str, int]]:
-        """Where the value of an expression may come from: the variable or argument, and how many
-        values that may be (1, or 2 for several)."""
+    def places(self, expr: n.Expr, several: frozenset[str]) -> Iterator[tuple[str, Bumped]]:
+        """Where the value of an expression may come from: the variable or argument, and which of
+        its values."""
         match expr:
             case n.StateRef(name=name):
-                yield name, 2 if name in several else 1
+                yield name, "any" if name in several else "one"
             case n.FieldOf(target=target) | n.Builtin(name="value", args=(target,)):
                 if not isinstance(target, n.Local):
                     yield from self.places(target, several)
             case n.MapGet(target=target):
-                yield from ((name, 2) for name, _ in self.places(target, several))
+                yield from ((name, "entries") for name, _ in self.places(target, several))
             case n.Builtin(name="bump", args=(counter,)):
                 yield from self.places(counter, several)
             case n.If(then=then, otherwise=otherwise):
                 yield from self.places(then, several)
                 yield from self.places(otherwise, several)
             case n.Local(name=name) if name in self.given:
-                yield name, 2
+                yield name, "any"
             case n.Local(name=name) if name in self.named:
                 yield from self.places(self.named[name], several)
             case n.Builtin(name=name) | n.Call(function=name):
-                yield f"{name}(...)", 1
+                yield f"{name}(...)", "one"
             case _:
                 pass
+
+    def compares_entries(self, counter: str) -> bool:
+        """Whether values of a counter under different keys of maps may be compared, or stored one
+        under the key of the other. A free name is one value: it may be compared with one entry."""
+        known: dict[str, tuple[n.Expr, ...]] = {}
+        for left, right in self._together(counter):
+            a, b = self._keys(left), self._keys(right)
+            for name, keys in ((self._free(left), b), (self._free(right), a)):
+                if name and keys and not all(map(self._is_one_key, keys)):
+                    return True
+                if name and keys is not None and known.setdefault(name, keys) != keys:
+                    return True
+            if a is not None and b is not None and a != b:
+                return True
+        return False
+
+    def _is_one_key(self, key: n.Expr) -> bool:
+        """Whether a key has one value while a rule is evaluated: it is not that of a quantifier."""
+        return isinstance(key, n.Literal) or (
+            isinstance(key, n.Local) and (key.name in self.free or key.name in self.given)
+        )
+
+    def _free(self, expr: n.Expr) -> str:
+        """The free name that an expression is; "" if it is none."""
+        return expr.name if isinstance(expr, n.Local) and expr.name in self.free else ""
+
+    def _together(self, counter: str) -> Iterator[tuple[n.Expr, n.Expr]]:
+        """Pairs of values with a counter that are compared, or of which one is stored in the place
+        of the other."""
+        for e in self.nodes:
+            match e:
+                case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge", left=left, right=right):
+                    pairs = [(left, right)]
+                case n.Builtin(name="min" | "max", args=(left, right)):
+                    pairs = [(left, right)]
+                case n.MapWith(target=target, entries=entries):
+                    pairs = [
+                        (n.MapGet(target, key, type=value.type), value) for key, value in entries
+                    ]
+                case _:
+                    continue
+            for a, b in pairs:
+                if counter in _counters(a.type):
+                    stored = isinstance(e, n.MapWith)
+                    values = [v for v in _chosen(b) if not stored or self._is_below(v, a)]
+                    yield from ((one, other) for one in _chosen(a) for other in values)
+
+    def _is_below(self, value: n.Expr, entry: n.Expr) -> bool:
+        """Whether a value is found under a key of the same type as that of an entry."""
+        keys, own = self._keys(value), self._keys(entry)
+        return bool(keys and own and keys[-1].type == own[-1].type)
+
+    def _keys(self, expr: n.Expr) -> tuple[n.Expr, ...] | None:
+        """The keys under which a value is found; None for a literal, an argument, or what is made
+        of several values."""
+        match expr:
+            case n.StateRef():
+                return ()
+            case n.MapGet(target=target, key=key):
+                return (*(self._keys(target) or ()), key)
+            case n.FieldOf(target=target) | n.Present(inner=target):
+                return self._keys(target)
+            case n.Builtin(name="value" | "bump", args=(target,)):
+                return self._keys(target)
+            case n.Local(name=name) if name in self.named:
+                return self._keys(self.named[name])
+            case n.Local(name=name) if name not in self.free:
+                return (expr,)
+            case _:
+                return None
 
     def stays_greatest(self, variable: str) -> bool:
         """Whether a variable that was the greatest is so afterwards: its new value is the one
@@ -192,23 +279,40 @@ class _Scope:
         return None if None in known else min(more for more in known if more is not None)
 
 
+def _chosen(expr: n.Expr) -> Iterator[n.Expr]:
+    """The values that an expression may choose."""
+    match expr:
+        case n.If(then=then, otherwise=otherwise):
+            yield from (*_chosen(then), *_chosen(otherwise))
+        case n.Match(cases=cases):
+            yield from (value for case in cases for value in _chosen(case.body))
+        case n.Let(body=body):
+            yield from _chosen(body)
+        case _:
+            yield expr
+
+
 def _is_bump(e: n.Expr) -> bool:
     return isinstance(e, n.Builtin) and e.name == "bump"
 
 
 def _scopes(model: n.Model) -> Iterator[_Scope]:
-    bodies = [*(f.body for f in model.functions), *(p.body for p in model.properties)]
-    yield from (_Scope.of((body,)) for body in bodies)
+    """The scopes of a model. Arguments of operations are free if nothing but the environment gives
+    them, those of functions are taken to be."""
+    yield from (_Scope.of((f.body,), free=f.params) for f in model.functions)
+    yield from (_Scope.of((prop.body,)) for prop in model.properties)
     for live in model.liveness:
         yield _Scope.of(part for part in (live.trigger, live.goal) if part is not None)
     for component in model.components:
         for operation in component.operations:
             for b in operation.branches:
-                yield _Scope.of(branch_expressions(b), (*b.lets, *b.body), operation.params)
+                free = () if model.systems else operation.params
+                lines = (*b.lets, *b.body)
+                yield _Scope.of(branch_expressions(b), lines, operation.params, free)
     for system in model.systems:
         for step in system.steps:
             roots = (e for line in step.body for e in statement_expressions(line))
-            yield _Scope.of(roots, step.body, step.params)
+            yield _Scope.of(roots, step.body, step.params, step.params)
 
 
 def mentioned_numbers(model: n.Model) -> Mapping[str, int]:

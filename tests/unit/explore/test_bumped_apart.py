@@ -15,7 +15,7 @@ component c {
   state y: Term = 0
   state each: map Server -> Term = [s in Server: 0]
   state behind: bool = false
-  operation go(s: Server) -> bool cites silent {
+  operation go(s: Server, o: Server, e: Term) -> bool cites silent {
     branch done {
       BODY
       reply true
@@ -35,14 +35,30 @@ instance one of c { Server = 1 }
         ("x' = bump(x)", "tiny", {}),
         ("x' = bump(x)  y' = bump(x)", "tiny", {}),
         ("x' = bump(x)  y' = bump(y)", "tiny", {"Term": ("x", "y")}),
-        ("each[s]' = bump(each[s])", "tiny", {"Term": ("each",)}),
+        ("each[s]' = bump(each[s])", "tiny", {}),
+        ("each[s]' = bump(each[s])  behind' = each[s] < x", "tiny", {"Term": ("each",)}),
+        (
+            "each[s]' = bump(each[s])  behind' = forall p in Server: each[p] <= each[s]",
+            "tiny",
+            {"Term": ("each",)},
+        ),
+        ("each[s]' = bump(each[s])  behind' = e == each[s]", "tiny", {}),
+        (
+            "each[s]' = bump(each[s])  behind' = forall p in Server: e == each[p]",
+            "tiny",
+            {"Term": ("each",)},
+        ),
+        (
+            "each[s]' = if behind then bump(each[s]) else each[o]",
+            "tiny",
+            {"Term": ("each",)},
+        ),
         ("x' = bump(x)  y' = x", "tiny", {}),
         ("x' = bump(x)  y' = bump(bump(x))", "tiny", {"Term": ("x",)}),
         ("y' = bump(x)", "tiny", {"Term": ("x",)}),
         ("let next = bump(x)  y' = next  x' = next", "tiny", {}),
         ("x' = bump(x)  y' = bump(max(x, y))", "tiny", {"Term": ("max(...)", "x")}),
         ("x' = if behind then bump(x) else y", "tiny", {"Term": ("x",)}),
-        ("each[s]' = bump(each[s])", "one", {"Term": ("each",)}),
     ],
 )
 def test_values_that_are_bumped_on_their_own_are_found(
