@@ -51,7 +51,21 @@ def begin(sibling: str, plain: str, digest: str) -> None:
     _Page(f"{plain}_wire").exec_module(module)
     model.exec_module(module)
     module.__doc__ = own
-    if digest != module.SPEC_DIGEST:
+    _require(digest, plain, sibling)
+
+
+def go_on(sibling: str, earlier: str, digest: str) -> None:
+    """Run the sibling `earlier`, whose SPEC_DIGEST is `digest`, in the module `sibling`, which is
+    being imported, with all that it begins with. Raises ImportError as `begin` does."""
+    module = sys.modules[sibling]
+    own = module.__doc__
+    _Page(earlier).exec_module(module)
+    module.__doc__ = own
+    _require(digest, earlier, sibling)
+
+
+def _require(digest: str, plain: str, sibling: str) -> None:
+    if digest != sys.modules[sibling].SPEC_DIGEST:
         raise ImportError(
             f"{sibling} was made for another {plain} than stands there; run `conform generate`",
             name=sibling,
@@ -59,10 +73,11 @@ def begin(sibling: str, plain: str, digest: str) -> None:
 
 
 def instead_of(replaced: type) -> Callable[[type[C]], type[C]]:
-    """The decorated class takes the place and the name of `replaced` in its module."""
+    """The decorated class takes the place of `replaced` in its module, under all names there."""
 
     def put(cls: type[C]) -> type[C]:
-        setattr(sys.modules[cls.__module__], replaced.__name__, cls)
+        names = vars(sys.modules[cls.__module__])
+        names.update({name: cls for name, found in names.items() if found is replaced})
         return cls
 
     return put

@@ -2,7 +2,8 @@
 
 The tree holds models of all protocols under spec/ and of all overlays of the adapters, the small
 suites of components that targets implement, with the models that these need. A sibling model is
-stored as its difference from the plain one (charter_models.sibling)."""
+stored as its difference from the plain one, that of a release from the release before it
+(charter_models.sibling)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection, read_source
-from charter.render.python_model.delta import Plain, delta_text, sibling_text
+from charter.render.python_model.delta import Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
 from charter.suites import siblings
@@ -194,19 +195,24 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     inner = f"Models of the overlay of {overlay.target}{within}."
     files[f"{package}/{target}/__init__.py"] = _package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
+    earlier: Plain | None = None
     for name, entries, about in _chosen(overlay):
         selection = Selection(overlay.variant, overlay=(overlay.source,), entries=entries)
         model = pipeline.compile_files(opened.files, selection)
         component = _overlaid(opened, model, overlay)
-        inside = f"overlays/{target}"
-        module = module_name(protocol.name, component.name, inside, name)
+        module = module_name(protocol.name, component.name, f"overlays/{target}", name)
         page = _page(model, component, place, module)
-        files.update(_sibling_files(opened, model, component, page, about))
+        plain = earlier or opened.whole.get(component.name)
+        added, difference = _sibling(plain, _texts(model, component, page), page, about)
+        files.update(added)
+        if name not in {entry.name for entry in overlay.entries}:
+            earlier = difference
     return files
 
 
 def _chosen(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """The modules of an overlay: name, the entries applied, docstring."""
+    """The modules of an overlay, first of entries, then of releases: name, the entries applied,
+    docstring."""
     for entry in overlay.entries:
         yield entry.name, (entry.name,), siblings.of_entry(overlay, entry)
     for release, names in overlay.groups().items():
@@ -258,22 +264,24 @@ def _siblings(
     for component in model.components:
         module = module_name(protocol.name, component.name, kind, name)
         page = _page(model, component, protocol.place, module)
-        written = _sibling_files(opened, model, component, page, about)
+        plain = opened.whole.get(component.name)
+        written, _ = _sibling(plain, _texts(model, component, page), page, about)
         files.update({path.removeprefix(f"{PACKAGE}/"): text for path, text in written.items()})
     return files
 
 
-def _sibling_files(
-    opened: OpenedProtocol, model: n.Model, component: n.Component, page: Page, about: str
-) -> Tree:
-    """The files of a sibling: the difference if only rules differ, else the whole model."""
-    written = _texts(model, component, page)
-    plain = opened.whole.get(component.name)
-    if plain is None:
-        return _files(page.module, written)
-    title = f"{about}\n\nWhat differs from the plain model."
-    text = delta_text(plain, written, page, title)
-    return {_path(page.module): text} if text else _files(page.module, written)
+def _sibling(
+    plain: Plain | None, written: Texts, page: Page, about: str
+) -> tuple[Tree, Plain | None]:
+    """The files of a sibling, and what others can differ from: the difference from `plain`, or from
+    a model before that one, if only rules differ, else the whole model."""
+    while plain:
+        other = plain.module.rpartition(".")[2] if plain.before else "the plain model"
+        found = delta(plain, written, page, f"{about}\n\nWhat differs from {other}.")
+        if found:
+            return {_path(page.module): found.text}, found.model
+        plain = plain.before
+    return _files(page.module, written), None
 
 
 # --- the tree on disk ----------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from charter.vectors.plan import OPEN, Planner
 ENOUGH = 3
 """The number of vectors to find that distinguish all runs of a mutant."""
 
-NAMED = 8
+NAMED = 3
 """The most vectors that name an obligation as a reason; the ledger counts all that meet it."""
 
 CANARIES = 4

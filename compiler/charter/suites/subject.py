@@ -46,9 +46,8 @@ class Overlay:
         return f"{target}_{self.variant}" if self.variant else target
 
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """For each release at which the set of applying entries changes, the entries that apply.
-        Empty for a variant: models for its groups would be large and rarely used."""
-        return {} if self.variant else releases.groups(self.entries, self.releases)
+        """For each release at which the set of applying entries changes, the entries that apply."""
+        return releases.groups(self.entries, self.releases)
 
 
 @dataclass(frozen=True, slots=True)

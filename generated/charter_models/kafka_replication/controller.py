@@ -47,7 +47,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "2a1d27aa17902ba64401"
+SPEC_DIGEST = "e20267a8fcaf4766f3bc"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class World:
 def refusals() -> frozenset[Error]:
     """The possible error codes of a proposal where the texts say that it fails, but not how.
 
-    00-types.charter:128
+    00-types.charter:129
     """
     return frozenset({
         Error.INVALID_REQUEST,
@@ -409,18 +409,14 @@ def elected(
     return bumped(p, with_last_known_elr(p, next_, suspect, config))
 
 
-def completes(
-    replicas: tuple[Broker, ...],
-    adding: frozenset[Broker],
-    isr: frozenset[Broker],
-    config: Config,
-) -> bool:
-    """Whether a reassignment to `replicas` can complete: `isr`, without the replicas to remove,
-    contains all that are added, and is not smaller than min.insync.replicas.
+def completes(adding: frozenset[Broker], isr: frozenset[Broker], config: Config) -> bool:
+    """Whether a reassignment can complete: `isr`, without the replicas to remove, contains all
+    that are added, and is not smaller than min.insync.replicas, however few replicas there
+    will be.
 
-    10-rules.charter:151  MODEL §4.3, S2 §6.7
+    10-rules.charter:151  MODEL §4.2, S2 §6.7
     """
-    return adding <= isr and len(isr) > 0 and len(isr) >= min_isr(replicas, config)
+    return adding <= isr and len(isr) >= config.min_insync_replicas
 
 
 def with_new_isr(
@@ -434,7 +430,7 @@ def with_new_isr(
     reassignment that can complete does: the replicas to remove go, and a leader epoch starts
     even if the leader stays. Also called `completeReassignmentIfNeeded`.
 
-    10-rules.charter:158  MODEL §4.3, MODEL §2.9
+    10-rules.charter:158  MODEL §4.2, MODEL §2.9
     """
     complete_ = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
@@ -463,14 +459,21 @@ def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> b
     """Whether a reassignment is in progress that can complete with this ISR. Also called
     `maybeCompleteReassignment`.
 
-    10-rules.charter:184  MODEL §4.3
+    10-rules.charter:184  MODEL §4.2
     """
-    return (
-        len(p.adding | p.removing) > 0
-        and completes(
-            keep(p.replicas, frozenset(p.replicas) - p.removing), p.adding, isr - p.removing, config
-        )
-    )
+    return len(p.adding | p.removing) > 0 and completes(p.adding, isr - p.removing, config)
+
+
+def without_epoch(
+    p: Partition,
+    isr: frozenset[Broker],
+    isr_epochs: Map[Broker, BrokerEpoch | None],
+) -> frozenset[Broker]:
+    """The replicas that a proposal adds without their broker epoch.
+
+    10-rules.charter:190  MODEL §2.9
+    """
+    return frozenset(r for r in isr - p.isr if isr_epochs[r] is None)
 
 
 def leaders_after(
@@ -482,7 +485,7 @@ def leaders_after(
     """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
     that completes removes it; then any member of the ISR in `able`.
 
-    10-rules.charter:192  MODEL §4.3
+    10-rules.charter:213  MODEL §4.2
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     return frozenset({p.leader}) if p.leader in synced else synced & able
@@ -492,7 +495,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether `gone` leaves the ISR of a partition, or its ELR after an unclean shutdown. Also
     called `partitionsWithBrokerInIsr`.
 
-    10-rules.charter:200  S0 §5.2
+    10-rules.charter:221  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -509,7 +512,7 @@ def new_leaders(
     unregistered or registered again. One of them, or none, becomes `leader` in
     `leader_and_isr_updates`.
 
-    10-rules.charter:208  MODEL §2.8
+    10-rules.charter:229  MODEL §2.8
     """
     able = active(world, registration)
     return Map({
@@ -533,7 +536,7 @@ def leader_and_isr_updates(
     """All partitions when `gone` has left their ISRs, each with the leader that was elected for
     it. Also called `generateLeaderAndIsrUpdates`.
 
-    10-rules.charter:222  MODEL §2.8
+    10-rules.charter:243  MODEL §2.8
     """
     return Map({
         t: without_broker(partition[t], gone, suspect, leader[t], config)
@@ -550,7 +553,7 @@ def without_broker(
 ) -> Partition | None:
     """One partition when `gone` has left its ISR and `leader` was elected.
 
-    10-rules.charter:232  MODEL §2.8
+    10-rules.charter:253  MODEL §2.8
     """
     if slot is None:
         return None
@@ -566,7 +569,7 @@ def leaders_if_leaderless(
 ) -> frozenset[Broker]:
     """The possible leaders of a partition without a leader, when a broker is unfenced.
 
-    10-rules.charter:248  MODEL §2.8
+    10-rules.charter:269  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -583,7 +586,7 @@ def elected_if_leaderless(
     """A partition without a leader after the election of `leader`; others do not change. Also
     called `handleBrokerUnfenced`.
 
-    10-rules.charter:256  MODEL §2.8
+    10-rules.charter:277  MODEL §2.8
     """
     if slot is None:
         return None
@@ -596,7 +599,7 @@ def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) ->
     """The possible leaders when an operator orders an unclean election: the candidates; without
     any, all active replicas.
 
-    10-rules.charter:269  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:290  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
@@ -611,7 +614,7 @@ def with_reassignment(
     then `leaving`, the replicas to remove, whose order no text specifies. Also called
     `PartitionReassignmentReplicas`.
 
-    10-rules.charter:276  MODEL §4.2, KIP 455
+    10-rules.charter:297  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -628,7 +631,7 @@ def leaving_orders(
 ) -> frozenset[tuple[Broker, ...]]:
     """All orders of the replicas that a reassignment to `target` removes.
 
-    10-rules.charter:286
+    10-rules.charter:307
     """
     return frozenset(
         o
@@ -641,7 +644,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
     """The replicas that a reassignment to `target` removes when it completes. Replicas that an
     earlier reassignment was still adding are removed at once.
 
-    10-rules.charter:291  MODEL §4.2, KIP 455
+    10-rules.charter:312  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -649,7 +652,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
 def with_cleared_elr(slot: Partition | None) -> Partition | None:
     """A partition with ELR and lastKnownElr cleared.
 
-    10-rules.charter:296  DOC Eligible Leader Replicas
+    10-rules.charter:317  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -664,7 +667,7 @@ def new_partition(
 ) -> Partition:
     """The partition of a new topic.
 
-    10-rules.charter:304  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:325  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id_,
@@ -684,7 +687,7 @@ def new_partition(
 def is_leader(slot: Partition | None, broker: Broker) -> bool:
     """Whether `broker` leads the partition.
 
-    10-rules.charter:326
+    10-rules.charter:347
     """
     return slot is not None and slot.leader == broker
 
@@ -698,7 +701,7 @@ def below_after_report(
     """`below_shutdown_offset` after a heartbeat of `broker`. If it has read all metadata
     (`caught_up`), no broker waits for it any more. Also called `touch`.
 
-    10-rules.charter:331  MODEL §8.3
+    10-rules.charter:352  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s)
@@ -715,7 +718,7 @@ def led_by_preferred(
 ) -> Partition | None:
     """A partition led by its preferred leader, if that is in sync and may lead.
 
-    10-rules.charter:345  DOC auto.leader.rebalance.enable
+    10-rules.charter:366  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -727,7 +730,7 @@ def led_by_preferred(
 def without_unclean_election(config: Config) -> Config:
     """The configuration for elections during a reassignment: these are never unclean.
 
-    10-rules.charter:356
+    10-rules.charter:377
     """
     return replace(config, unclean_election=False)
 
@@ -741,7 +744,7 @@ def below_after_unfencing(
     for its next heartbeat. Its own entry is lost: the controller does not know whether it was
     shutting down.
 
-    10-rules.charter:361
+    10-rules.charter:382
     """
     return Map({
         b: (None if b == broker else s | {broker})
@@ -771,6 +774,10 @@ class Controller:
     controlledShutdownOffset, the end of the log when it asked. It may stop when they have
     caught up. A new controller does not know them (none). Volatile: a failover loses it.
     """
+    expired: frozenset[Broker]
+    """Fenced brokers whose registration has expired: their session timed out, and they have not
+    been heard from since. A new controller does not know them. Volatile: a failover loses it.
+    """
 
     @classmethod
     def initial(cls, world: World) -> Controller:
@@ -783,6 +790,7 @@ class Controller:
             last_broker_epoch=BrokerEpoch(0),
             last_topic_id=TopicId("0"),
             below_shutdown_offset=Map({b: None for b in world.brokers}),
+            expired=frozenset(),
         )
 
     # Brokers.
@@ -811,7 +819,7 @@ class Controller:
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -821,18 +829,19 @@ class Controller:
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:44
-        # The broker is fenced, but its old session may not have expired. The texts do not say
-        # whether the controller waits for that.
+        # register/session_lives  20-controller.charter:47
+        # The broker is fenced, but its registration has not expired, as far as the controller
+        # knows. The texts do not say whether it waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
+            and broker not in self.expired  # waits
         ):
             allowed.append(Outcome(
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -840,7 +849,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:62  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -849,9 +858,10 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:76  S2 §6.5.1
+        # register/again  20-controller.charter:83  S2 §6.5.1
         # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
-        return [Outcome("register/again", Registered(value(known).epoch), self)]
+        after = replace(self, expired=self.expired - {broker})
+        return [Outcome("register/again", Registered(value(known).epoch), after)]
 
     def _register_clean(
         self,
@@ -873,6 +883,7 @@ class Controller:
                     self.world, broker, frozenset(), leader, self.partition, self.config
                 ),
                 registration=registered_now,
+                expired=self.expired - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
@@ -899,6 +910,7 @@ class Controller:
                     self.world, broker, frozenset({broker}), leader, self.partition, self.config
                 ),
                 registration=registered_now,
+                expired=self.expired - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/unclean", Registered(epoch), after))
@@ -919,17 +931,17 @@ class Controller:
         down, and tells it to stop once all active brokers know the new leaders. Also called
         `processBrokerHeartbeat`.
 
-        MODEL §8.1, MODEL §8.3, S3 Controlled shutdown
+        MODEL §8.1, MODEL §8.3, S3 Preferred leader and leader failover
         """
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:97
+        # heartbeat/unregistered  20-controller.charter:107
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:101  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:111  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -943,40 +955,40 @@ class Controller:
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:107  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:117  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
             and not want_shut_down  # running
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
             return [Outcome(
                 "heartbeat/stays_fenced",
                 Alive(caught_up=caught_up, fenced=True, should_shut_down=False),
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:117  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:128  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:125  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:137  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:137  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:150  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:145  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:158  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -990,7 +1002,8 @@ class Controller:
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:153  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:166  S3 Preferred leader and leader
+        # failover, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -999,7 +1012,8 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:166  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:179  MODEL §8.3, S3 Preferred leader and
+        # leader failover
         if (
             not leads  # idle
             # all_know
@@ -1007,7 +1021,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:179
+        # heartbeat/waits_unsure  20-controller.charter:192
         # After a failover, or once it was unfenced again, the controller does not know for whom it
         # waits.
         if (
@@ -1021,7 +1035,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:186
+        # heartbeat/fenced_unsure  20-controller.charter:199
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -1033,7 +1047,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:199  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:212  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
@@ -1072,6 +1086,7 @@ class Controller:
                     if again
                     else self.partition,
                     below_shutdown_offset=below,
+                    expired=self.expired - {broker},
                 )
                 allowed.append(Outcome(
                     "heartbeat/stops_fenced",
@@ -1108,6 +1123,7 @@ class Controller:
                 below_shutdown_offset=below_after_unfencing(
                     self.world, broker, self.below_shutdown_offset
                 ),
+                expired=self.expired - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1159,7 +1175,7 @@ class Controller:
         """It leads partitions: others are elected first, and it waits until all brokers know of
         them.
 
-        S3 Controlled shutdown, MODEL §8.3
+        S3 Preferred leader and leader failover, MODEL §8.3
         """
         allowed: list[Outcome[Controller, Reply]] = []
         leaving_now = self.registration.put(broker, replace(now, shutting_down=True))
@@ -1190,7 +1206,7 @@ class Controller:
     ) -> list[Outcome[Controller, Reply]]:
         """It leads nothing, and every other active broker has read who leads instead.
 
-        MODEL §8.3, S3 Controlled shutdown
+        MODEL §8.3, S3 Preferred leader and leader failover
         """
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
@@ -1249,7 +1265,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:212  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:225  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             (registration := self.registration[broker]) is not None  # runs
@@ -1257,7 +1273,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:224
+        # session_expires/idle  20-controller.charter:238
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1277,6 +1293,7 @@ class Controller:
                     self.world, broker, frozenset(), leader, self.partition, self.config
                 ),
                 registration=fenced_now,
+                expired=self.expired | {broker},
             )
             allowed.append(Outcome("session_expires/fenced", Done(), after))
         return allowed
@@ -1297,6 +1314,9 @@ class Controller:
                     )
                     if again
                     else self.partition,
+                    expired=self.expired
+                    if self.registration[broker] is None
+                    else self.expired | {broker},
                 )
                 allowed.append(Outcome("session_expires/idle", Done(), after))
         return allowed
@@ -1308,12 +1328,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:237  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:252  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:241
+        # unregister/removed  20-controller.charter:256
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1330,6 +1350,7 @@ class Controller:
                         self.world, broker, doubted, leader, self.partition, self.config
                     ),
                     registration=left_now,
+                    expired=self.expired - {broker},
                 )
                 allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
@@ -1341,8 +1362,12 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:253
-        after = replace(self, below_shutdown_offset=Map({b: None for b in self.world.brokers}))
+        # failover/replayed  20-controller.charter:269
+        after = replace(
+            self,
+            below_shutdown_offset=Map({b: None for b in self.world.brokers}),
+            expired=frozenset(),
+        )
         return [Outcome("failover/replayed", Done(), after)]
 
     # Leaders.
@@ -1359,8 +1384,8 @@ class Controller:
         recovering: bool,
     ) -> list[Outcome[Controller, Reply]]:
         """The leader of a partition (`from`) proposes an ISR: without followers that fell
-        behind, or with some that caught up, each with its broker epoch in `isr_epochs` (none:
-        not checked).
+        behind, or with some that caught up, each with its broker epoch in `isr_epochs`. Those
+        that stay need none.
 
         The controller accepts if the leader knows the present epochs and all proposed members
         are active. If the new ISR completes a reassignment, the replicas to remove go in the
@@ -1377,49 +1402,49 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:282  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:299  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:286  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:303  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:289  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:306  S2 §6.3
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:296  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:313  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:303  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:320  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:310
+        # alter_partition/impossible_isr  20-controller.charter:327
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:318  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:335  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1427,7 +1452,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:325  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:342  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1436,13 +1461,20 @@ class Controller:
             allowed.append(Outcome(
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
+
+        # alter_partition/epoch_missing  20-controller.charter:349  S2 §6.5.1, MODEL §2.9
+        if (
+            found is not None  # known
+            and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
+        ):
+            allowed += self._alter_partition_epoch_missing()
         if allowed:
             return allowed
 
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:335  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:359  MODEL §4.2, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1450,11 +1482,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:346  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:370  MODEL §4.2
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:361  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:381  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1506,6 +1538,17 @@ class Controller:
             allowed.append(Outcome("alter_partition/impossible_recovery", Rejected(error), self))
         return allowed
 
+    def _alter_partition_epoch_missing(self) -> list[Outcome[Controller, Reply]]:
+        """A replica is added without its broker epoch: it may have lost records since it was
+        seen.
+
+        S2 §6.5.1, MODEL §2.9
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for error in one_of(refusals() | {Error.INELIGIBLE_REPLICA}):
+            allowed.append(Outcome("alter_partition/epoch_missing", Rejected(error), self))
+        return allowed
+
     def _alter_partition_completed_for_another(
         self,
         isr: frozenset[Broker],
@@ -1515,7 +1558,7 @@ class Controller:
     ) -> list[Outcome[Controller, Reply]]:
         """The reassignment that completes removes the leader itself.
 
-        MODEL §4.3, DOC Protocol errors: NEW_LEADER_ELECTED
+        MODEL §4.2, DOC Protocol errors: NEW_LEADER_ELECTED
         """
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(leaders_after(
@@ -1540,36 +1583,28 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """The reply has the new leader epoch, or says that the old one is fenced (`told`). If no
-        replica is removed, the texts do not say whether a leader epoch starts (S2 §6.5.4).
+        """The leader stays, in a new leader epoch. The reply has that epoch, or says that the
+        old one is fenced (`told`).
 
-        MODEL §4.3, S2 §6.5.4
+        MODEL §4.2
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        for same_epoch in (False, True) if not p.removing else (False,):
-            next_ = (
-                replace(
-                    with_new_isr(p, isr, p.leader, recovering, self.config),
-                    leader_epoch=p.leader_epoch,
+        next_ = with_new_isr(p, isr, p.leader, recovering, self.config)
+        for told in (False, True):
+            after = replace(self, partition=self.partition.put(topic, next_))
+            allowed.append(Outcome(
+                "alter_partition/completed",
+                Altered(
+                    leader=next_.leader,
+                    isr=next_.isr,
+                    leader_epoch=next_.leader_epoch,
+                    partition_epoch=next_.partition_epoch,
+                    recovering=recovering,
                 )
-                if same_epoch
-                else with_new_isr(p, isr, p.leader, recovering, self.config)
-            )
-            for told in (False, True):
-                after = replace(self, partition=self.partition.put(topic, next_))
-                allowed.append(Outcome(
-                    "alter_partition/completed",
-                    Altered(
-                        leader=next_.leader,
-                        isr=next_.isr,
-                        leader_epoch=next_.leader_epoch,
-                        partition_epoch=next_.partition_epoch,
-                        recovering=recovering,
-                    )
-                    if told
-                    else Rejected(Error.FENCED_LEADER_EPOCH),
-                    after,
-                ))
+                if told
+                else Rejected(Error.FENCED_LEADER_EPOCH),
+                after,
+            ))
         return allowed
 
     def _alter_partition_committed(
@@ -1611,7 +1646,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:378  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:398  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1620,12 +1655,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:383  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:403  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:388  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:408  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1641,7 +1676,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:393  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:413  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1657,14 +1692,14 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:401  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:421  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not electable_by_order(p, able, self.config):  # empty
             return [Outcome(
                 "elect_leader/nobody", Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE), self
             )]
 
-        # elect_leader/elected  20-controller.charter:405  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:425  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1697,7 +1732,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:418
+        # balance_leaders/balanced  20-controller.charter:438
         after = replace(
             self,
             partition=Map({
@@ -1720,20 +1755,20 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:432  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:452  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:436  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:456  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
                 "create_topic/invalid", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # create_topic/created  20-controller.charter:440  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:460  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1768,11 +1803,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:456  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:476  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:458  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:478  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1794,12 +1829,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:473  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:493  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:477  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:497  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1808,17 +1843,16 @@ class Controller:
         isr = p.isr & (frozenset(target) | leaving_replicas(p, target))
         as_it_stands = with_reassignment(p, target, keep(p.replicas, leaving_replicas(p, target)))
 
-        # reassign/completed  20-controller.charter:483  MODEL §4.2
+        # reassign/completed  20-controller.charter:503  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
-            return self._reassign_completed(topic, target, p, isr, as_it_stands)
+            return self._reassign_completed(topic, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:496  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:510  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
         self,
         topic: Topic,
-        target: tuple[Broker, ...],
         p: Partition,
         isr: frozenset[Broker],
         as_it_stands: Partition,
@@ -1832,17 +1866,9 @@ class Controller:
         for leader in one_or_none(leaders_after(
             as_it_stands, isr, active(self.world, self.registration), self.config
         )):
-            for same_epoch in (
-                (False, True)
-                if leader == p.leader and not leaving_replicas(p, target)
-                else (False,)
-            ):
-                settled_now = with_new_isr(as_it_stands, isr, leader, p.recovering, self.config)
-                next_ = (
-                    replace(settled_now, leader_epoch=p.leader_epoch) if same_epoch else settled_now
-                )
-                after = replace(self, partition=self.partition.put(topic, next_))
-                allowed.append(Outcome("reassign/completed", Done(), after))
+            next_ = with_new_isr(as_it_stands, isr, leader, p.recovering, self.config)
+            after = replace(self, partition=self.partition.put(topic, next_))
+            allowed.append(Outcome("reassign/completed", Done(), after))
         return allowed
 
     def _reassign_begun(
@@ -1884,14 +1910,14 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:519  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:523  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1904,7 +1930,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:529  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1913,7 +1939,7 @@ class Controller:
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:533  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1949,14 +1975,19 @@ class Controller:
         """An operator sets min.insync.replicas. The ELR is cleared: its members are complete
         only while nothing is committed without them, and that was decided by the old value.
 
-        DOC Eligible Leader Replicas, KIP 966
+        DOC Eligible Leader Replicas
         """
 
-        # set_min_isr/same  20-controller.charter:553
+        # set_min_isr/same  20-controller.charter:567  DOC Eligible Leader Replicas
+        # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
-            return self._set_min_isr_same()
+            after = replace(
+                self,
+                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
+            )
+            return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:558  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:573  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -1964,26 +1995,13 @@ class Controller:
         )
         return [Outcome("set_min_isr/changed", Done(), after)]
 
-    def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """No text says whether setting the same value clears the ELR (`cleared`)."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for cleared in (False, True):
-            after = replace(
-                self,
-                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
-                if cleared
-                else self.partition,
-            )
-            allowed.append(Outcome("set_min_isr/same", Done(), after))
-        return allowed
-
     def set_unclean_election(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """An operator sets unclean.leader.election.enable.
 
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:568  DOC
+        # set_unclean_election/changed  20-controller.charter:583  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -1994,7 +2012,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:577  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:592  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2004,7 +2022,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:584  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:599  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

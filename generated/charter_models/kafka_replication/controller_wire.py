@@ -210,6 +210,7 @@ def encode(state: Controller) -> Json:
             key: None if entry is None else sorted(entry)
             for key, entry in state.below_shutdown_offset.items()
         },
+        "expired": sorted(state.expired),
     }
 
 
@@ -235,6 +236,7 @@ def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) ->
             else frozenset(Broker(text_of(entry1)) for entry1 in items_of(entry))
             for key, entry in fields_of(it["below_shutdown_offset"]).items()
         }),
+        expired=frozenset(Broker(text_of(entry)) for entry in items_of(it["expired"])),
     )
 
 

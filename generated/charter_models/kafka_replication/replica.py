@@ -42,7 +42,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "2fcb06353ee3c0bfb026"
+SPEC_DIGEST = "d83b35f41a42cdce796b"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -231,7 +231,7 @@ def end_of_epoch(
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
     it. `own` is the epoch that the replica leads in, which has no end yet.
 
-    12-replica-rules.charter:121  MODEL §3.3, S2 §6.6
+    12-replica-rules.charter:121  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -255,7 +255,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:130  MODEL §3.3, S2 §6.6
+    12-replica-rules.charter:130  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -266,7 +266,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at `parting`.
 
-    12-replica-rules.charter:140  S2 §6.6, MODEL §3.3
+    12-replica-rules.charter:140  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -456,7 +456,7 @@ class Replica:
 
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
-        # fetch/diverged  25-replica.charter:53  MODEL §3.3, S2 §6.6
+        # fetch/diverged  25-replica.charter:53  MODEL §3.2, S2 §6.6
         # The follower has to truncate first; the leader does not count what it has.
         if parting is not None:  # parts
             return [Outcome(
@@ -519,7 +519,7 @@ class Replica:
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.3
+        # take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.2
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
@@ -527,7 +527,7 @@ class Replica:
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.3"""
+        """take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.2"""
         end = truncation_point(self.world, self.log, value(got.diverging))
         after = replace(
             self,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.render.python_model.delta import Plain, delta_text, sibling_text
+from charter.render.python_model.delta import Delta, Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -68,15 +68,28 @@ def whole(selection: api.Selection, digest: str) -> Texts:
     return texts(model, model.components[0], page)
 
 
-def delta(selection: api.Selection) -> str | None:
+def bent(selection: api.Selection, module: str = "bent") -> Delta | None:
     plain = Plain("house", whole(api.Selection(), PLAIN), "House")
-    page = Page("spec/lamp.charter", BENT, "bent", "prelude", "sibling")
-    return delta_text(plain, whole(selection, BENT), page, "A sibling.\n\nBent.")
+    page = Page("spec/lamp.charter", BENT, module, "prelude", "sibling")
+    return delta(plain, whole(selection, BENT), page, "A sibling.\n\nBent.")
+
+
+def text_of(mutant: str) -> str | None:
+    found = bent(api.Selection(mutant=mutant))
+    return found and found.text
+
+
+def after(earlier: Plain, mutant: str, digest: str) -> Delta:
+    """The sibling of a sibling."""
+    page = Page("spec/lamp.charter", digest, mutant, "prelude", "sibling")
+    found = delta(earlier, whole(api.Selection(mutant=mutant), digest), page, "Another.")
+    assert found is not None
+    return found
 
 
 def modules_of_siblings() -> dict[str, str]:
     """The modules of a plain model and of two siblings."""
-    siblings = {name: delta(api.Selection(mutant=name)) for name in ("hotter", "stuck")}
+    siblings = {name: text_of(name) for name in ("hotter", "stuck")}
     return {
         "prelude": prelude_text(),
         "sibling": sibling_text(),
@@ -101,7 +114,7 @@ def python(path: Path, code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_delta_holds_what_differs_and_nothing_else() -> None:
-    bent_rule, bent_branch = (delta(api.Selection(mutant=m)) for m in ("hotter", "stuck"))
+    bent_rule, bent_branch = (text_of(m) for m in ("hotter", "stuck"))
     assert bent_rule is not None and bent_branch is not None
     assert '"""A sibling.\n\nBent.\n"""' in bent_rule
     assert "def warmer(lamp: Lamp) -> int:" in bent_rule and "class" not in bent_rule
@@ -110,7 +123,7 @@ def test_a_delta_holds_what_differs_and_nothing_else() -> None:
 
 
 def test_a_delta_leaves_out_docstrings_that_the_plain_model_has() -> None:
-    bent_rule, bent_branch = (delta(api.Selection(mutant=m)) for m in ("warmest", "stuck"))
+    bent_rule, bent_branch = (text_of(m) for m in ("warmest", "stuck"))
     assert bent_rule is not None and bent_branch is not None
     assert "def replaced_warmer(lamp: Lamp) -> int:\n    return min" in bent_rule
     assert "One step" not in bent_rule
@@ -154,4 +167,26 @@ def test_a_delta_is_refused_when_another_plain_model_stands_there(folder: Path) 
 
 
 def test_there_is_no_delta_when_the_state_is_another() -> None:
-    assert delta(api.Selection(variant="two_lamps")) is None
+    assert bent(api.Selection(variant="two_lamps")) is None
+
+
+def test_a_sibling_of_a_sibling_holds_what_differs_from_that_and_runs_it_first(
+    folder: Path,
+) -> None:
+    """`stuck` bends the operation, `hotter` a rule: one after the other, and back."""
+    stuck = bent(api.Selection(mutant="stuck"), "stuck")
+    assert stuck is not None
+    hotter = after(stuck.model, "hotter", "7" * 20)
+    again = after(hotter.model, "stuck", "8" * 20)
+    assert "class Changed2(Changed):" in hotter.text and "def warmer" in hotter.text
+    assert 'go_on(__name__, "stuck", "6' in hotter.text
+    assert "class Changed3(Changed2):" in again.text
+    for name, found in (("second", hotter), ("third", again)):
+        (folder / f"{name}.py").write_text(found.text)
+    (folder / "hotter.py").write_text(hotter.text)
+    said = [python(folder, RUN.format(name)) for name in ("stuck", "second", "third")]
+    assert [run.stdout.split("{")[0] for run in said] == [
+        "1 0 press/off ", "3 3 press/off ", "1 0 press/off ",
+    ]  # fmt: skip
+    (folder / "stuck.py").write_text(stuck.text.replace(BENT, "9" * 20))
+    assert "was made for another stuck than stands there" in python(folder, "import second").stderr

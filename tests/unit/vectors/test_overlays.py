@@ -108,7 +108,7 @@ def test_entry_of_older_releases_has_a_model_in_their_variant(tmp_path: Path) ->
     assert (old.variant, old.releases, old.package) == ("old", ("1.0.0",), "bulb_old")
     files = generate.overlay_models(generate.open_protocol(protocol), old)
     made = {Path(path).stem: text for path, text in files.items() if "/bulb_old/" in path}
-    assert set(made) == {"__init__", "stuck"}
+    assert set(made) == {"__init__", "stuck", "from_1_0_0"}
     assert "of the overlay bulbs in the variant old" in made["stuck"]
     assert "press/on" in made["stuck"], "both the variant's rule and the entry's are there"
     assert "press/off" in made["stuck"]

@@ -1,7 +1,7 @@
-"""Prints a sibling model as its difference from the plain one.
+"""Prints a sibling model as its difference from the plain one, or from another sibling.
 
 The two modules of each model are split into functions, types, constants and methods. Those that
-differ are printed in the sibling's module, which runs the plain model's modules first. This needs
+differ are printed in the sibling's module, which runs the other model's modules first. This needs
 no knowledge of the edits that made the models different.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 from charter.render.python_model.emit import PACKAGE, Page, Texts, wire_module
+from charter.render.python_model.faults import FAILS
 from charter.render.python_model.imports import (
     SIBLING_NAMES,
     import_lines,
@@ -22,23 +23,66 @@ from charter.render.python_model.imports import (
     parsed,
     with_imports,
 )
+from charter.render.python_model.line_breaks import WIDTH
 from charter.render.python_model.names import PRELUDE
 from charter.render.python_model.operations import doc_lines
-from charter.render.text import environment
+from charter.render.text import INDENT, environment
 
 CHANGED = "Changed"
-"""The name of the class in a sibling that replaces the component's class."""
+"""The name of the class in a sibling that replaces the component's class. A sibling of a sibling
+has another one, with a number."""
 
 _CONSTANTS = frozenset({"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "NEVER_ISSUED"})
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """The model that a sibling differs from: its module, its texts, and the component's class."""
+    """The model that a sibling differs from: its module, its texts, and the component's class. If
+    it is a sibling itself, `names` maps each name that it and those before it define anew to the
+    module, and `changes` counts the classes that have replaced the component's."""
 
     module: str
     texts: Texts
     klass: str
+    before: Plain | None = None
+    own: frozenset[str] = frozenset()
+    changes: int = 0
+
+    @property
+    def latest(self) -> str:
+        """The class that stands for the component."""
+        return _changed(self.changes) or self.klass
+
+    def imports(self, read: frozenset[str]) -> list[str]:
+        """The lines that import the names that are read, each from where it is defined last."""
+        if self.before:
+            mine = self.own & read
+            return [*self.before.imports(read - mine), *import_lines(self.module, mine, depth=1)]
+        model, wire = (names_defined(body) & read for body in self.texts.bodies)
+        typed = import_lines(self.module, model, depth=1)
+        return typed + import_lines(wire_module(self.module), wire, depth=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A sibling as its difference: the text of its module, and the model for those that differ from
+    it."""
+
+    text: str
+    model: Plain
+
+
+def _changed(number: int) -> str:
+    return ("", CHANGED)[number] if number < 2 else f"{CHANGED}{number}"
+
+
+def _beginning(plain: Plain, digest: str) -> str:
+    """The call that runs the other model."""
+    name = "go_on" if plain.before else "begin"
+    given = ("__name__", f'"{plain.module}"', f'"{digest}"')
+    line = f"{name}({', '.join(given)})"
+    rows = "".join(f"{INDENT}{argument},\n" for argument in given)
+    return line if len(line) <= WIDTH else f"{name}(\n{rows})"
 
 
 def sibling_text() -> str:
@@ -46,47 +90,46 @@ def sibling_text() -> str:
     return environment(PACKAGE).get_template("sibling.py.j2").render()
 
 
-def delta_text(plain: Plain, sibling: Texts, page: Page, about: str) -> str | None:
+def delta(plain: Plain, sibling: Texts, page: Page, about: str) -> Delta | None:
     """The module of a sibling whose whole text is `sibling`; `about` is its docstring.
 
-    None if the two do not differ in rules alone: if types or state differ, or an operation is
-    missing. Such a sibling needs two whole modules.
+    None if the two do not differ in rules alone: if types or state differ, or what a judge calls is
+    missing. Such a sibling differs from another model, or needs two whole modules.
     """
     base, wanted = Parts.of(plain.texts, plain.klass), Parts.of(sibling, plain.klass)
-    gone = {name for name in base.methods.keys() - wanted.methods.keys() if name[0] != "_"}
-    if base.types != wanted.types or base.state != wanted.state or gone:
+    if base.types != wanted.types or base.state != wanted.state or base.called - wanted.called:
         return None
     constants = _new(base.constants, wanted.constants)
     methods = _new(base.methods, wanted.methods)
+    changes = plain.changes + bool(methods)
+    changed = _changed(changes)
     functions = {
-        name: text.replace(f"(state: {plain.klass},", f"(state: {CHANGED},") if methods else text
+        name: text.replace(f"(state: {plain.klass},", f"(state: {changed or plain.klass},")
         for name, text in _new(base.functions, wanted.functions).items()
     }
     body = [*constants.values(), *functions.values()]
     read = names_read("\n\n".join(body))
     if methods:
-        read |= names_read("\n".join([f"class {CHANGED}:", *methods.values()])) | {plain.klass}
-    read -= constants.keys() | functions.keys()
-    model, wire = (names_defined(body) & read for body in plain.texts.bodies)
-    typed = import_lines(plain.module, model, depth=1)
-    typed += import_lines(wire_module(plain.module), wire, depth=1)
+        read |= names_read("\n".join([f"class {changed}:", *methods.values()]))
+        read |= {plain.klass, plain.latest}
+    own = frozenset(constants.keys() | functions.keys() | ({changed} if methods else set()))
     rendered = (
         environment(PACKAGE)
         .get_template("delta.py.j2")
         .render(
             page=page,
             plain=plain,
-            digest=base.digest,
+            begin=_beginning(plain, base.digest),
             title="\n".join(doc_lines(about)),
-            names="\n".join(typed),
+            names="\n".join(plain.imports(frozenset(read) - own)),
             constants=[*constants.values()],
             functions=[*functions.values()],
             methods=[*methods.values()],
-            klass=plain.klass,
-            changed=CHANGED,
+            changed=changed,
         )
     )
-    return with_imports(rendered, {page.prelude: PRELUDE, page.sibling: SIBLING_NAMES})
+    text = with_imports(rendered, {page.prelude: PRELUDE, page.sibling: SIBLING_NAMES})
+    return Delta(text, Plain(page.module, sibling, plain.klass, plain, own, changes))
 
 
 def _new(base: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
@@ -158,6 +201,13 @@ class Parts:
                     case _:
                         pass
         return cls(types, constants, functions, state, methods)
+
+    @property
+    def called(self) -> frozenset[str]:
+        """What a judge calls: the operations, and the function that knows faults. Only that one
+        calls the method for the faults of an operation."""
+        operations = (m for m in self.methods if m[0] != "_" and not m.endswith(FAILS))
+        return frozenset({*operations, *({"fails"} & self.functions.keys())})
 
     @property
     def digest(self) -> str:

@@ -11,6 +11,9 @@ from charter.render.python_model.names import Names
 from charter.render.python_model.operations import OperationPrinter, locals_of
 from charter.render.python_model.pieces import TRUE
 
+FAILS = "_fails"
+"""How the names of these methods end."""
+
 
 def has_faults(operation: n.Operation) -> bool:
     """Whether an overlay entry has added faults to an operation."""
@@ -19,7 +22,7 @@ def has_faults(operation: n.Operation) -> bool:
 
 def fails_name(names: Names, operation: n.Operation) -> str:
     """The name of the method that lists the faults of an operation."""
-    return names.attribute(f"{operation.name}_fails")
+    return names.attribute(f"{operation.name}{FAILS}")
 
 
 def print_fails(printer: OperationPrinter, operation: n.Operation) -> None:

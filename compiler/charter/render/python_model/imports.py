@@ -9,7 +9,7 @@ from functools import lru_cache
 from charter.render.python_model.line_breaks import WIDTH
 from charter.render.text import INDENT
 
-SIBLING_NAMES = frozenset({"begin", "instead_of"})
+SIBLING_NAMES = frozenset({"begin", "go_on", "instead_of"})
 """The names that a sibling imports to modify the plain model."""
 _IMPORTS = "@imports@"
 _STANDARD = {

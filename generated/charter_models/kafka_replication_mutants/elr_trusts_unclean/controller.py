@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "ee0750e53a7d1d4c0d2e"
+SPEC_DIGEST = "1a039ac17be546a26a19"
 
 
 def eligible_after(

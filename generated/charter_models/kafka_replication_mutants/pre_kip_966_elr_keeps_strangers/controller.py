@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e220c780e1fd6407fd95"
+SPEC_DIGEST = "71a9165845ea6c6be54a"
 
 
 def default_config() -> Config:

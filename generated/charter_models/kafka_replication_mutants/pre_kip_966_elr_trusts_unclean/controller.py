@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "4f92777211f1d1b2acbd"
+SPEC_DIGEST = "902f2424bae83ca88626"
 
 
 def default_config() -> Config:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "110c633c4e57a01f260f"
+SPEC_DIGEST = "72c2a12f8b52de50174a"
 
 
 def default_config() -> Config:

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "b1db9e665d2ae7451dad"
+SPEC_DIGEST = "7fd15d06f929e88c7845"
 
 
 def replaced_without_broker(
@@ -68,7 +68,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:153"""
+    """overlay.charter:169"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -99,7 +99,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:144"""
+    """overlay.charter:160"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -110,7 +110,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:162"""
+    """overlay.charter:178"""
     if slot is None:
         return None
     return finished(
@@ -125,16 +125,16 @@ class Changed(Controller):
     __slots__ = ()
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:237  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:252  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:174
+        # unregister/removed  overlay.charter:190
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:174"""
+        """unregister/removed  overlay.charter:190"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -166,6 +166,7 @@ class Changed(Controller):
                             for t in self.world.topics
                         }),
                         registration=left_now,
+                        expired=self.expired - {broker},
                     )
                     allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
@@ -176,7 +177,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:378  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:398  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -185,12 +186,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:383  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:403  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:198
+        # elect_leader/preferred_unavailable  overlay.charter:215
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -201,7 +202,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:206
+        # elect_leader/preferred  overlay.charter:223
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -210,11 +211,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:215
+        # elect_leader/nobody  overlay.charter:232
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:405  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:425  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -223,7 +224,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:198"""
+        """elect_leader/preferred_unavailable  overlay.charter:215"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -244,7 +245,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:206"""
+        """elect_leader/preferred  overlay.charter:223"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -261,7 +262,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:215"""
+        """elect_leader/nobody  overlay.charter:232"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -273,14 +274,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:222
+        # balance_leaders/balanced  overlay.charter:239
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:222"""
+        """balance_leaders/balanced  overlay.charter:239"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

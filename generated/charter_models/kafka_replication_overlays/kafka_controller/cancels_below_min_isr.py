@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "320ad184020cfb6b134d"
+SPEC_DIGEST = "75b55d7c6f2dd8ef01da"
 
 
 @instead_of(Controller)
@@ -40,14 +40,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:519  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:523  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -60,7 +60,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:529  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -69,5 +69,5 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:533  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -4,8 +4,8 @@
 """The entry completes_below_min_isr of the overlay kafka_controller.
 
 suspected_defect, releases from 4.3.0 on (S2 §6.7), because: It completes although a replica
-of the target is not in sync, and leaves an ISR smaller than min.insync.replicas: writes with
-acks=all stop.
+of the target is not in sync, or the target has fewer replicas than min.insync.replicas: the
+ISR is smaller than that, and writes with acks=all stop.
 
 What differs from the plain model.
 """
@@ -19,15 +19,15 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "d3e6a6fc5212c871475e"
+SPEC_DIGEST = "8b33e1e3a4226ce84142"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:108
+    overlay.charter:109
     """
     rest = isr - p.removing
     return (

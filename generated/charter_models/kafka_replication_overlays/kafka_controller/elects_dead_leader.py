@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "8398983475ffdcfd41ad"
+SPEC_DIGEST = "6f507be9aceb51e4f3e3"
 
 
 def last_known_elr_after(

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "3d274ee7d3eadd6ff2b6"
+SPEC_DIGEST = "17a60713996fe4ff3d35"
 
 
 @instead_of(Controller)
@@ -65,6 +65,7 @@ class Changed(Controller):
                 below_shutdown_offset=below_after_unfencing(
                     self.world, broker, self.below_shutdown_offset
                 ),
+                expired=self.expired - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",

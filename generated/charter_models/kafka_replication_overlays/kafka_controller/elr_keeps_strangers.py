@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "eda7e5e97d3cf4155835"
+SPEC_DIGEST = "f24465330b02da1f9308"
 
 
 def eligible_after(
@@ -33,7 +33,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:259
+    overlay.charter:276
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -61,6 +61,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:265
+    overlay.charter:282
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

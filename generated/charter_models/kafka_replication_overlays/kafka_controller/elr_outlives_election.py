@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "803ae8c7d2ef694ddeb4"
+SPEC_DIGEST = "ae24ca592d829bbc36ea"
 
 
 def elected(

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "f211a6971985d5aa08e6"
+SPEC_DIGEST = "9ed736d2a67389859b8c"
 
 
 def replaced_complete(
@@ -59,7 +59,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:312"""
+    """overlay.charter:329"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -102,7 +102,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -112,18 +112,19 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:44
-        # The broker is fenced, but its old session may not have expired. The texts do not say
-        # whether the controller waits for that.
+        # register/session_lives  20-controller.charter:47
+        # The broker is fenced, but its registration has not expired, as far as the controller
+        # knows. The texts do not say whether it waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
+            and broker not in self.expired  # waits
         ):
             allowed.append(Outcome(
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -131,7 +132,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:318
+        # register/unclean  overlay.charter:335
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -140,9 +141,10 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:76  S2 §6.5.1
+        # register/again  20-controller.charter:83  S2 §6.5.1
         # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
-        return [Outcome("register/again", Registered(value(known).epoch), self)]
+        after = replace(self, expired=self.expired - {broker})
+        return [Outcome("register/again", Registered(value(known).epoch), after)]
 
     def _register_unclean(
         self,
@@ -150,7 +152,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:318"""
+        """register/unclean  overlay.charter:335"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -170,17 +172,23 @@ class Changed(Controller):
                         for t in self.world.topics
                     }),
                     registration=registered_now,
+                    expired=self.expired - {broker},
                     last_broker_epoch=epoch,
                 )
                 allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:553
+        # set_min_isr/same  20-controller.charter:567  DOC Eligible Leader Replicas
+        # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
-            return self._set_min_isr_same()
+            after = replace(
+                self,
+                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
+            )
+            return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:558  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:573  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -191,13 +199,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:577  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:592  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:584  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:599  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "d010124f864c8b1025f4"
+SPEC_DIGEST = "0d0597ae0360895e5ced"
 
 
 def below_after_registering(
@@ -70,7 +70,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -80,18 +80,19 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:44
-        # The broker is fenced, but its old session may not have expired. The texts do not say
-        # whether the controller waits for that.
+        # register/session_lives  20-controller.charter:47
+        # The broker is fenced, but its registration has not expired, as far as the controller
+        # knows. The texts do not say whether it waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
+            and broker not in self.expired  # waits
         ):
             allowed.append(Outcome(
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -99,7 +100,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:62  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -108,10 +109,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:378
+        # register/again  overlay.charter:396
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
+            expired=self.expired - {broker},
         )
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -127,11 +129,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:97
+        # heartbeat/unregistered  20-controller.charter:107
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:101  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:111  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -145,40 +147,40 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:107  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:117  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
             and not want_shut_down  # running
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
             return [Outcome(
                 "heartbeat/stays_fenced",
                 Alive(caught_up=caught_up, fenced=True, should_shut_down=False),
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:117  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:128  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:125  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:137  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:137  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:150  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:145  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:158  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -192,7 +194,8 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:153  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:166  S3 Preferred leader and leader
+        # failover, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -201,7 +204,8 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:166  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:179  MODEL §8.3, S3 Preferred leader and
+        # leader failover
         if (
             not leads  # idle
             and (
@@ -221,7 +225,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:179
+        # heartbeat/waits_unsure  20-controller.charter:192
         # After a failover, or once it was unfenced again, the controller does not know for whom it
         # waits.
         if (
@@ -235,7 +239,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:186
+        # heartbeat/fenced_unsure  20-controller.charter:199
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -247,7 +251,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:199  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:212  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",

@@ -7,6 +7,7 @@ Applied:
 
     elects_dead_leader
     completes_with_whole_target
+    completes_in_old_epoch
     any_change_does_all
     elr_keeps_strangers
     cancels_below_min_isr
@@ -18,6 +19,7 @@ Applied:
     forgets_who_is_stopping
     stranger_has_no_directory
     cleared_elr_stays_in_index
+    missing_epoch_is_right
 
 What differs from the plain model.
 """
@@ -77,13 +79,12 @@ if TYPE_CHECKING:
         touched,
         with_cleared_elr,
         with_last_known_elr,
-        with_new_isr,
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "4d6c711ce15e37fae897"
+SPEC_DIGEST = "58be71e19bcb1a86972f"
 
 
 def eligible_after(
@@ -95,7 +96,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:259
+    overlay.charter:276
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -133,7 +134,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:312"""
+    """overlay.charter:329"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -160,7 +161,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:265
+    overlay.charter:282
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -222,16 +223,78 @@ def elected(
     return bumped(p, with_last_known_elr(p, next_, suspect, config))
 
 
+def replaced_with_new_isr(
+    p: Partition,
+    isr: frozenset[Broker],
+    leader: Broker | None,
+    recovering: bool,
+    config: Config,
+) -> Partition:
+    complete_ = reassignment_done(p, isr, config)
+    replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
+    synced = isr - p.removing if complete_ else isr
+    shaped = replace(
+        p,
+        replicas=replicas,
+        adding=frozenset() if complete_ else p.adding,
+        removing=frozenset() if complete_ else p.removing,
+        isr=synced,
+        elr=eligible_after(p, replicas, synced, frozenset(), config),
+        leader=leader,
+        recovering=recovering,
+    )
+    next_ = with_last_known_elr(p, shaped, frozenset(), config)
+    if complete_:
+        return replace(
+            next_,
+            leader_epoch=bump(p.leader_epoch),
+            partition_epoch=bump(p.partition_epoch),
+        )
+    return bumped(p, next_)
+
+
+def with_new_isr(
+    p: Partition,
+    isr: frozenset[Broker],
+    leader: Broker | None,
+    recovering: bool,
+    config: Config,
+) -> Partition:
+    """Also called `completeReassignmentIfNeeded`.
+
+    overlay.charter:144
+    """
+    if len(p.removing) > 0:
+        return replaced_with_new_isr(p, isr, leader, recovering, config)
+    return bumped(
+        p,
+        replace(
+            replaced_with_new_isr(p, isr, leader, recovering, config),
+            leader_epoch=p.leader_epoch,
+            partition_epoch=p.partition_epoch,
+        ),
+    )
+
+
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:121
+    overlay.charter:122
     """
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0
         and frozenset(p.replicas) - p.removing <= isr
     )
+
+
+def without_epoch(
+    p: Partition,
+    isr: frozenset[Broker],
+    isr_epochs: Map[Broker, BrokerEpoch | None],
+) -> frozenset[Broker]:
+    """overlay.charter:475  KIP 903"""
+    return frozenset()
 
 
 def replaced_without_broker(
@@ -255,7 +318,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:153"""
+    """overlay.charter:169"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -293,7 +356,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:354
+    overlay.charter:372
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -307,7 +370,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:352"""
+    """overlay.charter:370"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -378,7 +441,7 @@ def below_after_registering(
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:144"""
+    """overlay.charter:160"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -389,7 +452,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:162"""
+    """overlay.charter:178"""
     if slot is None:
         return None
     return finished(
@@ -440,7 +503,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -450,18 +513,19 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:44
-        # The broker is fenced, but its old session may not have expired. The texts do not say
-        # whether the controller waits for that.
+        # register/session_lives  20-controller.charter:47
+        # The broker is fenced, but its registration has not expired, as far as the controller
+        # knows. The texts do not say whether it waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
+            and broker not in self.expired  # waits
         ):
             allowed.append(Outcome(
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -469,7 +533,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:318
+        # register/unclean  overlay.charter:335
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -478,10 +542,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:378
+        # register/again  overlay.charter:396
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
+            expired=self.expired - {broker},
         )
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -491,7 +556,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:318"""
+        """register/unclean  overlay.charter:335"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -511,6 +576,7 @@ class Changed(Controller):
                         for t in self.world.topics
                     }),
                     registration=registered_now,
+                    expired=self.expired - {broker},
                     last_broker_epoch=epoch,
                 )
                 allowed.append(Outcome("register/unclean", Registered(epoch), after))
@@ -528,11 +594,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:97
+        # heartbeat/unregistered  20-controller.charter:107
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:101  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:111  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -546,40 +612,40 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:107  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:117  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
             and not want_shut_down  # running
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
             return [Outcome(
                 "heartbeat/stays_fenced",
                 Alive(caught_up=caught_up, fenced=True, should_shut_down=False),
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:117  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:128  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:125  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:137  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:137  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:150  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:145  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:158  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -593,7 +659,8 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:153  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:166  S3 Preferred leader and leader
+        # failover, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -602,7 +669,8 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:166  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:179  MODEL §8.3, S3 Preferred leader and
+        # leader failover
         if (
             not leads  # idle
             and (
@@ -622,7 +690,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:179
+        # heartbeat/waits_unsure  20-controller.charter:192
         # After a failover, or once it was unfenced again, the controller does not know for whom it
         # waits.
         if (
@@ -636,7 +704,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:186
+        # heartbeat/fenced_unsure  20-controller.charter:199
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -648,7 +716,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:199  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:212  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
@@ -680,6 +748,7 @@ class Changed(Controller):
                 below_shutdown_offset=below_after_unfencing(
                     self.world, broker, self.below_shutdown_offset
                 ),
+                expired=self.expired - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -689,16 +758,16 @@ class Changed(Controller):
         return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:237  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:252  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:174
+        # unregister/removed  overlay.charter:190
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:174"""
+        """unregister/removed  overlay.charter:190"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -730,6 +799,7 @@ class Changed(Controller):
                             for t in self.world.topics
                         }),
                         registration=left_now,
+                        expired=self.expired - {broker},
                     )
                     allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
@@ -740,7 +810,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:378  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:398  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -749,12 +819,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:383  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:403  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:198
+        # elect_leader/preferred_unavailable  overlay.charter:215
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -765,7 +835,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:206
+        # elect_leader/preferred  overlay.charter:223
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -774,11 +844,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:215
+        # elect_leader/nobody  overlay.charter:232
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:405  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:425  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -787,7 +857,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:198"""
+        """elect_leader/preferred_unavailable  overlay.charter:215"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -808,7 +878,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:206"""
+        """elect_leader/preferred  overlay.charter:223"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -825,7 +895,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:215"""
+        """elect_leader/nobody  overlay.charter:232"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -837,14 +907,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:222
+        # balance_leaders/balanced  overlay.charter:239
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:222"""
+        """balance_leaders/balanced  overlay.charter:239"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -879,14 +949,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:519  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:523  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -903,7 +973,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:529  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -912,15 +982,20 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:533  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:553
+        # set_min_isr/same  20-controller.charter:567  DOC Eligible Leader Replicas
+        # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
-            return self._set_min_isr_same()
+            after = replace(
+                self,
+                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
+            )
+            return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:558  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:573  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -931,13 +1006,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:577  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:592  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:584  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:599  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

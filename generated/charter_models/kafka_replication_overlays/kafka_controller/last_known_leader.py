@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "0c25ba08449354cd87a2"
+SPEC_DIGEST = "2411f912fd049ce619ad"
 
 
 def last_known_elr_after(

@@ -21,9 +21,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "08cf7000fc26256ae2af"
+SPEC_DIGEST = "a6988f155fb4e8fb3529"
 
 
 def replaced_with_reassignment(
@@ -46,7 +46,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:354
+    overlay.charter:372
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -60,5 +60,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:352"""
+    """overlay.charter:370"""
     return frozenset(p.replicas) - frozenset(target)

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "fe70e6f0c4c4be665f00"
+SPEC_DIGEST = "ca997b8f276b08966f49"
 
 
 def default_config() -> Config:
@@ -75,7 +75,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -85,18 +85,19 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:44
-        # The broker is fenced, but its old session may not have expired. The texts do not say
-        # whether the controller waits for that.
+        # register/session_lives  20-controller.charter:47
+        # The broker is fenced, but its registration has not expired, as far as the controller
+        # knows. The texts do not say whether it waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
+            and broker not in self.expired  # waits
         ):
             allowed.append(Outcome(
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -104,7 +105,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:62  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -113,11 +114,12 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:432
+        # register/again  overlay.charter:452
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
             registration=self.registration.put(broker, replace(value(known), epoch=epoch)),
+            expired=self.expired - {broker},
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2a2797811bbaca10cfa3"
+SPEC_DIGEST = "3e524065b58abefbbf35"
 
 
 def default_config() -> Config:
@@ -48,14 +48,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:519  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:523  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -68,7 +68,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:529  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -77,7 +77,7 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:533  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "69aecea1b56a211debf0"
+SPEC_DIGEST = "6daddab677bf82091a4c"
 
 
 def default_config() -> Config:
@@ -44,7 +44,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:133
+    overlay.charter:134
     """
     return (
         len(p.adding | p.removing) > 0

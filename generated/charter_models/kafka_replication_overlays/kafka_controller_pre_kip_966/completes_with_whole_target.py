@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ccef180d60ad5bd4f5cb"
+SPEC_DIGEST = "34dbb0669f22a475b9e8"
 
 
 def default_config() -> Config:
@@ -43,7 +43,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:121
+    overlay.charter:122
     """
     return (
         len(p.adding | p.removing) > 0

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "0cfa4df9667f53422c6e"
+SPEC_DIGEST = "f7bd368ca40fe6105fa6"
 
 
 def default_config() -> Config:
@@ -76,6 +76,7 @@ class Changed(Controller):
                 below_shutdown_offset=below_after_unfencing(
                     self.world, broker, self.below_shutdown_offset
                 ),
+                expired=self.expired - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "029d3131e3bb46d36fd9"
+SPEC_DIGEST = "bd6b5127c759391ffe03"
 
 
 def default_config() -> Config:

@@ -35,15 +35,24 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "41ae6893aa82bdd0d9dc"
+SPEC_DIGEST = "2e61be6dee755fa12dab"
 
 
 def default_config() -> Config:
     """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
+
+
+def without_epoch(
+    p: Partition,
+    isr: frozenset[Broker],
+    isr_epochs: Map[Broker, BrokerEpoch | None],
+) -> frozenset[Broker]:
+    """overlay.charter:486  KIP 903"""
+    return frozenset()
 
 
 @instead_of(Controller)
@@ -72,49 +81,49 @@ class Changed(Controller):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:282  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:299  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:286  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:303  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:289  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:306  S2 §6.3
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:296  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:313  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:303  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:320  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:310
+        # alter_partition/impossible_isr  20-controller.charter:327
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:318  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:335  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -122,18 +131,25 @@ class Changed(Controller):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:325  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:342  S2 §6.5.1, KIP 841, KIP 903
         if any(r not in active(self.world, self.registration) for r in isr):  # unfit
             allowed.append(Outcome(
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
+
+        # alter_partition/epoch_missing  20-controller.charter:349  S2 §6.5.1, MODEL §2.9
+        if (
+            found is not None  # known
+            and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
+        ):
+            allowed += self._alter_partition_epoch_missing()
         if allowed:
             return allowed
 
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:335  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:359  MODEL §4.2, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -141,11 +157,11 @@ class Changed(Controller):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:346  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:370  MODEL §4.2
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:361  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:381  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "fb7f3661e777bf16b2bc"
+SPEC_DIGEST = "63450b917bcdf81faefe"
 
 
 def default_config() -> Config:
@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:354
+    overlay.charter:372
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -76,7 +76,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:352"""
+    """overlay.charter:370"""
     return frozenset(p.replicas) - frozenset(target)
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
+begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7fd6c0081aa83a4db3cd"
+SPEC_DIGEST = "3438db96033c95964952"
 
 
 def default_config() -> Config:

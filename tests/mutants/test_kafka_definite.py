@@ -1,0 +1,73 @@
+"""Where a text is definite, the controller's charter allows nothing else. A scenario shows only
+that something may happen: here each one claims what must not happen, and fails, beside one that
+differs in the claim and comes about."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.core import nodes as n
+from charter.diagnostics import Source
+from charter.semantics.scenario import ScenarioFails, follow
+
+SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
+STARTS = "do register(r3, true, none) -> {}"
+GROWN = """do reassign(t, <r1, r2, r3>) -> begun
+  include completes_with({{r1, r2, r3}}, leader: r1, joining: r3)
+  expect value(partition[t]).leader_epoch == {}"""
+CLEARED = """do session_expires(r2) -> fenced
+  do set_min_isr(2) -> same
+  expect stands(partition[t], present(r1), {{r1}}, {})"""
+
+NEVER = {
+    "an expired registration is refused": "do session_expires(r3) -> fenced\n  "
+    + STARTS.format("session_lives"),
+    "a session that times out later is refused": "do heartbeat(r3, 3, true, want_fence: true) "
+    "-> fenced\n  do session_expires(r3) -> idle\n  " + STARTS.format("session_lives"),
+    "a completed reassignment keeps its leader epoch": GROWN.format(0),
+    "the same minimum keeps the ELR": CLEARED.format("{r2}"),
+}
+MAYBE = {
+    "an expired registration is renewed": "do session_expires(r3) -> fenced\n  "
+    + STARTS.format("unclean"),
+    "a broker that asked to be fenced is refused": "do heartbeat(r3, 3, true, want_fence: true) "
+    "-> fenced\n  " + STARTS.format("session_lives"),
+    "a fenced broker that was heard from is refused": "do session_expires(r3) -> fenced\n  "
+    "do heartbeat(r3, 3, false) -> stays_fenced\n  " + STARTS.format("session_lives"),
+    "a new controller does not know what has expired": "do session_expires(r3) -> fenced\n  "
+    "do failover() -> replayed\n  " + STARTS.format("session_lives"),
+    "a completed reassignment starts a leader epoch": GROWN.format(1),
+    "the same minimum clears the ELR": CLEARED.format("{}"),
+}
+
+
+def scenario(title: str, lines: str) -> str:
+    replicas = "<r1, r2, r3>" if "register" in lines else "<r1, r2>"
+    head = f'scenario "{title}" of controller like three_brokers({replicas}) cites silent {{'
+    return f"{head}\n  {lines}\n}}\n"
+
+
+@cache
+def model() -> n.Model:
+    told = "\n".join(scenario(title, lines) for title, lines in (NEVER | MAYBE).items())
+    extra = Source("more.charter", "protocol kafka.replication\n\n" + told)
+    return api.Charter([*api.read_sources(SPEC), extra]).model()
+
+
+def named(title: str) -> n.Scenario:
+    return next(s for s in model().scenarios if s.title == title)
+
+
+@pytest.mark.parametrize("title", NEVER)
+def test_nothing_else_is_allowed_where_a_text_is_definite(title: str) -> None:
+    with pytest.raises(ScenarioFails):
+        follow(model(), named(title))
+
+
+@pytest.mark.parametrize("title", MAYBE)
+def test_what_the_texts_say_or_leave_open_is_allowed(title: str) -> None:
+    assert follow(model(), named(title))
