@@ -98,3 +98,34 @@ def test_a_system_answers_as_the_definition_does() -> None:
     machine: Machine = found.search.program.plan.machine
     tally = compare(found, machine, 1)
     assert tally.states > 100 and tally.moves > 500
+
+
+UNNAMED = """protocol test.unnamed
+sort Seat
+union Place { free, held(left: bool), sold(to: Seat, price: int 0..2) }
+component office {
+  state seat: map Seat -> Place = [s in Seat: free]
+  operation put(s: Seat, place: Place) -> bool {
+    branch twice when some x, sold(_, _) in seat: x != s  reply false
+    branch done { seat[s]' = place  reply true }
+  }
+  operation ask() -> int 0..2 {
+    branch none_sold when not exactly one x, sold(_, _) in seat: true  reply 0
+    branch price reply price()
+  }
+}
+fun price() of office -> int 0..2 =
+  match seat[the x, sold(_, _) in seat: true] { held(_) -> 1  sold(_, p) -> p  free -> 2 }
+witness sells of office: took ask/price
+instance tiny of office { Seat = 2 }
+"""
+
+
+def test_parameters_without_a_name_are_told_apart_in_nested_matches(tmp_path: Path) -> None:
+    model = api.load_text(UNNAMED)
+    found = natively(model, model.instances[0])
+    module = import_model(model, model.components[0], tmp_path, "unnamed")
+    beside = Compared.beside(found.search.program.plan.machine, {"office": module})
+    tally = compare(found, beside, 1)
+    assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
+    assert tally.moves > 20

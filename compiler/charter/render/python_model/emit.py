@@ -315,8 +315,9 @@ class ComponentPrinter:
                 if isinstance(e.subject.type, t.Union):
                     fields = zip(printer.params(case.tag), case.names, strict=True)
                     inside = ", ".join(
-                        f"{self.names.attribute(name)}={printer.local(local)}"
+                        f"{self.names.attribute(name)}={printer.bound(local)}"
                         for name, local in fields
+                        if not local.startswith("_")
                     )
                     out.line(f"case {self.names.cases[case.tag]}({inside}):")
                 else:
