@@ -67,6 +67,13 @@ def test_step_is_that_of_the_initial_state_when_an_adapter_breaks_on_every_quest
     assert found.json() == {"step": 0, "operation": "", "args": None}
 
 
+def test_finding_that_does_not_repeat_alone_says_so(ran):
+    code, out, _ = ran("leaks", "--json")
+    (found,) = [one for one in json.loads(out)["summary"]["findings"] if not one["entry"]]
+    assert code == 1 and not found["shrunk"]
+    assert found["sentence"].startswith("asked alone, the vector conforms: the adapter keeps state")
+
+
 def test_replay_shows_what_the_vector_asks_when_the_adapter_broke(ran, called):
     ran("crash", "--limit", "12", "--out", "run")
     out = ran("crash", "--limit", "12", "--out", "run")[1]

@@ -78,6 +78,12 @@ def test_nothing_is_asked_after_the_first_finding_and_what_failed_comes_first(ra
     assert (code, told["summary"]["complete"]) == (0, True)
 
 
+def test_first_failure_of_the_adapter_ends_a_run_with_x(ran):
+    _, told = ran("crash", "-x")
+    verdicts = told["summary"]["verdicts"]
+    assert verdicts["crashed"] > 0 and sum(verdicts.values()) < 121
+
+
 def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tmp_path):
     """A suite that was made again may have none of the vectors that failed."""
     ran("wrong_error", "--limit", "60")

@@ -26,6 +26,9 @@ BATCH = 64
 _IN_FLIGHT = 2
 HOPELESS = 100
 """Questions in a row that break an adapter before it is given up."""
+LEAST_PATIENCE = 0.1
+"""The least part of the deadlines that an adapter has after it timed out: each question that times
+out halves them, since the run is not fine any more, and others probably hang, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class Session:
         self._asked = 0
         self._size = 1
         self._fresh = True
+        self._patience = 1.0
         self._broken_in_a_row = 0
         self._unsupported: dict[str, str] = {}
 
@@ -121,7 +125,8 @@ class Session:
         for item in items:
             self._asked += 1
             asked.append(SentQuestion(item.id, f"{self._nonce}-{self._asked}", item.question))
-        self.connection.send(asked, min(self.deadlines.batch, self.deadlines.one * len(items)))
+        whole = min(self.deadlines.batch, self.deadlines.one * len(items))
+        self.connection.send(asked, whole * self._patience)
 
     def _collect(self, waiting: deque[list[VectorItem]]) -> Iterator[Judgement]:
         items = waiting.popleft()
@@ -162,6 +167,8 @@ class Session:
     def _broke_alone(self, item: VectorItem, answer: AdapterBroken) -> Judgement:
         """The verdict about a question that broke the adapter, which is started again."""
         self._broken_in_a_row += 1
+        if answer.kind is Kind.TIMED_OUT:
+            self._patience = max(self._patience / 2, LEAST_PATIENCE)
         if self._broken_in_a_row >= HOPELESS:
             raise Incomplete(
                 f"the adapter broke on {HOPELESS} questions in a row, the last time like this:"

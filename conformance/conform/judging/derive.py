@@ -40,7 +40,8 @@ def difference(item: VectorItem, model: JudgeModel) -> str:
     except Unresolved as error:
         return f"a reference leads nowhere: {error}"
     except (LookupError, ValueError, TypeError, AttributeError) as error:
-        return f"the model fails ({type(error).__name__}: {error})"
+        why = f"{type(error).__name__}: {error}"
+        return f"the generated model fails ({why}): a bug of conform, or the suite was changed"
 
 
 def _difference(question: dict[str, Json], answer: dict[str, Json], model: JudgeModel) -> str:

@@ -14,7 +14,7 @@ import orjson
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.resolve import is_reference
-from charter.formats.verdict import Deviation
+from charter.formats.verdict import Deviation, Kind
 from conform.adapters.session import Session
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging.answer import CannotAnswer, answer_of
@@ -31,6 +31,11 @@ MOST_FINDINGS = 10
 """The most findings of a run that are shrunk, the gravest."""
 MOST = 200
 """The most questions that one finding is shrunk with."""
+ALONE = (
+    "asked alone, the vector conforms: the adapter keeps state of an earlier question, or answers"
+    " otherwise each time; in the run"
+)
+"""What is said of a finding that does not repeat, before what it is."""
 
 Question = dict[str, Json]
 _RANGE = re.compile(r"int (-?[0-9]+)\.\.")
@@ -91,6 +96,12 @@ class Shrinker:
         row = deviation_row(shown)
         return Shrunk(best, before, side_by_side(row), sentence(row))
 
+    def conforms(self, item: VectorItem) -> bool:
+        """Whether the vector conforms when it is asked alone. Raises `CannotStart`."""
+        self.session.connection.restart()
+        (judgement,) = self.session.run([item])
+        return judgement.assessments[0].verdict.kind is Kind.CONFORMS
+
     def _shows(self, question: Question, finding: str) -> Deviation | None:
         """The first deviation of the finding when the target is asked, if there is one."""
         if self.asked >= MOST:
@@ -116,21 +127,26 @@ def with_shrunk(
     new = [one for one in findings if one.new][:MOST_FINDINGS]
     if not new or not context.model or not context.reference:
         return tuple(findings)
-    found: dict[str, Shrunk] = {}
+    found: dict[str, RunFinding] = {}
     with contextlib.suppress(CannotStart, Incomplete), contextlib.ExitStack() as stack:
         session = started(context)
         stack.callback(session.connection.close)
         shrinker = Shrinker(session, load(context.model), _lowest(suite.manifest.consts))
         for one in new:
-            shrunk = shrinker.shrink(one.id, item_of(suite.find(one.vector)))
-            if shrunk is not None:
-                found[one.id] = shrunk
-    return tuple(
-        replace(one, shrunk=found[one.id].json(), sentence=found[one.id].sentence)
-        if one.id in found
-        else one
-        for one in findings
-    )
+            if found:
+                session.connection.restart()  # the adapter may keep state of other questions
+            found[one.id] = _smaller_finding(one, shrinker, item_of(suite.find(one.vector)))
+    return tuple(found.get(one.id, one) for one in findings)
+
+
+def _smaller_finding(finding: RunFinding, shrinker: Shrinker, item: VectorItem) -> RunFinding:
+    """A finding with a smaller question, or with the remark that its vector does not show it."""
+    shrunk = shrinker.shrink(finding.id, item)
+    if shrunk is not None:
+        return replace(finding, shrunk=shrunk.json(), sentence=shrunk.sentence)
+    if shrinker.conforms(item):
+        return replace(finding, sentence=f"{ALONE}, {finding.sentence}")
+    return finding
 
 
 def _lowest(consts: Mapping[str, str]) -> dict[str, int]:

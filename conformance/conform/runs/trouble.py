@@ -13,7 +13,8 @@ from charter.formats.verdict import STDERR, Kind
 from conform.judging.relabel import key
 from conform.storage.store import RunFolder
 
-_FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
+FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
+"""The verdicts that say that the adapter failed."""
 STEP = re.compile(r"^step [0-9]+: ")
 """How a detail begins that names the step."""
 _MOST = 20
@@ -38,7 +39,7 @@ class _Failure:
 def adapter_trouble(folder: RunFolder) -> list[Json]:
     """How the adapter failed, most frequent first: kind, the detail and the id of one vector, and
     the number of vectors. Details that differ only in the step or in stderr are one."""
-    failed = pc.field("kind").isin([str(kind) for kind in _FAILED])
+    failed = pc.field("kind").isin([str(kind) for kind in FAILED])
     rows = folder.table("verdicts", ["id", "kind", "detail"], failed)
     found: dict[tuple[str, str], _Failure] = {}
     for row in rows.sort_by("id").to_pylist():

@@ -159,6 +159,22 @@ class WrongError(Fake):
         return {"case": "rejected", "error": "NOT_LEADER"} if nobody else reply
 
 
+class Leaks(Fake):
+    """Says NOT_LEADER where nobody can be elected, if an earlier question had a failover."""
+
+    failed = leaked = False
+
+    def start(self, question):
+        self.leaked |= self.failed
+        super().start(question)
+
+    def perform(self, operation, args):
+        self.failed |= operation == POISON
+        reply = super().perform(operation, args)
+        nobody = self.leaked and reply == {"case": "rejected", "error": "NOBODY"}
+        return {"case": "rejected", "error": "NOT_LEADER"} if nobody else reply
+
+
 class Noisy(Fake):
     def start(self, question):
         sys.stderr.write("WARN nothing to see here\n" * 5000)
@@ -358,7 +374,7 @@ KINDS = {
     "mistyped": Mistyped, "misnamed": Misnamed, "wrong_error": WrongError,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
-    "unversioned": Unversioned,
+    "unversioned": Unversioned, "leaks": Leaks,
 }  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def test_model_that_fails_has_no_answer():
     item = item_of(vector(("register", {"node": "n1"}), ("expire", {"node": "n1"})))
     from tests.support.toy import has_a_bug
 
-    assert "the model fails (KeyError" in difference(item, has_a_bug)
+    assert "the generated model fails (KeyError" in difference(item, has_a_bug)
 
 
 def context(reference=True):

@@ -60,3 +60,9 @@ def test_first_question_is_not_asked_twice_when_it_breaks_the_adapter():
     sent, *_ = judged(0)
     assert [size for size, _ in sent[:4]] == [1, 1, 1, 1]
     assert sum(size for size, _ in sent) == 101  # the second is lost with the first
+
+
+def test_deadlines_are_shorter_after_a_question_timed_out():
+    sent, *_ = judged(0)
+    assert sent[0][1] == QUICK.one
+    assert {seconds for _, seconds in sent[2:]} == {QUICK.one / 2, QUICK.batch / 2}

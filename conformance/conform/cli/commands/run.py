@@ -84,7 +84,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", default="", metavar="BRANCH", dest="branch", help=branch)
     last = "judge what failed in earlier runs of the target; all if nothing did"
     parser.add_argument("--last-failed", action="store_true", help=last)
-    first = "stop after the first new finding; judges in one process"
+    first = "stop after the first new finding or failure of the adapter; judges in one process"
     parser.add_argument("-x", action="store_true", dest="first", help=first)
 
 

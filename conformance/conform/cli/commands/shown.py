@@ -41,7 +41,7 @@ def show(finished: Finished) -> None:
     wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
     out("")
     _show_canaries(wrong)
-    if wrong:
+    if any(item["kind"] != "derived" for item in wrong):
         chosen = shlex.quote(str(about["found_by"]))
         out(
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
@@ -165,7 +165,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     findings = _findings(finished.summary)
     new = [item for item in findings if is_new(item)]
     for item in new[:most]:
-        told = one_line(shortened(str(item["sentence"]), 200))
+        told = one_line(shortened(str(item["sentence"]), 300))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
         show_example(finished, item)
     if explained := legend(text for item in new[:most] for text in _texts_of(item)):

@@ -33,6 +33,7 @@ from conform.runs.context import RunContext
 from conform.runs.engines.watching import BucketNotes
 from conform.runs.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much
+from conform.runs.trouble import FAILED
 from conform.storage.store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,
@@ -197,7 +198,9 @@ def judge_bucket(
                 folder.spill(writer, datasets(tally, context))
                 tally.transitions.clear()
             note(len(tally.verdicts))
-            tally.stop |= context.first and shows_new(judgement, context.known)
+            tally.stop |= context.first and (
+                breaks(judgement) or shows_new(judgement, context.known)
+            )
             if overlay and judgement.line and examined < BATCH:
                 tally.claimed += claimed_too_much(judgement, overlay, session.judge.observes)
                 examined += len(judgement.items)
@@ -210,6 +213,11 @@ def judge_bucket(
         summary = summarised(tally, bucket, began, canaries)
         folder.commit(bucket, datasets(tally, context), summary, writer)
     return summary
+
+
+def breaks(judgement: Judgement) -> bool:
+    """Whether the adapter failed on one of the vectors."""
+    return any(one.verdict.kind in FAILED for one in judgement.assessments)
 
 
 def shows_new(judgement: Judgement, known: Collection[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import re
 import subprocess
@@ -38,6 +39,8 @@ class StartingSpark:
     alternative to Spark for messages. Raises `MissingEngine` if the master does not answer."""
 
     def __init__(self, master: str, instead: str = "--engine inline") -> None:
+        # It logs a traceback for each connection that a JVM leaves open when it ends.
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
         self._instead = instead
         self._context: SparkContext | None = None
         self._error: Exception | None = None
