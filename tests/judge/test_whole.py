@@ -55,7 +55,7 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     assert [line.split()[0] for line in out.splitlines()[:6]] == [
         "check", "scenarios", "explore", "vectors", "generate", "ledger",
     ]  # fmt: skip
-    assert "check     spec/lamp.charter: no errors\n" in out
+    assert "check     spec/lamp.charter: no errors, no warnings\n" in out
     assert "ledger    lamp: 4 obligations covered, 0 proved infeasible, 0 open\n" in out
     assert "explore   tiny: 2 states, nothing is violated" in out
     assert (project / "build" / "report" / "index.html").is_file()
@@ -84,7 +84,11 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     [
         ("lit' = true reply true", "lit' = 1 reply true", "type/mismatch"),
         ('"twice" of lamp { do press() -> on', '"twice" of lamp { do press() -> off',
-         "1, 1 of them fail"),
+         "scenarios 1, 1 failure"),
+        ("scenario", "variant stuck { replace update lit of lamp.press/on with false }\nscenario",
+         "scenarios 1, 1 failure"),
+        ("scenario", "variant odd { drop update nothing of lamp.press/on }\nscenario",
+         "1 error, no warnings"),
         ("took press/on implies lit'", "took press/off implies lit'", "1 violated"),
         ("{ lit' = true reply true }", "{ lit' = false reply true }", "1 violated"),
     ],
@@ -96,7 +100,8 @@ def test_a_wrong_charter_is_not_judged_by(
     path.write_text(LAMP.replace(before, after, 1))
     code, out, err = conform("test")
     assert (code, said in out + err) == (1, True), out + err
-    assert ("no errors" in out) == (" 0 of them fail" in out)
+    assert ("no errors" in out) == (" 0 failures" in out)
+    assert ("error: " in out) == (conform("check", path)[0] == 1)
     assert not (project / "build").exists()
 
 

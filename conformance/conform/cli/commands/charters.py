@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
+from charter.formats.canonical import Json
 from conform.console.errors import ConformError
-from conform.console.terminal import out
+from conform.console.terminal import out, plural
 
 if TYPE_CHECKING:
-    from charter.api import Charter, Model, Refused, Selection
+    from charter.api import Charter, Diagnostics, Model, Refused, Selection
 
 
 class Errors(ConformError):
@@ -37,6 +38,39 @@ def read(path: Path, selection: Selection) -> tuple[Charter, Model]:
         raise Errors(f"{path} has {refused(error)}; `conform explain CODE` explains more") from None
 
 
+def checked(path: Path) -> Diagnostics:
+    """The diagnostics of a charter, its variants and mutants, and its scenarios in each variant.
+    Raises `ConformError` if it cannot be read."""
+    try:
+        return api.check_charter(path)
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+
+
+def diagnostics_json(found: Diagnostics) -> list[Json]:
+    """The diagnostics as JSON."""
+    return [
+        {
+            "code": item.code,
+            "severity": item.severity,
+            "message": item.message,
+            "where": item.span.where(),
+            "hint": item.hint,
+        }
+        for item in found
+    ]
+
+
+def tally(found: Diagnostics) -> str:
+    """`1 error, no warnings`."""
+    errors = len(found.errors)
+    return f"{_counted(errors, 'error')}, {_counted(len(list(found)) - errors, 'warning')}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return plural(count, noun) if count else f"no {noun}s"
+
+
 def edited(charter: Charter, selection: Selection, what: str) -> Model:
     """The core of a charter that was read, with the variant and mutant of `selection`; `what` names
     them in messages. Raises as `loaded` does."""
@@ -52,8 +86,7 @@ def refused(error: Refused) -> str:
     """Shows all errors; returns a text with their number."""
     for item in error.diagnostics:
         out(item.show())
-    count = len(error.diagnostics.errors)
-    return f"{count} {'error' if count == 1 else 'errors'}"
+    return plural(len(error.diagnostics.errors), "error")
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:

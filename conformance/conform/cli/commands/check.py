@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from charter import api
-from charter.formats.canonical import Json
+from conform.cli.commands.charters import checked, diagnostics_json, tally
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        found = api.check_charter(arguments.charter)
+        found = checked(arguments.charter)
         if arguments.overlay and not found.errors:
             found = api.check_overlay(arguments.charter, arguments.overlay)
         if arguments.show is not None and not found.errors:
@@ -50,26 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
-    items = list(found)
     if arguments.json:
-        shown: list[Json] = [
-            {
-                "code": item.code,
-                "severity": item.severity,
-                "message": item.message,
-                "where": item.span.where(),
-                "hint": item.hint,
-            }
-            for item in items
-        ]
-        out_json(shown)
+        out_json(diagnostics_json(found))
     else:
-        for item in items:
+        for item in found:
             out(item.show())
-        errors, warnings = len(found.errors), len(items) - len(found.errors)
-        say(f"{arguments.charter}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+        say(f"{arguments.charter}: {tally(found)}")
     return 1 if found.errors else 0
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"

@@ -17,6 +17,7 @@ from charter.formats.suite import MANIFEST, read_manifest
 from charter.formats.target import Target, target_files
 from conform.adapters.projects import project_here
 from conform.adapters.targets import read
+from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
@@ -177,21 +178,28 @@ def _check_targets(chosen: Sequence[Target], models: dict[Path, Model], each: bo
 
 
 def _checked(path: Path, most: int, tested: Tested) -> Model:
-    """Check a charter, run its scenarios and explore its instances."""
+    """Check a charter with its variants and mutants, as `conform check` does, and explore its
+    instances. Raises `Errors` unless all errors are scenarios that fail."""
+    found = checked(path)
+    failing = [one for one in found.errors if one.code == "scenario/fails"]
+    refused = len(failing) < len(found.errors)
+    tested.tell("check", f"{path}: {tally(found)}")
+    if refused or not tested.quiet:
+        for item in found:
+            out(item.show())
+    if refused:
+        raise Errors(f"{path} has errors; `conform explain CODE` explains more")
     _, model = read_charter(path, api.Selection())
-    machines = dict.fromkeys(instance.machine for instance in model.instances)
-    failing = [one for machine in machines for one in api.failing_scenarios(model, machine)]
-    tested.tell("check", f"{path}: {'a scenario fails' if failing else 'no errors'}")
-    for one in failing:
+    if failing:
         tested.codes.append(1)
-        if not tested.quiet:
-            out(f"{one.span.where()}: {one.sentence()}")
-            out(one.span.excerpt())
-    tested.tell("scenarios", f"{len(model.scenarios)}, {len(failing)} of them fail")
+    tested.tell("scenarios", f"{len(model.scenarios)}, {plural(len(failing), 'failure')}")
     explored = [_explored(model, instance.name, most, tested) for instance in model.instances]
-    scenarios: list[Json] = [one.json() for one in failing]
     tested.charters.append(
-        {"charter": str(path), "failing_scenarios": scenarios, "instances": list[Json](explored)}
+        {
+            "charter": str(path),
+            "diagnostics": diagnostics_json(found),
+            "instances": list[Json](explored),
+        }
     )
     return model
 
