@@ -46,7 +46,7 @@ from charter.api.charters import (
     walks_json,
 )
 from charter.core.nodes import Model
-from charter.diagnostics import Refused, Source
+from charter.diagnostics import Diagnostics, Refused, Source
 from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
 from charter.semantics.bounds import WrongBound
@@ -64,6 +64,7 @@ __all__ = [
     "AdapterFiles",
     "CannotExplore",
     "Charter",
+    "Diagnostics",
     "ExploreOptions",
     "Missing",
     "Model",

@@ -213,10 +213,15 @@ def read_question(value: Json, where: str = "question") -> Question:
         given=given,
         operations=tuple(_call(item) for item in reader.item("operations").items()),
         delta=_delta(reader),
-        consts={name: item.integer() for name, item in reader.item("consts").entries()}
+        consts={name: _constant(item) for name, item in reader.item("consts").entries()}
         if consts
         else {},
     )
+
+
+def _constant(reader: JsonReader) -> int:
+    """The value of a constant: a whole number, or true or false."""
+    return reader.raw if isinstance(reader.raw, bool) else reader.integer()
 
 
 def read_answer(value: Json, question: Question, where: str = "answer") -> Answer:

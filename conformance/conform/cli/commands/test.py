@@ -19,6 +19,7 @@ from conform.adapters.projects import project_here
 from conform.adapters.targets import read
 from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.commands.charters import read as read_charter
+from conform.cli.commands.constants import one_value_only, sentence
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import near, show
@@ -344,6 +345,8 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             f"{name}: {covered} obligations covered, {proved} proved infeasible,"
             f" {left} open{listed}",
         )
+        if fixed := one_value_only(place.parent, found):
+            tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
         counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}
         tested.obligations.append({"component": component, "variant": found.variant, **counts})
 
