@@ -1,9 +1,10 @@
-"""Makes vectors from the graph of an instance: witnesses, every class of transition, and a path to
-every state with one more operation."""
+"""Makes vectors from the graph of an instance: witnesses, every class of transition, a path to
+every state with one more operation, and in small instances every way into a state with every
+operation after it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
@@ -12,11 +13,16 @@ from charter.explore.result import Trace
 from charter.explore.select import state_graph
 from charter.explore.successors import StateGraph, Transition, path
 from charter.formats.vector import Vector, Why
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
 from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
 from charter.suites.walks import Chooser
 from charter.vectors.plan import OPEN, PlannedStep
+
+ARRIVALS = 10_000
+"""The most vectors that are made for the ways into the states of an instance."""
 
 
 @dataclass(slots=True)
@@ -111,6 +117,53 @@ class ExploredInstance:
             vector = planner.traced(trace, planner.start()[1], why)
             if vector is not None:
                 yield vector
+
+    def arrivals(self) -> Iterator[Vector]:
+        """For each branch that leads to a state a shortest path to it through that branch, and one
+        more operation, once for each list of arguments. Nothing if that were more than `ARRIVALS`
+        vectors. An implementation may remember how it came to a state that is one for the charter,
+        such as a reservation that expired."""
+        first = self.graph.states[0]
+        if len(self.graph.states) * sum(1 for _ in self._offered(first)) > ARRIVALS:
+            return
+        planned: list[tuple[list[Act], Act, str]] = []
+        for way, state in self._ways():
+            for act, branch in self._offered(state):
+                planned.append((way, act, branch))
+                if len(planned) > ARRIVALS:
+                    return
+        for way, act, branch in planned:
+            why = Why((f"branch {branch}",), "exploration", "", OPEN, ())
+            vector = self.opened.planner.walk([*way, act], why)
+            if vector is not None:
+                yield vector
+
+    def _ways(self) -> Iterator[tuple[list[Act], State]]:
+        """For each state and each branch that leads to it, from itself or from another state, the
+        acts of a shortest path through that branch, and the state that it reaches."""
+        form, seen = self.opened.asked.form, set[tuple[Hashable, str, bool]]()
+        for transition in self.graph.cases():
+            source, step = self.graph.states[transition.source], transition.step
+            for outcome in self.opened.asked.outcomes(source, step.operation, step.args):
+                after = form(outcome.state)
+                way = after, outcome.branch, after == form(source)
+                if way in seen or self.opened.machine.outside(outcome.state):
+                    continue
+                seen.add(way)
+                yield self._through(transition), outcome.state
+
+    def _offered(self, state: State) -> Iterator[tuple[Act, str]]:
+        """Every act in a state that has one outcome, with its branch."""
+        machine = self.opened.machine
+        arguments = Arguments.at(machine, state)
+        for operation in machine.operations.values():
+            for args in arguments.of(operation.params):
+                try:
+                    outcomes = self.opened.asked.outcomes(state, operation.name, args)
+                except EvaluationError:
+                    continue
+                if len(outcomes) == 1 and not machine.outside(outcomes[0].state):
+                    yield (operation.name, args), outcomes[0].branch
 
     def _trace(self, number: int) -> list[tuple[State, Act]]:
         """A shortest path to a state, each act with the state before it."""

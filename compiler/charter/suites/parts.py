@@ -98,6 +98,7 @@ def make_part(task: Task) -> InstanceVectors:
             explored.loaded(),
             explored.witnesses(),
             explored.paths(),
+            explored.arrivals(),
         )
         records = [VectorRecord.of(vector) for stream in streams for vector in stream]
         pairs, planners = explored.pairs, [explored.engine, explored.opened]
