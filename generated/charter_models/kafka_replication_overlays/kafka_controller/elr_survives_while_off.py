@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "9ed736d2a67389859b8c"
+SPEC_DIGEST = "d0778101226ab2f4e34e"
 
 
 def replaced_complete(
@@ -59,7 +59,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:329"""
+    """overlay.charter:331"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -132,7 +132,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:335
+        # register/unclean  overlay.charter:337
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -152,7 +152,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:335"""
+        """register/unclean  overlay.charter:337"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -184,7 +184,9 @@ class Changed(Controller):
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
                 self,
-                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
+                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                if self.config.elr
+                else self.partition,
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 

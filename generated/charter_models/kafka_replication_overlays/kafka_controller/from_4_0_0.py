@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
-SPEC_DIGEST = "58be71e19bcb1a86972f"
+SPEC_DIGEST = "a97f0556ab260c424f1f"
 
 
 def eligible_after(
@@ -134,7 +134,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:329"""
+    """overlay.charter:331"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -293,7 +293,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:475  KIP 903"""
+    """overlay.charter:477  KIP 903"""
     return frozenset()
 
 
@@ -356,7 +356,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:372
+    overlay.charter:374
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -370,7 +370,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:370"""
+    """overlay.charter:372"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -533,7 +533,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:335
+        # register/unclean  overlay.charter:337
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -542,7 +542,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:396
+        # register/again  overlay.charter:398
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -556,7 +556,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:335"""
+        """register/unclean  overlay.charter:337"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -991,7 +991,9 @@ class Changed(Controller):
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
                 self,
-                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
+                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                if self.config.elr
+                else self.partition,
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "58be71e19bcb1a86972f",
+    "a97f0556ab260c424f1f",
 )
 
-SPEC_DIGEST = "8d2c1aea1bbb53eb550b"
+SPEC_DIGEST = "2b10d72ed2127af1c905"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "8d2c1aea1bbb53eb550b",
+    "2b10d72ed2127af1c905",
 )
 
-SPEC_DIGEST = "b61d10cd71706b243f28"
+SPEC_DIGEST = "7cebd589a904315aeb32"
 
 
 def last_known_elr_after(

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "b61d10cd71706b243f28",
+    "7cebd589a904315aeb32",
 )
 
-SPEC_DIGEST = "de39d7f66504387253e3"
+SPEC_DIGEST = "ce66cdff7d46ef27e22b"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "de39d7f66504387253e3",
+    "ce66cdff7d46ef27e22b",
 )
 
-SPEC_DIGEST = "67f6ce09d76dcc7697a1"
+SPEC_DIGEST = "e6bb1c25a1fede4d76b5"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -167,7 +167,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:486  KIP 903"""
+    """overlay.charter:488  KIP 903"""
     return frozenset()
 
 
@@ -225,7 +225,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:372
+    overlay.charter:374
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -239,7 +239,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:370"""
+    """overlay.charter:372"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -351,7 +351,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:438
+        # register/again  overlay.charter:440
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
