@@ -296,5 +296,8 @@ def _question(question: dict[str, Json]) -> Question:
         named[sort] = {name: int(str(number)) for name, number in ids.items()}
     consts = question.get("consts", {})
     assert isinstance(consts, dict)
-    values = {name: int(str(value)) for name, value in consts.items()}
+    values = {
+        name: value if isinstance(value, bool) else int(str(value))
+        for name, value in consts.items()
+    }
     return Question(str(question["id"]), named, question["given"], values)

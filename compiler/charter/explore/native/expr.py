@@ -94,7 +94,7 @@ class Expr:
             case n.StateRef(name=name, primed=primed):
                 return self._variable(self.after[name] if primed else self.before[name])
             case n.ConstRef(name=name):
-                return self.keep.number(self.layout.universe.consts[name])
+                return self.keep.constant(e.type, self.layout.universe.consts[name])
             case n.Domain():
                 domain = self.layout.domain(t.inner_of(e.type))
                 return self.keep.constant(e.type, frozenset(domain))

@@ -176,6 +176,8 @@ class InstanceModule:
             value: int | str = values.get(name, 0)
             if isinstance(kind, t.Sort):
                 value = self.elements[kind.name][values[name]]
+            if isinstance(value, bool):
+                value = str(value).upper()
             lines.append(f"  {self.names.of('const', name)} = {value}")
         missing = [s.name for s in self.module.rules.model.sorts if s.name not in self.elements]
         lines += [f"  {self.names.of('type', sort)} = {{}}" for sort in missing]
