@@ -112,8 +112,13 @@ def test_open_obligations_are_counted_and_the_command_that_lists_them_named(
     spec.write_text(LAMP[: LAMP.index("scenario")])
     code, first, err = conform("test")
     assert code == 0, first + err
-    for questions in (project / "spec" / "found").rglob("*.jsonl"):
+    (proofs,) = (project / "spec" / "found").rglob("proofs.json")
+    for questions in proofs.parent.glob("*.jsonl"):
         questions.write_text("")
+    names = [f"branch press/{name}" for name in ("on", "off")]
+    names += [f"mcdc press/on dark {name}" for name in ("true", "false")]
+    noted = {"open": dict.fromkeys(names, "not met")}
+    proofs.write_text(json.dumps(json.loads(proofs.read_text()) | noted))
     code, out, err = conform("test")
     (line,) = (line for line in out.splitlines() if line.startswith("ledger"))
     command = "conform vectors spec/lamp.charter --component lamp"
@@ -123,6 +128,23 @@ def test_open_obligations_are_counted_and_the_command_that_lists_them_named(
     )
     listed = conform(*command.split()[1:])[1]
     assert sum(line.startswith("open: ") for line in listed.splitlines()) == 4
+
+
+def test_obligations_that_only_a_removed_scenario_covered_are_searched(
+    conform, project: Path
+) -> None:
+    assert conform("test")[0] == 0
+    (proofs,) = (project / "spec" / "found").rglob("proofs.json")
+    for questions in proofs.parent.glob("*.jsonl"):
+        questions.write_text("")
+    (suite,) = (project / "generated" / "suites").rglob("manifest.json")
+    suite.with_name("full.json").write_text('{"spec_digest": "0"}')
+    spec = project / "spec" / "lamp.charter"
+    spec.write_text(LAMP[: LAMP.index("scenario")])
+    out = conform("test")[1]
+    assert "vectors   lamp: looked again, as a scenario was removed\n" in out
+    assert "ledger    lamp: 4 obligations covered, 0 proved infeasible, 0 open\n" in out
+    assert "files changed, but generated/suites/lamp/lamp/full.json is of an older version" in out
 
 
 def test_what_is_not_searched_to_the_end_is_named(conform, project: Path) -> None:

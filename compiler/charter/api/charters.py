@@ -195,16 +195,18 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     return tuple(name for name in mine if name.startswith(TINY))
 
 
-def look_if_stale(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> bool:
-    """Search for the questions of a suite, unless the last search was of the same rules and its
-    questions fit today's instances; whether it was done. Raises as `make_suite` does."""
-    from charter.suites import make
-    from charter.suites.search import outdated
+def look_if_stale(
+    wanted: SuiteRequest, progress: Callable[[str, int, int], None], thorough: bool = False
+) -> bool:
+    """Search for the questions of a suite, unless this was done for the same rules, instances and
+    solver; whether it was done. `thorough`: also if an obligation lost the scenario that covered
+    it, which takes as long as to make the suite. Raises as `make_suite` does."""
+    from charter.suites import make, search
 
     subject = make.open_subject(
         wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
     )
-    if subject.found.is_of(subject.model) and not outdated(subject):
+    if not (search.is_stale(subject) or (thorough and search.opened(subject))):
         return False
     make.look(subject, wanted.charter, progress)
     return True

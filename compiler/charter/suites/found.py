@@ -27,6 +27,8 @@ QUESTIONS = ("exploration.jsonl", "findings.jsonl", "solver.jsonl")
 _FILES = {"solver": "solver.jsonl", "finding": "findings.jsonl"}
 PROOFS = "proofs.json"
 
+NO_NOTE = "the last search kept no note of it"
+
 OBLIGATIONS = 2
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
 
@@ -75,7 +77,7 @@ class Found:
             return Searched({}, {}, "no search was made")
         if not self.is_of(model):
             return Searched({}, {}, "the rules changed since the last search")
-        return Searched(self.proofs or {}, self.notes, "the last search kept no note of it")
+        return Searched(self.proofs or {}, self.notes, NO_NOTE)
 
 
 NOTHING = Found()

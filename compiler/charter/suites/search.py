@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 
 from charter.core import nodes as n
 from charter.core.obligations import obligations
@@ -17,9 +18,16 @@ from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 from charter.suites.build import TINY, Progress
 from charter.suites.explored import ExploredInstance
-from charter.suites.found import Found, FoundQuestion, in_order, rules_digest
+from charter.suites.found import NO_NOTE, Found, FoundQuestion, in_order, rules_digest
 from charter.suites.question_search import QuestionSearch
-from charter.suites.smoke import Desk, has_bounds_of, mutant_model, mutants_of, tells_title
+from charter.suites.smoke import (
+    Desk,
+    has_bounds_of,
+    mutant_model,
+    mutants_of,
+    smoke,
+    tells_title,
+)
 from charter.suites.subject import Subject
 from charter.vectors.answer import Answers, NoAnswer
 from charter.vectors.kills import tells
@@ -34,7 +42,7 @@ NO_SOLVER = "the solver was not asked, as z3 is not installed"
 def search(about: Subject, progress: Progress, solver: bool) -> Found:
     """Search for what is missing, with the solver or without. Earlier questions are kept if they
     still have an answer; the small instances are searched again if the rules changed, or if a
-    branch or a reply is not covered. Proofs are always repeated."""
+    branch or a reply, or what was covered then, is not covered. Proofs are always repeated."""
     wanted = obligations(about.model, about.component)
     found = QuestionSearch(about, Desk(about.model, wanted), {o.name for o in wanted})
     name = about.component.name
@@ -44,7 +52,8 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
         found.left -= entry.meets
     dropped = _again(found)
     uncovered = any(row.startswith(("branch ", "reply ")) for row in found.left)
-    if uncovered or dropped or not about.found.is_of(about.model):
+    opened = not found.left <= {*about.found.notes, *(about.found.proofs or {})}
+    if uncovered or opened or dropped or not about.found.is_of(about.model):
         for number, instance in enumerate(tiny, 1):
             _explored(found, instance)
             progress(f"{instance.name}, {len(found.left)} left", number, total)
@@ -111,6 +120,20 @@ def _told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> N
                     found.keep(vector, instance, why)
                     del left[name]
                     break
+
+
+def is_stale(about: Subject) -> bool:
+    """Whether the earlier search was of other rules or instances, or without the solver, which is
+    installed now."""
+    unasked = any(NO_SOLVER in note for note in about.found.notes.values())
+    missed = unasked and find_spec("z3") is not None
+    return missed or not about.found.is_of(about.model) or outdated(about)
+
+
+def opened(about: Subject) -> bool:
+    """Whether the small suite leaves an obligation open that was covered, by a scenario, in the
+    earlier search."""
+    return any(row.status == "open" and row.note == NO_NOTE for row in smoke(about).ledger.rows)
 
 
 def outdated(about: Subject) -> bool:

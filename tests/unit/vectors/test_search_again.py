@@ -4,10 +4,11 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+from charter.core.obligations import obligations
 from charter.project.sources import read_sources
 from charter.suites import make
 from charter.suites.found import Found
-from charter.suites.search import outdated, search
+from charter.suites.search import NO_SOLVER, is_stale, opened, outdated, search
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject
 
@@ -29,8 +30,29 @@ def test_instances_are_searched_again_when_the_rules_changed() -> None:
     fresh = looked(subject, Found())
     assert CONDITION in titles(fresh)
     less = replace(fresh, asked=tuple(q for q in fresh.asked if q.title != CONDITION))
-    assert CONDITION not in titles(looked(subject, less))
-    assert titles(looked(subject, replace(less, rules="others"))) == titles(fresh)
+    every = obligations(subject.model, subject.component)
+    noted = replace(less, notes={one.name: "was open then" for one in every})
+    assert CONDITION not in titles(looked(subject, noted))
+    assert titles(looked(subject, replace(noted, rules="others"))) == titles(fresh)
+
+
+def test_what_a_removed_scenario_covered_is_looked_for(tmp_path: Path) -> None:
+    text = BOX.replace("used == cap\n", "took clear\n")
+    before = written(tmp_path, text + 'scenario "full" of c { cap = 2 do take(2) -> taken }\n')
+    found = looked(before, Found())
+    assert not opened(replace(before, found=found))
+    after = replace(written(tmp_path, text), found=found)
+    assert opened(after) and not is_stale(after)
+    again = looked(after, found)
+    assert titles(again) > titles(found) and not opened(replace(after, found=again))
+
+
+def test_a_search_without_the_solver_is_stale_once_it_is_installed(tmp_path: Path) -> None:
+    about = written(tmp_path, BOX)
+    found = looked(about, Found())
+    assert not is_stale(replace(about, found=found))
+    noted = replace(found, notes={"mcdc take/full over false": f"not met; {NO_SOLVER}"})
+    assert is_stale(replace(about, found=noted))
 
 
 BOX = """protocol box

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -259,8 +259,7 @@ def _judged(
     judged = dict.fromkeys((path, target.component) for path, target in pairs)
     for path, component in judged:
         _look(path, (models[path], component), tested)
-    changed = api.generate(project)
-    tested.tell("generate", f"{len(changed)} files changed" if changed else "up to date")
+    _generate(project, models, judged, tested)
     for path, component in judged:
         _obligations(project, path, (models[path], component), tested)
     finished: list[Finished] = []
@@ -307,12 +306,42 @@ def _baseline(project: Project, target: Target) -> Baseline:
     return read_baseline(str(place)) if place.exists() else NO_BASELINE
 
 
+def _generate(
+    project: Project,
+    models: dict[Path, Model],
+    judged: Collection[tuple[Path, str]],
+    tested: Tested,
+) -> None:
+    """Bring generated/ up to date; where obligations are open since a scenario was removed, look
+    for questions again."""
+    changed = {*api.generate(project)}
+    manifests = [read_manifest(place.parent) for place in _manifests(project)]
+    left = {(one.protocol, one.component) for one in manifests
+            if one.counts["obligations_open"] and not one.variant}  # fmt: skip
+    for path, component in judged:
+        if (models[path].protocol, component) in left and _looked(path, component, thorough=True):
+            tested.tell("vectors", f"{component}: looked again, as a scenario was removed")
+            changed |= {*api.generate(project)}
+    told = [f"{len(changed)} files changed" if changed else "up to date"]
+    told += [f"but {stale}" for stale in [api.outdated(project)] if stale]
+    tested.tell("generate", ", ".join(told))
+
+
+def _manifests(project: Project) -> list[Path]:
+    return sorted((project.generated / "suites").rglob(MANIFEST))
+
+
+def _looked(path: Path, component: str, thorough: bool = False) -> bool:
+    """Look for questions where it is needed; whether it was."""
+    with tasks("vectors") as progress:
+        wanted = api.SuiteRequest(path, component=component)
+        return api.look_if_stale(wanted, progress, thorough)
+
+
 def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     """Look for questions, unless this was done for the same rules."""
     model, component = about
-    wanted = api.SuiteRequest(path, component=component)
-    with tasks("vectors") as progress:
-        looked = api.look_if_stale(wanted, progress)
+    looked = _looked(path, component)
     if not api.searched(model, component):
         tested.tell(
             "vectors",
@@ -329,7 +358,7 @@ def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
 def _obligations(project: Project, path: Path, about: tuple[Model, str], tested: Tested) -> None:
     """Tell how many obligations of a component its small suites cover, one for each variant."""
     model, component = about
-    for place in sorted((project.generated / "suites").rglob(MANIFEST)):
+    for place in _manifests(project):
         found = read_manifest(place.parent)
         if (found.protocol, found.component) != (model.protocol, component):
             continue
