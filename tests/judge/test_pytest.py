@@ -109,6 +109,12 @@ def test_an_adapter_of_another_component_is_one_error_before_the_first_vector(as
     assert "FAILED" not in out and "Traceback" not in out and "INTERNALERROR" not in out
 
 
+def test_what_is_no_implementation_is_told_in_one_sentence(asked):
+    code, out = asked("collections:Counter")
+    assert code == 4 and "INTERNALERROR" not in out
+    assert "collections:Counter has no method `perform`, so it is no `conform.sdk.Imple" in out
+
+
 def test_nothing_is_connected_where_no_vector_is_chosen(asked):
     for option, expected in (("--collect-only", 0), ("-k=no_such_branch", 5)):
         code, out = asked(f"{FAKES}OtherComponent", option)

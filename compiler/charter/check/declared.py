@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -268,5 +269,15 @@ def members_of(types: TypeResolver) -> dict[str, ty.Enum]:
 
 def cases_of(types: TypeResolver) -> dict[str, ty.Union]:
     """Cases of unions are global names."""
-    unions = [kind for kind in types.resolved.values() if isinstance(kind, ty.Union)]
-    return {tag: union for union in unions for tag, _ in union.cases}
+    return dict(_cases(types))
+
+
+def ambiguous_cases(types: TypeResolver) -> frozenset[str]:
+    """The cases that several unions declare."""
+    counted = Counter(tag for tag, _ in _cases(types))
+    return frozenset(tag for tag, unions in counted.items() if unions > 1)
+
+
+def _cases(types: TypeResolver) -> Iterator[tuple[str, ty.Union]]:
+    unions = (kind for kind in types.resolved.values() if isinstance(kind, ty.Union))
+    return ((tag, union) for union in unions for tag, _ in union.cases)

@@ -241,8 +241,13 @@ class Editor(Targets):
 
     def _knows_label(self, at: sx.Address, label: sx.Name, guard: Iterable[sx.Conjunct]) -> bool:
         known = [part.label.text for part in guard if part.label is not None]
-        if label.text not in known:
-            what = f"conjunct `{label.text}` of {place_text(at)}"
+        what = f"conjunct `{label.text}` of {place_text(at)}"
+        if not known:
+            hint = f"no condition there has a label; write it as `{label.text}: condition`"
+            self.diagnostics.error(
+                "edit/unknown-target", f"there is no {what}", label.span, hint=hint
+            )
+        elif label.text not in known:
             self.unknown(what, label.text, known, label.span)
         return label.text in known
 

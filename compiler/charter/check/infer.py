@@ -121,6 +121,8 @@ def _global_name(scope: TypeScope, node: sx.Ident) -> ir.Expr:
         return ir.ConstRef(name, type=known.consts[name], span=node.span)
     if name in known.members:
         return ir.Literal(name, type=known.members[name], span=node.span)
+    if name in known.ambiguous:
+        return ir.Literal(None, type=UNKNOWN, span=node.span)
     if name in known.cases:
         union = known.cases[name]
         if union.params(name):
@@ -142,6 +144,8 @@ def _global_name(scope: TypeScope, node: sx.Ident) -> ir.Expr:
         no_type(name, known.types, node.span, scope.diagnostics)
         return ir.Literal(None, type=UNKNOWN, span=node.span)
     hint = f"write `{name}(...)`" if name in known.functions else suggest(name, scope.names())
+    if name == "_":
+        hint = "`_` stands in patterns only: in `match`, `some`, `forall` and `the`"
     if name == REPLACED:
         hint = "it is the old rule, and is allowed only in an edit that replaces a rule"
     owner = next((m.name for m in known.machines.values() if name in m.state), "")

@@ -20,6 +20,10 @@ def apply(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr
     name, known = node.name.text, scope.globals
     if name in known.functions:
         return _call(scope, node, known.functions[name])
+    if name in known.ambiguous:
+        for arg in node.args:
+            scope.infer(arg)
+        return unknown(node.span)
     if name in known.cases:
         union = known.cases[name]
         params = tuple(ir.Param(label, kind) for label, kind in union.params(name))

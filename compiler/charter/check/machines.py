@@ -8,6 +8,7 @@ from dataclasses import replace
 from charter.check.declared import (
     Namespace,
     TypeResolver,
+    ambiguous_cases,
     cases_of,
     collect_functions,
     collect_types,
@@ -56,7 +57,7 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
             sources[node.name.text] = node.title
     table = Globals(
         types.resolved, members_of(types), cases_of(types), types.consts, functions, machines,
-        sources,
+        sources, ambiguous=ambiguous_cases(types),
     )  # fmt: skip
     for node in declarations(files):
         if isinstance(node, sx.SystemDecl) and names.add(node.name.text, node.name.span):

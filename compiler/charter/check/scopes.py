@@ -102,6 +102,8 @@ class Globals:
     sources: Mapping[str, str]
     missing: frozenset[str] = frozenset()
     """Names used as types that are not declared; reported once."""
+    ambiguous: frozenset[str] = frozenset()
+    """Cases that several unions declare, which is reported there."""
     setups: Mapping[str, Shared] = field(default_factory=dict)
     """Set-ups and instances, which others are `like`."""
     fragments: Mapping[str, Shared] = field(default_factory=dict)
@@ -279,6 +281,9 @@ def _mismatch_hint(actual: ty.Type, expected: ty.Type) -> str:
             return "write `set(...)`"
         case _, ty.Set() if fits(actual, expected.inner):
             return "write `{...}` around it"
+        case _, ty.Map(key=key, value=value) if fits(actual, value):
+            name = show_type(key)
+            return f"for the same in every entry, write `[{name[0].lower()} in {name}: ...]`"
         case _, ty.Union(cases=cases):
             made = (tag for tag, params in cases if len(params) == 1 and fits(params[0][1], actual))
             tag = next(made, "")

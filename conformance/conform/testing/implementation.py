@@ -49,7 +49,7 @@ class JudgedAdapter:
         start = self.resolved.prepared.start
         if self.made is None:
             return StdioConnection(start)
-        return DirectConnection(lambda: _instance(self.made), start)
+        return DirectConnection(lambda: _instance(self.name, self.made), start)
 
 
 def judged(wanted: str, suite: str) -> JudgedAdapter:
@@ -87,10 +87,18 @@ def _named(module: str, name: str) -> object:
     return found
 
 
-def _instance(made: object) -> Implementation:
-    """A new object of a class or function; the object itself otherwise."""
+def _instance(name: str, made: object) -> Implementation:
+    """A new object of a class or function; the object itself otherwise. Raises `ConformError` if it
+    is no implementation."""
     is_made = inspect.isclass(made) or inspect.isroutine(made)
-    return cast("Implementation", made() if is_made and callable(made) else made)
+    found: object = made() if is_made and callable(made) else made
+    if not callable(getattr(found, "perform", None)):
+        raise ConformError(
+            f"{name} has no method `perform`, so it is no `conform.sdk.Implementation`; an adapter"
+            " with the types that `conform generate --adapter python` writes needs a function that"
+            " returns `protocol.implementation(...)`: `conform help pytest` shows it"
+        )
+    return cast("Implementation", found)
 
 
 class VectorJudge:

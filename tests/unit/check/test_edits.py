@@ -152,6 +152,7 @@ def test_a_misplaced_edit_of_a_step_is_told_how_steps_are_edited(edit: str) -> N
     ("edit", "hint"),
     [
         ("drop conjunct ful of s.act", "full"),
+        ("drop conjunct mine of c.go/off", "no condition there has a label; write it as `mine:"),
         ("replace update near of s.act with far", ""),
         ("drop step s.acts", "act"),
         ("replace in s step acts() { require far }", "act"),

@@ -439,3 +439,42 @@ witness w of c: took go/ok
 """
     found = list(api.check_texts((Source("t", WORDS + text),)))
     assert [item.message for item in found] == ["`of` is not declared"] * 2
+
+
+def told(text: str) -> list[tuple[str, str]]:
+    """The messages and hints of all errors."""
+    errors = api.check_texts((Source("t", WORDS + text),)).errors
+    return [(item.message, item.hint) for item in errors]
+
+
+def test_a_value_where_a_map_is_expected_is_told_how_every_entry_gets_it() -> None:
+    text = "fun f() -> map Broker -> bool = false\ncomponent c {}\nwitness w of c: true"
+    assert told(text) == [
+        (
+            "expected map Broker -> bool, found bool",
+            "for the same in every entry, write `[b in Broker: ...]`",
+        )
+    ]
+
+
+def test_an_underscore_outside_of_a_pattern_is_told() -> None:
+    text = "fun f(r: Reply) -> bool = r == granted(_)\ncomponent c {}\nwitness w of c: true"
+    assert told(text) == [
+        (
+            "`_` is not declared",
+            "`_` stands in patterns only: in `match`, `some`, `forall` and `the`",
+        )
+    ]
+
+
+def test_uses_of_a_case_that_two_unions_declare_are_not_errors() -> None:
+    text = """union Other { granted(b: Broker), nothing }
+fun f(e: Epoch) -> Reply = granted(e)
+fun g(b: Broker) -> Other = granted(b)
+fun h() -> Reply = nothing
+component c {}
+witness w of c: true"""
+    assert [message for message, _ in told(text)] == [
+        "`granted` is declared twice",
+        "`nothing` is declared twice",
+    ]

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.support.edited_texts import LEASE
 
+from charter.formats.target import target_files
+from conform.adapters.projects import projects
 from conform.cli.commands.completion_names import names
 from conform.cli.commands.completion_scripts import described, script
 from conform.cli.main import commands, main
@@ -101,13 +103,15 @@ def test_nothing_is_found_when_there_is_no_charter(tmp_path: Path) -> None:
 def test_targets_are_the_adapters_when_a_project_has_some(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    builtin = {path.parent.name for path in target_files(projects()[-1])}
+    assert "kafka-controller" in builtin
     (tmp_path / "adapters" / "mine").mkdir(parents=True)
     (tmp_path / "adapters" / "mine" / "adapter.toml").touch()
     (tmp_path / "adapters" / "$(touch x)").mkdir()  # bash would run it
     (tmp_path / "adapters" / "$(touch x)" / "adapter.toml").touch()
     (tmp_path / "charter.toml").touch()
     monkeypatch.chdir(tmp_path)
-    assert names("targets", []) == ["mine", "reference"]
+    assert names("targets", []) == sorted({"mine", "reference", *builtin})
 
 
 def test_little_is_loaded_when_names_are_listed(charter: str) -> None:

@@ -40,7 +40,7 @@ def explain(folder, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("words", [("--list",), ("type/mismatch",), ("stale",)])
+@pytest.mark.parametrize("words", [("--list",), ("type/mismatch",), ("stale",), ("canary",)])
 def test_pages_are_the_same_when_installed(words, installed):
     code, out, err = explain(installed, *words)
     assert code == 0, err

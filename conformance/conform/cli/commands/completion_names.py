@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from charter.formats.project import BadProject, find_project
+from charter.formats.project import BadProject
 from charter.formats.target import target_files
+from conform.adapters.projects import projects
 
 DECLARED: Final = {
     "instances": re.compile(r"^instance\s+(\w+)", re.MULTILINE),
@@ -62,9 +63,8 @@ def _branches(text: str) -> Iterator[str]:
 
 
 def _targets() -> Iterator[str]:
-    """The folders of the project with an adapter, and the reference implementation."""
+    """The folders with an adapter, of the project and of what comes with conform, and the reference
+    implementation."""
     yield "reference"
-    project = find_project(Path.cwd())
-    if project is not None:
-        found = (path.parent.name for path in target_files(project))
-        yield from (name for name in found if PLAIN.fullmatch(name))
+    found = (path.parent.name for each in projects() for path in target_files(each))
+    yield from (name for name in found if PLAIN.fullmatch(name))
