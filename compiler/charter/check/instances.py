@@ -10,7 +10,7 @@ from charter.check.docs import doc_of
 from charter.check.scenarios import ScenarioReader
 from charter.check.scopes import MachineScope, TypeScope, suggest
 from charter.check.setups import Origin, inside, stated
-from charter.check.types import BOOL
+from charter.check.types import BOOL, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import substitute
@@ -90,9 +90,12 @@ class Bounds:
                 self.scope.error("int/out-of-range", message, value.span)
             return
         self.consts[name] = 0
-        if isinstance(core, ir.Literal):
+        if is_unknown(core.type):
             return  # an error was reported
-        self.scope.error("type/mismatch", "a constant is given as a literal", value.span)
+        message = "a constant is given as a literal"
+        if isinstance(core, ir.Literal):
+            message = f"a constant is a number or a bool, so it cannot be of {show_type(kind)}"
+        self.scope.error("type/mismatch", message, value.span)
 
     def start(self, node: sx.Start, origin: Origin | None) -> None:
         """`start x = e`, in a system also `start part.x = e`, for all indices of a part."""

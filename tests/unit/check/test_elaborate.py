@@ -478,3 +478,13 @@ witness w of c: true"""
         "`granted` is declared twice",
         "`nothing` is declared twice",
     ]
+
+
+def test_a_constant_of_an_enum_is_refused() -> None:
+    text = """const mode: Status
+component c {}
+witness w of c: mode == OFF
+instance tiny of c { Broker = 1 Topic = 1 limit = 1 mode = OFF }
+"""
+    message = "a constant is a number or a bool, so it cannot be of Status"
+    assert told(text) == [(message, "")]
