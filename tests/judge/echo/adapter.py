@@ -1,5 +1,7 @@
 """Shows the state that it was given."""
 
+from dataclasses import fields
+
 import protocol
 
 from conform import sdk
@@ -9,13 +11,16 @@ class Echo(protocol.Adapter):
     def start(self, question):
         if question.given is None:
             raise sdk.NotLoadable("nothing is given")
-        self.given = question.given
+        given = question.given
+        self.shown = protocol.Observation(
+            **{field.name: getattr(given, field.name) for field in fields(given)}
+        )
 
     def observe(self):
-        return self.given
+        return self.shown
 
     def image(self):
-        return self.given
+        return self.shown
 
     def next(self, order, epoch, cookie, session):
         if cookie == sdk.NEVER_ISSUED_TEXT:
