@@ -148,6 +148,19 @@ def test_doctor_asks_for_the_module_of_a_model(called):
     assert "reference runs a generated model: name its module, as in --model charter_mo" in err
 
 
+def test_doctor_without_suite_gives_the_remedy_and_accuses_no_adapter(
+    called, targets_folder, tmp_path, monkeypatch
+):
+    """Its own questions have no constants, which an adapter of a charter with some needs."""
+    target = targets_folder("typed")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = called("doctor", "--adapter", target)
+    assert (code, out) == (2, "")
+    assert err.startswith("conform: no generated suite fits fake-typed, an adapter of the comp")
+    assert "run `conform generate` or `conform test` first, since questions without sorts" in err
+    assert called("doctor", "--adapter", target, "--sorts", "{}")[0] == 1
+
+
 def test_the_reference_says_what_a_question_lacks(called):
     class Leases:
         SPEC_DIGEST = COMPONENT = ""

@@ -76,15 +76,19 @@ def _mark(check: Check) -> str:
 def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     sorts, consts = _json(arguments, "sorts"), _json(arguments, "consts")
     chosen = target(arguments.adapter)
-    suite = None if sorts or consts else _suite(chosen, arguments.release)
+    asked_by_hand = bool(arguments.sorts or arguments.consts)
+    suite = None if asked_by_hand else _suite(chosen, arguments.release)
     if isinstance(suite, Suite):
         probes, types = probes_of(suite), suite.manifest.consts
     else:
         world = {"sorts": sorts, **({"consts": consts} if consts else {})}
+        if suite and chosen.protocol:
+            raise ConformError(
+                f"{suite}; run `conform generate` or `conform test` first, since questions without"
+                " sorts and constants say nothing about an adapter; --sorts and --consts give some"
+            )
         unknown = suite or "--sorts and --consts stand in for the suite"
         probes, types = Probes(world, unknown=unknown), dict.fromkeys(consts, "int")
-        if chosen.protocol and not (sorts or consts):
-            say(f"{unknown}; so the questions of this command have neither sorts nor constants")
     model = arguments.model or (probes.manifest.models.charter if probes.manifest else "")
     if not model and any("{model}" in part for part in chosen.start):
         raise ConformError(
