@@ -33,7 +33,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:276
+    overlay.charter:284
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -61,6 +61,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:282
+    overlay.charter:290
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

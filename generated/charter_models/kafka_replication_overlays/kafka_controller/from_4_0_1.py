@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "a97f0556ab260c424f1f",
+    "79e794cd08d08c02d9e8",
 )
 
-SPEC_DIGEST = "2b10d72ed2127af1c905"
+SPEC_DIGEST = "9fbf61740971bb9aa655"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "2b10d72ed2127af1c905",
+    "9fbf61740971bb9aa655",
 )
 
-SPEC_DIGEST = "7cebd589a904315aeb32"
+SPEC_DIGEST = "b30fc0a50b45a8dca863"
 
 
 def last_known_elr_after(

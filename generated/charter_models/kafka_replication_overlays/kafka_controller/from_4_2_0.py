@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "7cebd589a904315aeb32",
+    "b30fc0a50b45a8dca863",
 )
 
-SPEC_DIGEST = "ce66cdff7d46ef27e22b"
+SPEC_DIGEST = "148c67ec131bbaef1332"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "ce66cdff7d46ef27e22b",
+    "148c67ec131bbaef1332",
 )
 
-SPEC_DIGEST = "e6bb1c25a1fede4d76b5"
+SPEC_DIGEST = "ad44058df76282054b0b"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

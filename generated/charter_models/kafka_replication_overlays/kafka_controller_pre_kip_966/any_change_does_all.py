@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each, first, one_of, one_or_none, value
+from charter_models.prelude import Map, Outcome, bump, each, first, keep, one_of, one_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "683b84840e526ad52fb2"
+SPEC_DIGEST = "af056a6aa7204f03ae67"
 
 
 def default_config() -> Config:
@@ -74,7 +74,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:169"""
+    """overlay.charter:177"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -109,14 +109,26 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
     if not reassignment_done(p, left, config):
         return e
     return replace(
-        with_new_isr(e, e.isr, e.leader, e.recovering, config),
+        with_new_isr(
+            replace(e, elr=p.elr | p.isr),
+            e.isr,
+            (
+                e.leader
+                if e.leader in left - p.removing
+                else first(keep(p.replicas, left - p.removing))
+            )
+            if e.leader is not None
+            else None,
+            e.recovering,
+            config,
+        ),
         leader_epoch=bump(p.leader_epoch),
         partition_epoch=bump(p.partition_epoch),
     )
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:178"""
+    """overlay.charter:186"""
     if slot is None:
         return None
     return finished(
@@ -136,11 +148,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:190
+        # unregister/removed  overlay.charter:198
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:190"""
+        """unregister/removed  overlay.charter:198"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -197,7 +209,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:215
+        # elect_leader/preferred_unavailable  overlay.charter:223
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -208,7 +220,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:223
+        # elect_leader/preferred  overlay.charter:231
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -217,7 +229,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:232
+        # elect_leader/nobody  overlay.charter:240
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -230,7 +242,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:215"""
+        """elect_leader/preferred_unavailable  overlay.charter:223"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -251,7 +263,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:223"""
+        """elect_leader/preferred  overlay.charter:231"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -268,7 +280,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:232"""
+        """elect_leader/nobody  overlay.charter:240"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -280,14 +292,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:239
+        # balance_leaders/balanced  overlay.charter:247
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:239"""
+        """balance_leaders/balanced  overlay.charter:247"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

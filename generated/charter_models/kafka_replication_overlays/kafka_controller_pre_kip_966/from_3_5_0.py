@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "73e2bb38e6266f165b20",
+    "7464260e41ab0f82f929",
 )
 
-SPEC_DIGEST = "82fe3058e71249c4d682"
+SPEC_DIGEST = "7963a6aaced3fe3725a3"
 
 
 def without_epoch(
@@ -61,7 +61,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:477  KIP 903"""
+    """overlay.charter:486  KIP 903"""
     return frozenset()
 
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "82fe3058e71249c4d682",
+    "7963a6aaced3fe3725a3",
 )
 
-SPEC_DIGEST = "f8f7f548edd54ea5383a"
+SPEC_DIGEST = "f6bc179ac8052b933254"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "f8f7f548edd54ea5383a",
+    "f6bc179ac8052b933254",
 )
 
-SPEC_DIGEST = "bbe1501b92e5acb3f0f3"
+SPEC_DIGEST = "f9f5d0ee2493681267f8"
 
 
 @instead_of(Controller)
@@ -114,7 +114,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:454
+        # register/again  overlay.charter:463
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

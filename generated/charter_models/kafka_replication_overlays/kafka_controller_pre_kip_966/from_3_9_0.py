@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "d31fcfb8f259ea3cbbaf",
+    "4634fff2eb1d8bb72a81",
 )
 
-SPEC_DIGEST = "5cea311a93ac041ec288"
+SPEC_DIGEST = "7270bad488adef051955"
 
 
 @instead_of(Controller)
@@ -113,7 +113,7 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:398
+        # register/again  overlay.charter:407
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

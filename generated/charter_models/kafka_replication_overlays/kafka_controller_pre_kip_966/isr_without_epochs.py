@@ -51,7 +51,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:488  KIP 903"""
+    """overlay.charter:497  KIP 903"""
     return frozenset()
 
 

@@ -46,7 +46,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:477  KIP 903"""
+    """overlay.charter:486  KIP 903"""
     return frozenset()
 
 

@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:374
+    overlay.charter:383
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -76,7 +76,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:372"""
+    """overlay.charter:381"""
     return frozenset(p.replicas) - frozenset(target)
 
 
