@@ -9,6 +9,7 @@ from tests.support.toy.vectors import vector
 
 from conform.adapters.base import AdapterBroken, SentQuestion
 from conform.adapters.doctor import Probes, check_adapter
+from conform.adapters.forgetting import sample_of
 from conform.adapters.reference import Reference
 from conform.adapters.stdio import StdioConnection
 from conform.runs.breaking import breaking_step
@@ -129,6 +130,17 @@ def test_probes_have_the_arguments_of_their_operation_when_calls_are_known():
     found = rules("typed", Probes(WORLD, calls))
     assert all(check.ok for check in found.values())
     assert not rules("typed", Probes(WORLD))["keeps no state of the question before"].ok
+
+
+def test_doctor_asks_the_sample_in_several_orders():
+    calls = ("register", {"node": "n1"}), ("failover", {})
+    asked = [vector(("elect", {})), vector(*calls), vector(("expire", {"node": "n1"}))]
+    sample = sample_of(map(item_of, asked))
+    rule = "keeps no state of the question before"
+    assert rules("faithful", Probes(WORLD, sample=sample))[rule].detail.startswith("3 questions ")
+    found = rules("leaks", Probes(WORLD, sample=sample))[rule]
+    assert not found.ok
+    assert found.detail.startswith("step 1, elect: reply is ") and "NOT_LEADER" in found.detail
 
 
 def test_judge_without_types_takes_a_value_of_another_type_for_a_deviation():

@@ -25,10 +25,12 @@ from charter.formats.canonical import Json
 from charter.formats.suite import Manifest
 from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion
+from conform.adapters.forgetting import OrderComparison
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.trials import Trial, Trials
 from conform.console.errors import ConformError
+from conform.console.terminal import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +66,14 @@ class Probes:
     """What to ask. `world` is what every question has: `sorts`, and `consts` if the charter has
     constants. `calls` are arguments of their types for operations, as far as they are known.
     `trials` are questions of the suite with this `manifest`, if there is a suite; else `unknown`
-    says why not."""
+    says why not. `sample` are questions of the suite that are asked in several orders."""
 
     world: Mapping[str, Json]
     calls: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     trials: Mapping[str, Sequence[Trial]] = field(default_factory=dict)
     manifest: Manifest | None = None
     unknown: str = ""
+    sample: Sequence[Trial] = ()
 
 
 def check_adapter(
@@ -85,8 +88,7 @@ def check_adapter(
         rules = _Rules(connection, start, probes)
         for rule, attempt in rules.rules():
             try:
-                attempt()
-                yield Check(rule, True)
+                yield Check(rule, True, attempt() or "")
             except (_Failed, ConformError) as error:
                 yield Check(rule, False, str(error))
                 connection.restart()
@@ -135,7 +137,8 @@ class _Rules:
     start: AdapterStart
     probes: Probes
 
-    def rules(self) -> Iterator[tuple[str, Callable[[], None]]]:
+    def rules(self) -> Iterator[tuple[str, Callable[[], str | None]]]:
+        """Each rule with its attempt, which returns what else there is to tell."""
         yield "hello names operations and what it observes", self.hello
         if "consts" in self.probes.world:
             yield "hello names the constants that questions have values for", self.constants
@@ -195,13 +198,20 @@ class _Rules:
         for _ in range(3):
             self._receive()
 
-    def forgets(self) -> None:
+    def forgets(self) -> str:
         first = self._ask(self._question())
         operations = sorted(self.connection.welcome.operations)
         self._ask(*(self._question(name, self._args(name)) for name in operations))
         again = self._ask(self._question())
         if _states(first) != _states(again):
             raise _Failed("the state before the first operation differs now")
+        if not self.probes.sample:
+            return ""
+        comparison = OrderComparison(self.connection, self.start.deadlines.one)
+        found = comparison.compare(self.probes.sample)
+        if found.told:
+            raise _Failed(found.told)
+        return f"{plural(found.compared, 'question')} compared in several orders"
 
     def unresolved(self) -> None:
         operation, name = self._with_argument()

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 
 import orjson
@@ -14,6 +15,7 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.target import Target
 from conform.adapters.doctor import NOT_CHECKED, NOT_YET, Check, Probes, check_adapter
+from conform.adapters.forgetting import sample_of
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import java, model_values, prepare, target, targets
 from conform.adapters.trials import trials_of
@@ -21,6 +23,7 @@ from conform.cli.commands.fresh import older_than_charter
 from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.terminal import columns, out, out_json, say
+from conform.judging.assess import VectorItem
 from conform.judging.model import use_folders
 from conform.runs.select import suite_for
 from conform.suites.cache import Suite, cache_folder, open_suite
@@ -118,18 +121,21 @@ def probes_of(suite: Suite) -> Probes:
     """Operations with their arguments as the first operation of vectors of a suite, all with the
     sorts and constants that most of these vectors have."""
     calls: dict[str, dict[str, dict[str, Json]]] = {}
-    for bucket in range(suite.buckets):
-        for item in suite.items(bucket):
-            question = orjson.loads(item.question)
-            world = {name: question[name] for name in ("sorts", "consts") if name in question}
-            for call in question["operations"][:1]:
-                held = calls.setdefault(orjson.dumps(world).decode(), {})
-                held.setdefault(call["operation"], call["args"])
+    for item in _items(suite):
+        question = orjson.loads(item.question)
+        world = {name: question[name] for name in ("sorts", "consts") if name in question}
+        for call in question["operations"][:1]:
+            held = calls.setdefault(orjson.dumps(world).decode(), {})
+            held.setdefault(call["operation"], call["args"])
     if not calls:
         return Probes({"sorts": {}}, manifest=suite.manifest)
     chosen = max(sorted(calls), key=lambda world: len(calls[world]))
-    every = (item for bucket in range(suite.buckets) for item in suite.items(bucket))
-    return Probes(orjson.loads(chosen), calls[chosen], trials_of(every), suite.manifest)
+    trials, sample = trials_of(_items(suite)), sample_of(_items(suite))
+    return Probes(orjson.loads(chosen), calls[chosen], trials, suite.manifest, sample=sample)
+
+
+def _items(suite: Suite) -> Iterator[VectorItem]:
+    return (item for bucket in range(suite.buckets) for item in suite.items(bucket))
 
 
 def _json(arguments: argparse.Namespace, option: str) -> dict[str, Json]:
