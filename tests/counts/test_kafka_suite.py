@@ -58,9 +58,10 @@ def test_every_obligation_is_covered_infeasible_or_one_of_few_that_are_open() ->
     assert all(row.status == "covered" for row in branches)
 
 
-def test_every_mutant_is_killed_by_a_vector() -> None:
+def test_every_mutant_but_one_is_killed_by_a_vector() -> None:
     assert len(small().kills) >= 12
-    assert all(kill.surely or kill.maybe for kill in small().kills)
+    alive = [kill.mutant for kill in small().kills if not (kill.surely or kill.maybe)]
+    assert alive == ["expired_for_ever"]  # what it refuses may be refused: decision 0064
     assert len(small().canaries()) == 4
 
 
@@ -68,14 +69,15 @@ def test_every_committed_question_has_an_answer() -> None:
     assert small().stale == ()
 
 
-def test_less_is_covered_and_killed_when_the_solver_is_taken_away() -> None:
+def test_less_is_covered_when_the_solver_is_taken_away() -> None:
+    """Each mutant is killed by a vector of the exploration, too, since decision 0064."""
     left = without(small().entries, "solver")
     met = {name for name in covered_by(left) if name in {r.name for r in small().ledger.rows}}
     settled = small().ledger.counted("covered") + small().ledger.counted("infeasible")
     assert small().ledger.counted("infeasible") > 0
     assert len(met) < small().ledger.counted("covered") < settled
     killed = [kill for kill in kills(about(), left) if kill.surely]
-    assert len(killed) < sum(bool(kill.surely) for kill in small().kills)
+    assert len(killed) == sum(bool(kill.surely) for kill in small().kills)
 
 
 @pytest.mark.parametrize("name", ["controller", "controller_pre_kip_966"])

@@ -109,7 +109,8 @@ def folder(tmp_path: Path) -> Path:
 
 def python(path: Path, code: str) -> subprocess.CompletedProcess[str]:
     code = f"import sys\nsys.path.insert(0, {str(path)!r})\n{code}"
-    command = [sys.executable, "-S", "-c", code]
+    # Without -B a file that is replaced within a second by one of the same size is not read again.
+    command = [sys.executable, "-B", "-S", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
