@@ -111,6 +111,36 @@ instance one of room {}
     assert "Init == lamp = [on |-> FALSE] /\\ count = 0\n" in text
 
 
+def test_a_truth_is_in_parentheses_when_a_variable_equals_it() -> None:
+    flags = """protocol test.flags
+const most: int 0..3
+component box {
+  state few: bool = most < 2
+  state odd: bool = few_at_first() and most == 1
+  operation both() -> bool { branch done { few' = few and odd  reply true } }
+  operation same() -> bool { branch done { few' = few == odd  reply true } }
+}
+fun few_at_first() -> bool = most < 2
+witness off of box: not few
+instance tiny of box { most = 1  start few = most == 1 or most == 2 }
+"""
+    files = exported(api.load_text(flags))
+    equal = [
+        line.strip().split(" /\\ Answers")[0]
+        for name in ("box.tla", "box_tiny.tla")
+        for line in files[name].splitlines()
+        if "few = " in line or "odd = " in line or "few' = " in line
+    ]
+    assert equal == [
+        "/\\ few = (most < 2)",
+        "/\\ odd = (few_at_first /\\ most = 1)",
+        "(few' = (few /\\ odd))",
+        "(few' = (few = odd))",
+        "/\\ few = (most = 1 \\/ most = 2)",
+        "/\\ odd = (few_at_first /\\ most = 1)",
+    ]
+
+
 def test_equal_charters_give_equal_bytes() -> None:
     assert exported(api.load_text(LOCK)) == exported(api.load_text(LOCK))
 

@@ -228,7 +228,7 @@ class ActionPrinter:
                 case n.Assign(variable=variable, value=value):
                     name = self.printer.names.of("variable", variable)
                     self.changed.add(name)
-                    items.append(open_item(self.assigned(name, value)))
+                    items.append(open_item(self.printer.equal(f"{name}'", value)))
                 case n.Require(condition=condition, label=label):
                     first, *others = self.condition(condition)
                     items += (replace(first, note=label), *others)
@@ -246,11 +246,6 @@ class ActionPrinter:
                     doc = Binding(self.call(statement), self.run(after, finish))
                     return listed("/\\", [*items, open_item(doc)])
         return listed("/\\", [*items, *self.ending(finish)])
-
-    def assigned(self, name: str, value: s.Expr) -> Doc:
-        """Prints `x' = value`."""
-        piece = self.printer.doc(value, 2)
-        return Around(f"{name}' = ", piece)
 
     def ending(self, finish: Finish) -> list[ListItem]:
         """The last conjuncts of an action: new states of called parts, then those of `finish`, then

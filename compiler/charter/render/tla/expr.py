@@ -110,6 +110,11 @@ class Printer:
         tight = piece.doc if piece.level >= COMPARE else parens(piece.doc)
         return ListItem(piece.doc, tight, note)
 
+    def equal(self, variable: str, value: s.Expr) -> Doc:
+        """Prints `variable = value`. In TLA+ `=` binds tighter than `/\\` and `\\/`, and cannot
+        stand beside another comparison: such values are in parentheses."""
+        return Around(f"{variable} = ", self.doc(value, OPERATOR))
+
     def members(self, domain: s.Expr) -> Doc:
         """Prints the set after `\\in`."""
         return self.doc(domain, OPERATOR)

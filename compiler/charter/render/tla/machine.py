@@ -295,9 +295,7 @@ class Module:
             items.append(ListItem(doc, doc))
         for v in self.machine.state:
             if self.state.split(v.name) is None:
-                doc = Around(
-                    f"{self.names.of('variable', v.name)} = ", printer.doc(values[v.name], 2)
-                )
+                doc = printer.equal(self.names.of("variable", v.name), values[v.name])
                 items.append(ListItem(doc, doc))
         if self.watched:
             args = "args |-> <<>>, " if self.arguments else ""
