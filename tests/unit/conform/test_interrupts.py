@@ -81,6 +81,9 @@ def test_adapter_is_ended_when_ctrl_c_came_while_the_selector_changed(monkeypatc
 def stopping():
     """SIGTERM and SIGHUP end this process like Ctrl-C."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        if before[number] is signal.SIG_IGN:  # by nohup
+            signal.signal(number, signal.SIG_DFL)
     stop_on_signals()
     yield
     for number, handler in before.items():
