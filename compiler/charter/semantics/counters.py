@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 from charter.core import nodes as n
@@ -96,10 +97,10 @@ class _Held:
         )
 
     def alone(self, counter: str) -> bool:
-        """Whether there is only one value of a counter, which is compared with nothing."""
+        """Whether there is at most one value of a counter, which is compared with nothing."""
         kinds = [kind for kind in self.kinds if counter in _counters(kind)]
-        plain = kinds[0].inner if isinstance(kinds[0], t.Option) else kinds[0]
-        return len(kinds) == 1 and isinstance(plain, t.Counter)
+        plain = [kind.inner if isinstance(kind, t.Option) else kind for kind in kinds]
+        return len(plain) <= 1 and all(isinstance(kind, t.Counter) for kind in plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,20 +195,19 @@ class _Scope:
         for e in self.nodes:
             match e:
                 case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge", left=left, right=right):
-                    pairs = [(left, right)]
+                    if counter in _counters(left.type):
+                        yield from product(_chosen(left), _chosen(right))
                 case n.Builtin(name="min" | "max", args=(left, right)):
-                    pairs = [(left, right)]
+                    if counter in _counters(left.type):
+                        yield from product(_chosen(left), _chosen(right))
                 case n.MapWith(target=target, entries=entries):
-                    pairs = [
-                        (n.MapGet(target, key, type=value.type), value) for key, value in entries
-                    ]
+                    for key, value in entries:
+                        if counter in _counters(value.type):
+                            entry = n.MapGet(target, key, type=value.type)
+                            stored = (v for v in _chosen(value) if self._is_below(v, entry))
+                            yield from ((entry, v) for v in stored)
                 case _:
-                    continue
-            for a, b in pairs:
-                if counter in _counters(a.type):
-                    stored = isinstance(e, n.MapWith)
-                    values = [v for v in _chosen(b) if not stored or self._is_below(v, a)]
-                    yield from ((one, other) for one in _chosen(a) for other in values)
+                    pass
 
     def _is_below(self, value: n.Expr, entry: n.Expr) -> bool:
         """Whether a value is found under a key of the same type as that of an entry."""

@@ -144,9 +144,10 @@ class ExploredInstance:
         form, seen = self.opened.asked.form, set[tuple[Hashable, str, bool]]()
         for transition in self.graph.cases():
             source, step = self.graph.states[transition.source], transition.step
+            before = form(source)
             for outcome in self.opened.asked.outcomes(source, step.operation, step.args):
                 after = form(outcome.state)
-                way = after, outcome.branch, after == form(source)
+                way = after, outcome.branch, after == before
                 if way in seen or self.opened.machine.outside(outcome.state):
                     continue
                 seen.add(way)

@@ -54,6 +54,7 @@ _REMEDIES = {
 # Python reads a byte of a path that the locale cannot decode as half of a pair of UTF-16.
 _NOT_UTF8 = re.compile(r'[^/"\n]*[\ud800-\udfff][^/"\n]*')
 _OTHER_NAME = "; rename it, or choose a locale that can read it, such as LC_ALL=C.UTF-8"
+_INVALID = re.compile(r".*invalid choice: '([^']*)' \(choose from (.*)\)")
 
 EXIT_CODES = {
     0: "fine",
@@ -85,9 +86,6 @@ class Command(Protocol):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it, and return the exit code."""
-
-
-_INVALID = re.compile(r".*invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -98,3 +98,20 @@ def test_search_ends_when_a_counter_that_is_not_renamed_grows_for_ever() -> None
     text = ENDLESS.replace("not behind", "behind or not behind")
     found = api.explore(api.load_text(text), "tiny", api.ExploreOptions(), lambda *_: None)
     assert (found.engine, found.verdicts["never"]) == ("native", "unknown")
+
+
+def test_counter_that_nothing_holds_may_be_bumped() -> None:
+    text = """
+protocol test.nowhere
+counter Term
+component c {
+  state on: bool = false
+  operation go() -> Term cites silent { branch done { on' = true  reply bump(origin()) } }
+}
+fun origin() -> Term = 0
+always fine of c cites silent: on or not on
+witness went of c: took go
+instance tiny of c { }
+"""
+    found = api.explore(api.load_text(text), "tiny", api.ExploreOptions(), lambda *_: None)
+    assert (found.bumped_apart, found.verdicts["fine"]) == ({}, "holds")

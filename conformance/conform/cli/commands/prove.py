@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
 from charter import api
 from charter.formats.canonical import Json
 from conform.cli.commands.charters import loaded
-from conform.cli.commands.story import call_line
+from conform.cli.commands.story import call_line, show_state
 from conform.console.errors import ConformError
 from conform.console.extras import need
 from conform.console.terminal import out, out_json
@@ -68,10 +67,7 @@ def _show_step(found: Mapping[str, Json], name: str) -> None:
         return
     before, args, changes = step["before"], step["args"], step["changes"]
     assert isinstance(before, dict) and isinstance(args, dict) and isinstance(changes, list)
-    out("  in the state")
-    for variable, value in before.items():
-        line = f"    {variable}: {value}"
-        out(textwrap.fill(line, 100, subsequent_indent="      ", break_on_hyphens=False))
+    show_state(before)
     out(f"  {call_line(str(step['operation']), args)}")
     out(f"        by {step['branch']}")
     for change in changes:

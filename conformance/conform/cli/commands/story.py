@@ -118,13 +118,19 @@ def _headline(story: Story, way: str) -> str:
 
 def _show_place(story: Story) -> None:
     """Shows the state and the step in which an expression has no value."""
-    values = (f"  {name}: {value}" for name, value in story.last_state().items())
-    for line in ["in the state", *values]:
-        out(textwrap.fill(f"  {line}", 100, subsequent_indent="      ", break_on_hyphens=False))
+    show_state(story.last_state())
     if story.found.fails is not None:
         operation, args = story.found.fails
         line = call_line(operation, story.machine.args_json(operation, args))
         out(f"  {len(story.steps) + 1:>2}  {line} fails")
+
+
+def show_state(values: Mapping[str, object]) -> None:
+    """Shows the value of each variable in a state, a line each."""
+    out("  in the state")
+    for name, value in values.items():
+        line = f"    {name}: {value}"
+        out(textwrap.fill(line, 100, subsequent_indent="      ", break_on_hyphens=False))
 
 
 def _show_why(story: Story) -> None:
