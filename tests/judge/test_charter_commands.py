@@ -121,7 +121,7 @@ def test_explore_is_content_when_the_instance_says_what_it_misses(conform, toy):
 def test_explore_says_so_when_an_instance_meets_what_it_misses(conform, toy):
     toy.write_text(HALF)
     code, out, _ = conform("explore", toy, "--instance", "wrong")
-    assert code == 0
+    assert code == 4
     for name in ("put/kept", "some_held"):
         assert f"the instance lists {name} under `misses`, but it was met" in out
     found = json.loads(conform("explore", toy, "--instance", "wrong", "--json")[1])

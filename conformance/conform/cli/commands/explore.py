@@ -61,7 +61,8 @@ It also runs the scenarios of the component or system, with the variant but not 
 
 Exit code 0: searched completely, nothing violated; 1: a property or a scenario fails, a system has
 a deadlock, or the charter asks for a value that does not exist; 3: the search gave up, or a
-property is unknown; 4: vacuous, or a mutant is not caught by the property that it names.
+property is unknown; 4: vacuous, or the instance lists a name under `misses` that was met (with a
+variant or mutant that is only told), or a mutant is not caught by the property that it names.
 
 Vacuous: the search never met a witness, the condition of a property (the left side of an `implies`,
 the members of a `forall`), a branch or a step, and the instance does not list it under `misses`.
@@ -184,8 +185,9 @@ _WORST = (1, 3, 4, 0)
 @dataclass(frozen=True, slots=True)
 class _Explored:
     """The result of searching one instance: the bounds that were set, the status of the mutant, the
-    stories of the findings, the story of the first state that `--where` found, and the failing
-    scenarios of its machine (none are run for a mutant)."""
+    stories of the findings, the story of the first state that `--where` found, the failing
+    scenarios of its machine (none are run for a mutant), and whether a variant or mutant edits the
+    charter."""
 
     found: SearchResult
     bounds: dict[str, int]
@@ -193,6 +195,7 @@ class _Explored:
     wrong: tuple[Story, ...]
     first: Story | None
     scenarios: tuple[ScenarioFails, ...]
+    edited: bool
 
     @property
     def stories(self) -> tuple[Story, ...]:
@@ -214,7 +217,8 @@ def _status(one: _Explored) -> int:
         return 3
     if one.mutant is not None and one.mutant.answer == "missed":
         return 4
-    return 4 if one.found.vacuous and not one.bounds else 0
+    said_wrong = one.found.vacuous or (one.found.not_missed and not one.edited)
+    return 4 if said_wrong and not one.bounds else 0
 
 
 def _explore(
@@ -248,6 +252,7 @@ def _explore(
         tuple(api.tell(model, found.instance.name, one) for one in found.wrong),
         first_story(model, found),
         () if arguments.mutant else api.failing_scenarios(model, found.instance.machine),
+        selection != api.Selection(),
     )
 
 

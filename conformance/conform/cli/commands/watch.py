@@ -31,7 +31,7 @@ until Ctrl-C. An instance whose rules mean what they meant is not explored again
 the last time is marked: files, errors, violated properties, numbers of states.
 
 Exit code 130 after Ctrl-C. With --once: 0 fine; 1 errors, or something is violated; 3 a search
-stopped at --most; 4 vacuous.
+stopped at --most; 4 vacuous, or a name under `misses` was met.
 """
 PAUSE: Final = 0.2
 """Seconds between two looks at the files."""
@@ -153,7 +153,9 @@ class Watch:
         show_unmet(found)
         if not fine:
             return 1
-        return 3 if not found.complete else 4 if found.vacuous else 0
+        if not found.complete:
+            return 3
+        return 4 if found.vacuous or (found.not_missed and not self.arguments.variant) else 0
 
     def _failing(self, model: Model, machine: str) -> tuple[ScenarioFails, ...]:
         """The failing scenarios that the check did not run: those of several variants at once."""
