@@ -9,7 +9,7 @@ from charter.check.declared import no_type
 from charter.check.docs import doc_of
 from charter.check.scenarios import ScenarioReader
 from charter.check.scopes import MachineScope, TypeScope, suggest
-from charter.check.setups import Origin, inside, stated
+from charter.check.setups import Origin, Stated, inside, stated
 from charter.check.types import BOOL, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -36,7 +36,25 @@ class Bounds:
     consts: dict[str, int] = field(default_factory=dict)
     starts: dict[str, ir.Expr] = field(default_factory=dict)
 
-    def bound(self, node: sx.Bound) -> None:
+    @staticmethod
+    def of(scope: TypeScope, machine: MachineScope, lines: Iterable[Stated]) -> Bounds:
+        """The bounds of lines: sorts first, since constants and starts may be given by arguments of
+        a set-up, which may name elements."""
+        bounds = Bounds(scope, machine)
+        sizes: list[Stated] = []
+        others: list[Stated] = []
+        for each in lines:
+            if isinstance(each.line, sx.Bound | sx.Start):
+                a_sort = each.line.name.text not in scope.globals.consts
+                (sizes if isinstance(each.line, sx.Bound) and a_sort else others).append(each)
+        for each in (*sizes, *others):
+            if isinstance(each.line, sx.Bound):
+                bounds._bound(each.line, each.origin)
+            elif isinstance(each.line, sx.Start):
+                bounds._start(each.line, each.origin)
+        return bounds
+
+    def _bound(self, node: sx.Bound, origin: Origin | None) -> None:
         """`Broker = 3`, `Broker = {b1, b2}`, `max_log = 2`."""
         name = node.name.text
         if name in self.sizes or name in self.named or name in self.consts:
@@ -45,7 +63,7 @@ class Bounds:
         if isinstance(kind, ty.Sort):
             self._sort(name, node.value)
         elif name in self.scope.globals.consts:
-            self._const(name, node.value)
+            self._const(name, node.value, origin)
         elif name in self.scope.globals.missing:
             no_type(name, self.scope.globals.types, node.name.span, self.scope.diagnostics)
         else:
@@ -80,14 +98,16 @@ class Bounds:
                 seen.append(item.name)
         self.named[name] = tuple(seen)
 
-    def _const(self, name: str, value: sx.Expr) -> None:
+    def _const(self, name: str, value: sx.Expr, origin: Origin | None) -> None:
         kind = self.scope.globals.consts[name]
-        core = self.scope.check(value, kind)
+        scope, values = inside(self.with_elements(), origin)
+        core = substitute(scope.check(value, kind), values)
+        span = value.span if origin is None else origin.like.name.span
         if isinstance(core, ir.Literal) and isinstance(core.value, int):
             self.consts[name] = core.value
             if isinstance(kind, ty.Int) and not _inside(core.value, kind):
                 message = f"{core.value} is outside the range of `{name}`"
-                self.scope.error("int/out-of-range", message, value.span)
+                self.scope.error("int/out-of-range", message, span)
             return
         self.consts[name] = 0
         if is_unknown(core.type):
@@ -95,9 +115,9 @@ class Bounds:
         message = "a constant is given as a literal"
         if isinstance(core, ir.Literal):
             message = f"a constant is a number or a bool, so it cannot be of {show_type(kind)}"
-        self.scope.error("type/mismatch", message, value.span)
+        self.scope.error("type/mismatch", message, span)
 
-    def start(self, node: sx.Start, origin: Origin | None) -> None:
+    def _start(self, node: sx.Start, origin: Origin | None) -> None:
         """`start x = e`, in a system also `start part.x = e`, for all indices of a part."""
         known = {name: variable.type for name, variable in self.machine.state.items()}
         known |= _state_of_parts(self.scope, self.machine)
@@ -171,20 +191,15 @@ def instance(
     if machine is None:
         no_machine(scope, node.machine)
         return ()
-    bounds = Bounds(scope, machine)
-    offers: list[str] = []
     lines = stated(scope, node)
-    for each in lines:
-        if isinstance(each.line, sx.Bound):
-            bounds.bound(each.line)
-        elif isinstance(each.line, sx.Offers):
-            offers += _offers(scope, machine, each.line)
+    bounds = Bounds.of(scope, machine, lines)
+    offers: list[str] = []
     only: list[tuple[str, ir.Expr]] = []
     misses: dict[str, None] = {}
     for each in lines:
         match each.line:
-            case sx.Start():
-                bounds.start(each.line, each.origin)
+            case sx.Offers():
+                offers += _offers(scope, machine, each.line)
             case sx.Only():
                 within, values = inside(bounds.with_elements(), each.origin)
                 found = _only(replace(within, machine=machine), machine, each.line)
@@ -254,14 +269,7 @@ def scenario(
     if machine is None:
         no_machine(scope, node.machine)
         return ()
-    bounds = Bounds(scope, machine)
-    lines = stated(scope, node)
-    for each in lines:
-        if isinstance(each.line, sx.Bound):
-            bounds.bound(each.line)
-    for each in lines:
-        if isinstance(each.line, sx.Start):
-            bounds.start(each.line, each.origin)
+    bounds = Bounds.of(scope, machine, stated(scope, node))
     story = ScenarioReader(replace(bounds.with_elements(), machine=machine), machine)
     for line in node.body:
         if isinstance(line, sx.Line):

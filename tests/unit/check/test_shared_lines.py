@@ -135,3 +135,18 @@ def test_defaults_stand_for_arguments_that_are_not_given() -> None:
 )  # fmt: skip
 def test_what_cannot_be_shared_is_refused(text: str, code: str) -> None:
     assert set(errors(text)) == {code}
+
+
+def test_parameter_of_a_set_up_gives_a_constant() -> None:
+    setups = (
+        "setup many(k: int 0..20, first: Node) of lease {"
+        " Node = {a, b} most = k start holder = present(first) }"
+        " setup inner(k: int 0..9) of lease like many(k, a) { }"
+    )
+    same(
+        setups + " instance tiny of lease like inner(3) { }",
+        "instance tiny of lease { Node = {a, b} most = 3 start holder = present(a) }",
+    )
+    assert errors(setups + " instance tiny of lease like many(12, b) { }") == ["int/out-of-range"]
+    unknown = setups + " instance tiny of lease like many(size({1, 2}), b) { }"
+    assert errors(unknown) == ["type/mismatch"]
