@@ -69,6 +69,18 @@ def test_a_history_becomes_what_a_property_says_when_it_is_drawn(
     assert told["is_told"]
 
 
+@pytest.mark.parametrize(("write", "seed"), [DRAWN[0], DRAWN[2]])
+def test_tlc_agrees_when_histories_are_drawn(
+    write: Callable[[Random], str], seed: int, jar: Path, tmp_path: Path
+) -> None:
+    model = drawn(write, seed)
+    found = natively(model, model.instances[0], symmetry=False).counts
+    asked = ["tells", "tells_again"]
+    said = tlc.check(jar, model, model.instances[0], tmp_path, asked)
+    assert found.complete and found.distinct > 20
+    assert (said.error, said.distinct, said.depth) == ("", found.distinct, len(found.levels))
+
+
 def test_every_transition_is_as_defined_when_there_are_histories() -> None:
     model = drawn(*DRAWN[-1])
     found = natively(model, model.instances[0])

@@ -15,6 +15,8 @@ from charter.explore.select import explore
 from charter.passes import for_search
 
 MOST = 600
+SEEDS = [seed for seed in range(40) if seed not in (5, 19, 22, 33, 36, 37, 38)]
+"""Of the others the reference engine does not come to an end, which takes seconds each."""
 
 
 def with_properties(model: n.Model, rng: Random) -> n.Model:
@@ -50,7 +52,7 @@ def unmet(model: n.Model, options: api.ExploreOptions) -> tuple[object, ...] | N
 
 def test_engines_agree_on_what_was_never_met_when_charters_are_drawn() -> None:
     compared = vacuous = 0
-    for seed in range(40):
+    for seed in SEEDS:
         model = with_properties(drawn_model(Random(seed)), Random(seed))
         whole = for_search(model, "machine")
         validate(whole, "companions")
@@ -64,4 +66,4 @@ def test_engines_agree_on_what_was_never_met_when_charters_are_drawn() -> None:
             continue
         compared += 1
         vacuous += bool(slow[0])
-    assert (compared, vacuous) >= (6, 3), (compared, vacuous)
+    assert compared >= len(SEEDS) - 2 and vacuous >= 3, (compared, vacuous)

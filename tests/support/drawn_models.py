@@ -100,6 +100,7 @@ class Drawer:
     partial: bool = False
     functions: list[n.Function] = field(default_factory=list)
     fresh: int = 0
+    state: tuple[tuple[str, t.Type], ...] = STATE
 
     def name(self) -> str:
         """An unused name."""
@@ -121,7 +122,7 @@ class Drawer:
     def leaf(self, kind: t.Type, names: Names) -> n.Expr:
         """A name, a variable of the state, or a constant."""
         found: list[n.Expr] = [n.Local(x, type=k) for x, k in names.items() if k == kind]
-        found += [n.StateRef(x, type=k) for x, k in STATE if k == kind]
+        found += [n.StateRef(x, type=k) for x, k in self.state if k == kind]
         match kind:
             case t.Bool():
                 found.append(lit(kind, self.rng.random() < 0.5))
@@ -383,19 +384,25 @@ class Drawer:
                 body.append(n.Pick(pick, SOME, None, self.expr(SET, names, depth - 1), True))
                 kind = SOME
             names = {**names, pick: kind}
-        updated = [(x, k) for x, k in STATE if self.rng.random() < 0.3]
+        updated = [(x, k) for x, k in self.state if self.rng.random() < 0.3]
         body += [n.Assign(x, self.expr(k, names, depth)) for x, k in updated]
         reply = self.expr(REPLY, names, depth)
         return n.Branch(name, *head, tuple(body), reply, ())
 
 
-def drawn_model(rng: Random, *, partial: bool = False, depth: int = 3) -> n.Model:
+def drawn_model(
+    rng: Random,
+    *,
+    partial: bool = False,
+    depth: int = 3,
+    state: tuple[tuple[str, t.Type], ...] = STATE,
+) -> n.Model:
     """A random model of one component with two operations and two functions."""
-    drawer = Drawer(rng, partial)
+    drawer = Drawer(rng, partial, state=state)
     for _ in range(2):
         drawer.function(depth)
     operations = tuple(drawer.operation(f"op{i}", depth) for i in range(2))
-    return model_of(operations, tuple(drawer.functions))
+    return model_of(operations, tuple(drawer.functions), state)
 
 
 def models() -> st.SearchStrategy[n.Model]:
