@@ -16,6 +16,8 @@ from charter.syntax import nodes as sx
 
 DEEPEST = 100
 """How deep types may be nested: later phases walk them by recursion."""
+LARGEST = 1_000
+"""How many parts a declared type may have: engines keep a place for each."""
 
 TypeDecl = sx.SortDecl | sx.CounterDecl | sx.EnumDecl | sx.RecordDecl | sx.UnionDecl | sx.AliasDecl
 _RESERVED = frozenset((*BUILTINS, "present", "none", "bool", "int"))
@@ -56,6 +58,7 @@ class TypeResolver:
     open: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     depths: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
 
     def named(self, name: str, span: Span) -> ty.Type:
         """The type called `name`."""
@@ -83,9 +86,38 @@ class TypeResolver:
             self.diagnostics.error("type/not-finite", message, span)
             return UNKNOWN
         self.open.append(name)
-        self.resolved[name] = self._declaration(self.declared[name])
+        found = self.resolved[name] = self._declaration(self.declared[name])
         self.open.pop()
-        return self.resolved[name]
+        self._measure(self.declared[name], found)
+        return found
+
+    def _measure(self, node: TypeDecl, found: ty.Type) -> None:
+        """Report a type with too many parts, if no type inside has too many already."""
+        name, size = node.name.text, self._size(found)
+        self.sizes[name] = size
+        nominal = (part for part in ty.inside(found) if isinstance(part, ty.Record | ty.Union))
+        inner = (self.sizes.get(part.name, 0) for part in nominal if part is not found)
+        if size > LARGEST and max(inner, default=0) <= LARGEST:
+            message = f"`{name}` has {size:,} parts; a type has at most {LARGEST:,}"
+            hint = "hold the inner values in a map, once each, and name them by a sort"
+            self.diagnostics.error("type/too-large", message, node.span, hint=hint)
+
+    def _size(self, kind: ty.Type) -> int:
+        """How many parts a type has: itself, and those of all types inside, each time they stand
+        there."""
+        match kind:
+            case ty.Record(name=name) | ty.Union(name=name) if name in self.sizes:
+                return self.sizes[name]
+            case ty.Record(fields=fields):
+                return 1 + sum(self._size(held) for _, held in fields)
+            case ty.Union(cases=cases):
+                return 1 + sum(self._size(held) for _, params in cases for _, held in params)
+            case ty.Map(key=key, value=value):
+                return 1 + self._size(key) + self._size(value)
+            case ty.Option(inner) | ty.Set(inner) | ty.Seq(inner) | ty.Ranking(inner):
+                return 1 + self._size(inner)
+            case _:
+                return 1
 
     def _declaration(self, node: TypeDecl) -> ty.Type:
         name = node.name.text
