@@ -75,6 +75,26 @@ def test_an_argument_with_too_many_values_is_told_and_not_searched_for_ever(conf
         assert (code, err.count("\n"), told in err) == (2, 1, True), err
 
 
+def test_arguments_with_too_many_lists_of_values_are_told(conform, tmp_path):
+    """Compiled code that goes through the lists of one state cannot be interrupted."""
+    path = tmp_path / "many.charter"
+    path.write_text(
+        """protocol many
+        sort Key
+        component c {
+          operation put(from: set Key, over: set Key, by: set Key) -> bool cites silent {
+            branch done reply true
+          }
+        }
+        witness w of c: took put
+        instance tiny of c { Key = 12 }"""
+    )
+    told = "the arguments `from`, `over`, `by` have more than 1,048,576 lists of values here"
+    for command in ("explore", "simulate"):
+        code, _, err = conform(command, path)
+        assert (code, err.count("\n"), told in err) == (2, 1, True), err
+
+
 def test_vector_that_is_not_there_is_looked_up_where_its_id_stands(
     conform, toy_suite, targets_folder
 ):

@@ -118,7 +118,9 @@ class Arguments:
         return Arguments(issued)
 
     def of(self, params: tuple[n.Param, ...]) -> tuple[tuple[Value, ...], ...]:
-        """Every argument list of an operation, those without foreign counters first."""
+        """Every argument list of an operation, those without foreign counters first. Raises
+        TooManyValues."""
+        self.issued.universe.refuse_many(params)
         found = self.together([p.type for p in params], frozenset())
         ranked = sorted(found, key=lambda pair: pair[1])
         return tuple(args for args, _ in ranked)

@@ -8,7 +8,7 @@ from itertools import combinations, permutations, product
 from typing import assert_never
 
 from charter.core import types as t
-from charter.core.nodes import Instance, Value
+from charter.core.nodes import Instance, Param, Value
 from charter.core.show import show_type
 from charter.formats.canonical import Json, as_pairs, as_set, text
 
@@ -58,6 +58,17 @@ class Universe:
                 )
             known = self._domains[kind] = _domain(kind, self)
         return known
+
+    def refuse_many(self, params: Iterable[Param]) -> None:
+        """Raises TooManyValues if parameters have too many lists of values; a type with a counter
+        is taken for one value."""
+        finite = {p.name: p.type for p in params if not t.holds(p.type, t.Counter)}
+        if len(finite) > 1 and _product(map(self.cardinality, finite.values())) > MOST_VALUES:
+            names = ", ".join(f"`{name}`" for name in finite)
+            raise TooManyValues(
+                f"the arguments {names} have more than {MOST_VALUES:,} lists of values here, too"
+                " many to try in each state; choose smaller bounds in the instance"
+            )
 
     def cardinality(self, kind: t.Type) -> int:
         """The number of values of a finite type, without listing them; more than MOST_VALUES may be

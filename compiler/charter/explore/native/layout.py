@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from charter.core import types as t
-from charter.core.nodes import Value
+from charter.core.nodes import Param, Value
 from charter.core.show import show_type
 from charter.diagnostics import NOWHERE, Span
 from charter.semantics.values import NotFinite, TooManyValues, Universe
@@ -121,6 +121,13 @@ class Layout:
         if len(found) > LARGEST_DOMAIN:
             raise CannotCompile(f"a set or a map over {len(found)} values")
         return found
+
+    def refuse_many(self, params: Sequence[Param]) -> None:
+        """Raises CannotCompile if parameters have too many lists of values."""
+        try:
+            self.universe.refuse_many(params)
+        except TooManyValues as error:
+            raise CannotCompile(str(error)) from None
 
     def size(self, kind: t.Type) -> int:
         """The number of values of a type."""

@@ -137,6 +137,8 @@ def plan_and_text(
     the instance's machine."""
     machine = Machine.of(narrowed(model, instance.machine), instance)
     layout = Layout(machine.universe)
+    for operation in machine.operations.values():
+        layout.refuse_many(operation.params)
     unit = Unit(Machine.of(*lowered_instance(machine.model, instance)), layout)
     labels = machine.labels
     for label in labels:
