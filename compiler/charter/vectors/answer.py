@@ -9,7 +9,16 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json, text
 from charter.formats.labels import Labels
-from charter.formats.resolve import History, Path, Place, Unresolved, referred, resolve
+from charter.formats.resolve import (
+    History,
+    Path,
+    Place,
+    Unresolved,
+    look_up,
+    references,
+    referred,
+    resolve,
+)
 from charter.formats.vector import MAX_NODES, Answer, AnswerNode, OperationCall, Question
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
@@ -27,8 +36,12 @@ Watch = Callable[[State, str, tuple[Value, ...], Outcome], None]
 
 
 class NoAnswer(Exception):
-    """The question has no answer: a reference is undefined on some allowed trace, or a step has
-    more nodes than the format allows."""
+    """The question has no answer: a step has more nodes than the format allows, or `reference`, in
+    an argument, leads nowhere on some allowed trace."""
+
+    def __init__(self, message: str, reference: Json = None) -> None:
+        super().__init__(message)
+        self.reference = reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +195,18 @@ def arguments(machine: Machine, call: OperationCall, history: History) -> tuple[
     try:
         resolved = resolve(dict(call.args), history, never)
     except Unresolved as missing:
-        raise NoAnswer(f"{call.operation}: {missing}") from None
+        wrong = next(r for r in references(dict(call.args)) if not _leads(r, history))
+        raise NoAnswer(f"{call.operation}: {missing}", wrong) from None
     assert isinstance(resolved, dict)
     return tuple(from_json(p.type, resolved[p.name], machine.universe) for p in params)
+
+
+def _leads(reference: Json, history: History) -> bool:
+    try:
+        look_up(reference, history)
+    except Unresolved:
+        return False
+    return True
 
 
 def _type_at(kind: t.Type, path: Path) -> t.Type:

@@ -20,13 +20,23 @@ from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act
 from charter.semantics.scenario import Followed, follow
-from charter.vectors.answer import MOST_REMEMBERED, AllowedTrace, Answers, NoAnswer, Outcomes, begin
+from charter.vectors.answer import (
+    MOST_REMEMBERED,
+    AllowedTrace,
+    Answers,
+    NoAnswer,
+    Outcomes,
+    begin,
+)
 from charter.vectors.question import CounterAt, NoQuestion, Shows, ask, observed_places
 
 OPEN = "open environment"
 
 Trace = Sequence[tuple[State, Act]]
 """Acts, each with the state before it."""
+
+MOST_PLACES = 8
+"""The most references of a question that are replaced because they lead nowhere on some trace."""
 
 REFUSALS = (NoQuestion, NoAnswer, EvaluationError)
 
@@ -175,13 +185,27 @@ class Planner:
         return trace
 
     def _vector(self, trace: Trace, given: Json, why: Why) -> Vector:
-        question = self._ask(trace, given)
+        """The vector of a trace. A reference that leads nowhere on another allowed trace is
+        replaced by another place of the value, if there is one."""
         _, begun, run = self._start()
         first = run if given is begun else None
-        return Vector(question, self.answers.answer(question, first), why)
+        wrong: list[NoAnswer] = []
+        while len(wrong) < MOST_PLACES:
+            try:
+                question = self._ask(trace, given, [each.reference for each in wrong])
+                return Vector(question, self.answers.answer(question, first), why)
+            except NoAnswer as problem:
+                if problem.reference is None:
+                    raise
+                wrong.append(problem)
+            except NoQuestion:
+                if not wrong:
+                    raise
+                break
+        raise wrong[0]
 
-    def _ask(self, trace: Trace, given: Json) -> Question:
-        asked = ask(self.model, self.shows, trace, given)
+    def _ask(self, trace: Trace, given: Json, avoided: Sequence[Json] = ()) -> Question:
+        asked = ask(self.model, self.shows, trace, given, avoided)
         return replace(asked, consts=self.consts) if self.consts else asked
 
     def _refuse(self, problem: Exception) -> None:

@@ -108,26 +108,46 @@ class Shows:
 @dataclass(frozen=True, slots=True)
 class Earlier:
     """What comes before an operation of a trace. `observed` are the places in the observation of
-    each step, the last one that of the state in which the operation is performed."""
+    each step, the last one that of the state in which the operation is performed. `avoided` are
+    references that no argument may use."""
 
     shows: Shows
     trace: Sequence[tuple[State, Act]]
     observed: Sequence[Sequence[CounterAt]]
+    avoided: Sequence[Json] = ()
 
     def replied(self, step: int) -> Sequence[CounterAt]:
         """The places in the reply of a step."""
         return self.shows.replied(*self.trace[step - 1], self.trace[step][0]) if step else ()
 
+    def references(self, kind: t.Counter, value: int) -> Iterator[dict[str, Json]]:
+        """Where a value of this type was shown: in observations, the newest first, then in
+        replies."""
+        for step in range(len(self.observed) - 1, -1, -1):
+            for place in self.observed[step]:
+                if place.kind == kind and place.value == value:
+                    yield {"ref": [step, *place.path]}
+        for step in range(len(self.observed) - 1, 0, -1):
+            for place in self.replied(step):
+                if place.kind == kind and place.value == value:
+                    yield {"ref": [step, *place.path], "in": REPLY}
 
-def ask(model: Model, shows: Shows, trace: Sequence[tuple[State, Act]], given: Json) -> Question:
+
+def ask(
+    model: Model,
+    shows: Shows,
+    trace: Sequence[tuple[State, Act]],
+    given: Json,
+    avoided: Sequence[Json] = (),
+) -> Question:
     """The question of `trace`: each act with the state before it. `given` is the given state for
-    the first one."""
+    the first one. No argument is one of the references `avoided`. Raises NoQuestion."""
     machine = shows.machine
     calls: list[OperationCall] = []
     observed: list[Sequence[CounterAt]] = []
     for state, (operation, args) in trace:
         observed.append(shows.observed(state))
-        earlier = Earlier(shows, trace, observed)
+        earlier = Earlier(shows, trace, observed, avoided)
         params = machine.operations[operation].params
         built = {
             p.name: _argument(p.type, value, earlier) for p, value in zip(params, args, strict=True)
@@ -174,14 +194,13 @@ def _counter(kind: t.Counter, value: int, earlier: Earlier) -> Json:
     difference to another value of the type, a literal, or (if implementations choose the values) a
     value that was never issued."""
     seen, universe = earlier.observed, earlier.shows.machine.universe
-    for step in range(len(seen) - 1, -1, -1):
-        for place in seen[step]:
-            if place.kind == kind and place.value == value:
-                return {"ref": [step, *place.path]}
-    for step in range(len(seen) - 1, 0, -1):
-        for place in earlier.replied(step):
-            if place.kind == kind and place.value == value:
-                return {"ref": [step, *place.path], "in": REPLY}
+    shown = False
+    for reference in earlier.references(kind, value):
+        if reference not in earlier.avoided:
+            return reference
+        shown = True
+    if kind.opaque and shown:
+        raise NoQuestion(f"{kind.name} {value} is shown nowhere else")
     if kind.opaque:
         issued = [p.value for shown in seen for p in shown if p.kind == kind]
         if not kind.ordered or value > max(issued, default=-1):
@@ -191,8 +210,9 @@ def _counter(kind: t.Counter, value: int, earlier: Earlier) -> Json:
             return to_json(kind, value, universe)
         raise NoQuestion(f"no observation and no reply shows {kind.name} {value}")
     for place in seen[-1]:
-        if place.kind == kind:
-            return {"ref": [len(seen) - 1, *place.path], "plus": value - place.value}
+        reference = {"ref": [len(seen) - 1, *place.path], "plus": value - place.value}
+        if place.kind == kind and reference not in earlier.avoided:
+            return reference
     return to_json(kind, value, universe)
 
 

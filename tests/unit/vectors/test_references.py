@@ -77,3 +77,78 @@ def test_a_token_comes_from_an_observation_else_from_a_reply(
     tmp_path: Path, shown: str, wanted: list[Json]
 ) -> None:
     assert references(tmp_path, shown) == wanted
+
+
+SEATS = """protocol seats
+
+sort Seat
+
+opaque counter Token
+
+union Held { given(seat: Seat, token: Token)  full }
+
+component house {
+  state seat: map Seat -> option Token = [s in Seat: none]
+  state newest: Token = 0
+
+  operation hold() -> HELD cites silent {
+    let empty = { s in Seat if seat[s] == none }
+    branch full when taken: empty == {} reply none_left
+    branch given {
+      pick s in empty
+      let token = bump(newest)
+      newest' = token
+      seat[s]' = present(token)
+      reply REPLY
+    }
+  }
+  operation free(token: Token) -> bool cites silent {
+    branch lost when unknown: forall s in Seat: seat[s] != present(token) reply false
+    branch freed {
+      seat' = [s in Seat: if seat[s] == present(token) then none else seat[s]]
+      reply true
+    }
+  }
+  observe all { SHOWN }
+}
+
+witness frees of house: took free/freed
+instance tiny of house { Seat = 2 }
+"""
+
+
+def reference_after_a_choice(folder: Path, shown: str, reply: tuple[str, str, str]) -> Json | str:
+    """The argument of the last of `hold, free`; why there is no question if there is none."""
+    path = folder / "seats.charter"
+    text = SEATS.replace("SHOWN", shown)
+    for name, meant in zip(("none_left", "HELD", "REPLY"), reply, strict=True):
+        text = text.replace(name, meant)
+    path.write_text(text)
+    about = make.open_subject(path, read_sources(path), "", "")
+    planner = Planner.of(about.model, Machine.of(about.model, about.model.instances[0]))
+    vector = planner.walk((("hold", ()), ("free", (1,))), Why((), "test", "", ""))
+    if vector is None:
+        (reason,) = planner.refused
+        return reason
+    assert not planner.refused
+    assert {node.branch for node in vector.answer.steps[2]} == {"free/freed"}
+    return vector.question.operations[1].args["token"]
+
+
+WITH_TOKEN = ("full", "Held", "given(s, token)")
+WITHOUT = ("none", "option Seat", "present(s)")
+
+
+@pytest.mark.parametrize(
+    ("shown", "reply", "wanted"),
+    [
+        ("seat  newest", WITHOUT, {"ref": [1, "newest"]}),
+        ("newest  seat", WITHOUT, {"ref": [1, "newest"]}),
+        ("seat", WITH_TOKEN, {"ref": [1, "token"], "in": "reply"}),
+        ("seat", WITHOUT, "NoAnswer: free: nothing stands at 1.seat.s1"),
+    ],
+)
+def test_a_token_that_stands_elsewhere_after_a_choice_comes_from_where_it_always_stands(
+    tmp_path: Path, shown: str, reply: tuple[str, str, str], wanted: Json
+) -> None:
+    assert reference_after_a_choice(tmp_path, shown, reply) == wanted
