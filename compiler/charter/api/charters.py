@@ -159,11 +159,12 @@ class SuiteRequest:
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
     """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
-    the `open` obligations with their bounds, and the `failed` scenarios with location and reason.
+    the `open` obligations with their bounds, the `failed` scenarios with location and reason, and
+    the instances that are `new`, or have other bounds, since the last search for questions.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
-    from charter.suites import make, published
+    from charter.suites import found, make, published
 
     sources = read_sources(wanted.charter)
     try:
@@ -183,16 +184,16 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         "refused": {**made.refused},
         "open": {**made.left},
         "failed": [*made.failed],
+        "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
     }
     return {**made.manifest.json(), "folder": str(folder), **more}
 
 
 def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     """The instances of a component that are searched for questions, by their names."""
-    from charter.suites.build import TINY
+    from charter.suites import found
 
-    mine = (instance.name for instance in model.instances if instance.machine == component)
-    return tuple(name for name in mine if name.startswith(TINY))
+    return tuple(instance.name for instance in found.searched(model, component))
 
 
 def look_if_stale(

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from charter.core import nodes as n
+from charter.suites.found import searched
 from charter.suites.parts import InstanceVectors, Task, kept, make_part
 from charter.suites.record import VectorRecord, merged
-
-TINY = "tiny"
-"""The start of the names of instances that are small enough for a search."""
 
 Progress = Callable[[str, int, int], None]
 """Called with the last task's name, the number of finished tasks, and the number of all."""
@@ -36,9 +34,8 @@ class Built:
 def tasks(model: n.Model, component: str, folder: Path) -> list[Task]:
     """The tasks of a component: the instances that are searched, and walks in all."""
     mine = [i for i in model.instances if i.machine == component]
-    searched = [i for i in mine if i.name.startswith(TINY)]
     return [
-        *(Task.of(model, instance, "explored", folder) for instance in searched),
+        *(Task.of(model, instance, "explored", folder) for instance in searched(model, component)),
         *(Task.of(model, instance, "walks", folder) for instance in mine),
     ]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from charter.core import nodes as n
-from charter.core.show import show_model
+from charter.core.show import show_expr, show_model
 from charter.formats.canonical import Json, text
 from charter.formats.reading import JsonReader
 from charter.formats.vector import Question, read_question
@@ -28,6 +28,9 @@ _FILES = {"solver": "solver.jsonl", "finding": "findings.jsonl"}
 PROOFS = "proofs.json"
 
 NO_NOTE = "the last search kept no note of it"
+
+TINY = "tiny"
+"""The start of the names of instances that are small enough for a search."""
 
 OBLIGATIONS = 2
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
@@ -59,13 +62,15 @@ class FoundQuestion:
 class Found:
     """The questions and proofs that searches found. `proofs` maps obligations to the reason why
     nothing meets them; they rest on the properties `lemmas`, and on the rules with the digest
-    `rules`. `notes` maps open obligations to how far the search went, and why no further."""
+    `rules`. `notes` maps open obligations to how far the search went, and why no further.
+    `instances` has digests of the bounds of the instances that were searched."""
 
     asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
     lemmas: tuple[str, ...] = ()
     rules: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
+    instances: Mapping[str, str] = field(default_factory=dict)
 
     def is_of(self, model: n.Model) -> bool:
         """Whether a search was made, of the rules of this model."""
@@ -101,6 +106,34 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
     return hashlib.sha256(f"{OBLIGATIONS}\n{told}".encode()).hexdigest()[:20]
 
 
+def searched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
+    """The instances of a component that are searched for questions."""
+    mine = (instance for instance in model.instances if instance.machine == component)
+    return tuple(instance for instance in mine if instance.name.startswith(TINY))
+
+
+def bounds_digests(model: n.Model, component: str) -> dict[str, str]:
+    """For each of these instances a digest of its bounds and of what it offers."""
+    return {i.name: _bounds_digest(i) for i in searched(model, component)}
+
+
+def _bounds_digest(instance: n.Instance) -> str:
+    shown = [
+        [(name, show_expr(e)) for name, e in part] for part in (instance.starts, instance.only)
+    ]
+    told = repr((instance.sorts, instance.consts, instance.offers, shown))
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+def renewed(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
+    """The searched instances that are new or have other bounds since the search, by their names;
+    none if the search did not note its instances."""
+    if not found.instances:
+        return ()
+    now = bounds_digests(model, component)
+    return tuple(name for name in now if found.instances.get(name) != now[name])
+
+
 def place(charter: Path, variant: str) -> Path:
     """The folder with the search results for a charter (its folder or file) in a variant: `found`
     for a folder of several files, `found/NAME` beside the file NAME.charter."""
@@ -121,16 +154,22 @@ def read_found(folder: Path) -> Found:
     path = folder / PROOFS
     if not path.exists():
         return Found(tuple(asked))
-    content = {"lemmas": [], "open": {}, **json.loads(path.read_text(encoding="utf-8"))}
+    content = {
+        "lemmas": [],
+        "open": {},
+        "instances": {},
+        **json.loads(path.read_text(encoding="utf-8")),
+    }
     content.pop("bound", None)  # older files have one sentence for all open obligations
     reader = JsonReader(content, str(path))
-    reader.fields("rules", "lemmas", "proofs", "open")
+    reader.fields("rules", "lemmas", "proofs", "open", "instances")
     return Found(
         tuple(asked),
         _reasons(reader.item("proofs")),
         reader.item("lemmas").texts(),
         reader.text("rules"),
         _reasons(reader.item("open")),
+        _reasons(reader.item("instances")),
     )
 
 
@@ -161,6 +200,7 @@ def write_found(folder: Path, found: Found) -> None:
         "lemmas": list(found.lemmas),
         "proofs": dict(sorted((found.proofs or {}).items())),
         "open": dict(sorted(found.notes.items())),
+        "instances": dict(found.instances),
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")

@@ -2,27 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
+from charter.core.obligations import obligations
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
-from charter.suites.found import FoundQuestion
-from charter.suites.smoke import Desk
+from charter.suites.found import FoundQuestion, searched
+from charter.suites.smoke import Desk, SmokeVector
 from charter.suites.subject import Subject
 from charter.vectors.answer import NoAnswer
+
+Constants = tuple[tuple[str, int], ...]
+"""The values of the constants, in the order of their names."""
+
+
+def _constants(values: Mapping[str, int]) -> Constants:
+    return tuple(sorted(values.items()))
 
 
 @dataclass(slots=True)
 class QuestionSearch:
     """The state of a search for questions: obligations that are left, and the questions kept.
-    `notes` has, for each obligation that is not met, the results of the parts of the search."""
+    `apart` are branches that are left with these values of the constants. `notes` has, for each
+    obligation that is not met, the results of the parts of the search."""
 
     about: Subject
     desk: Desk
     left: set[str]
+    apart: set[tuple[str, Constants]] = field(default_factory=set)
     asked: list[FoundQuestion] = field(default_factory=list)
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(about: Subject) -> QuestionSearch:
+        """The beginning of a search. An implementation gets the constants, and may forget or keep
+        them: where the instances have several combinations, each branch is asked for with each."""
+        wanted = obligations(about.model, about.component)
+        desk = Desk(about.model, wanted)
+        tiny = searched(about.model, about.component.name)
+        given = {_constants(desk.at(instance)[0].planner.consts) for instance in tiny}
+        branches = [o.name for o in wanted if o.kind == "branch"]
+        apart = {(name, consts) for name in branches for consts in given if len(given) > 1}
+        return QuestionSearch(about, desk, {o.name for o in wanted}, apart)
+
+    def meet(self, entry: SmokeVector) -> list[str]:
+        """Take what a vector meets off what is left; returns it, in the order of the text."""
+        consts = _constants(entry.vector.question.consts)
+        apart = {(name, consts) for name in entry.meets} & self.apart
+        new = entry.meets & self.left
+        self.left -= new
+        self.apart -= apart
+        beside = {name for name, _ in apart}
+        values = ", ".join(f"{name} = {value}" for name, value in consts)
+        names = [o.name for o in self.desk.wanted]
+        told = [name for name in names if name in new]
+        return told + [f"{name} with {values}" for name in names if name in beside - new]
 
     def note(self, obligation: str, outcome: str, instance: n.Instance | None = None) -> None:
         """Record the result of a part of the search for an obligation, and its instance."""
@@ -48,12 +84,10 @@ class QuestionSearch:
             entry = self.desk.entry(vector.question, instance, why)
         except (NoAnswer, EvaluationError, ValueError):
             return False
-        new = entry.meets & self.left
+        new = self.meet(entry)
         if not new and why.source != "witness" and not why.title.startswith("mutant "):
             return False
-        self.left -= new
-        first = next((o.name for o in self.desk.wanted if o.name in new), "")
-        title = why.title or first
+        title = why.title or next(iter(new), "")
         self.asked.append(
             FoundQuestion(vector.question, instance.name, why.source, title, why.purpose)
         )

@@ -4,21 +4,29 @@ are committed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
 from charter.core import nodes as n
-from charter.core.obligations import obligations
 from charter.core.reach import always
 from charter.formats.vector import Why
 from charter.project import pipeline
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
-from charter.suites.build import TINY, Progress
+from charter.suites.build import Progress
 from charter.suites.explored import ExploredInstance
-from charter.suites.found import NO_NOTE, Found, FoundQuestion, in_order, rules_digest
+from charter.suites.found import (
+    NO_NOTE,
+    Found,
+    FoundQuestion,
+    bounds_digests,
+    in_order,
+    renewed,
+    rules_digest,
+    searched,
+)
 from charter.suites.question_search import QuestionSearch
 from charter.suites.smoke import (
     Desk,
@@ -42,24 +50,30 @@ NO_SOLVER = "the solver was not asked, as z3 is not installed"
 def search(about: Subject, progress: Progress, solver: bool) -> Found:
     """Search for what is missing, with the solver or without. Earlier questions are kept if they
     still have an answer; the small instances are searched again if the rules changed, or if a
-    branch or a reply, or what was covered then, is not covered. Proofs are always repeated."""
-    wanted = obligations(about.model, about.component)
-    found = QuestionSearch(about, Desk(about.model, wanted), {o.name for o in wanted})
+    branch or a reply, or what was covered then, is not covered; else those that are new or have
+    other bounds. Proofs are always repeated."""
+    found = QuestionSearch.of(about)
     name = about.component.name
-    tiny = [i for i in about.model.instances if i.machine == name and i.name.startswith(TINY)]
+    tiny = searched(about.model, name)
     total = len(tiny) + 3
     for entry in found.desk.scenarios(name):
-        found.left -= entry.meets
+        found.meet(entry)
     dropped = _again(found)
     uncovered = any(row.startswith(("branch ", "reply ")) for row in found.left)
     opened = not found.left <= {*about.found.notes, *(about.found.proofs or {})}
-    if uncovered or opened or dropped or not about.found.is_of(about.model):
-        for number, instance in enumerate(tiny, 1):
+    every = uncovered or opened or dropped or not about.found.is_of(about.model)
+    new = renewed(about.model, name, about.found)
+    for number, instance in enumerate(tiny, 1):
+        if every or instance.name in new:
             _explored(found, instance)
             progress(f"{instance.name}, {len(found.left)} left", number, total)
-    else:
+            continue
         for row in found.left:
-            found.note(row, "not explored again, as every branch and reply is covered")
+            found.note(row, "not explored again, as every branch and reply is covered", instance)
+    if not any(i.machine == name for i in about.model.instances):
+        for row in found.left:
+            found.note(row, f"{name} has no instance")
+        return _noted(found, {}, (), found.opened())
     if not solver:
         _told_by_exploration(found, tiny)
         progress("mutants", total, total)
@@ -83,8 +97,20 @@ def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], progress: Pr
         _told_by_exploration(found, tiny)
         proofs, lemmas = {}, ()
     progress("mutants", total, total)
-    rules = rules_digest(found.about.model, lemmas)
-    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, found.opened())
+    return _noted(found, proofs, lemmas, found.opened())
+
+
+def _noted(
+    found: QuestionSearch,
+    proofs: Mapping[str, str],
+    lemmas: tuple[str, ...],
+    notes: Mapping[str, str],
+) -> Found:
+    """The results of a search."""
+    about = found.about
+    rules = rules_digest(about.model, lemmas)
+    bounds = bounds_digests(about.model, about.component.name)
+    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, notes, bounds)
 
 
 def _with_earlier_proofs(found: QuestionSearch) -> Found:
@@ -96,8 +122,7 @@ def _with_earlier_proofs(found: QuestionSearch) -> Found:
     for row in found.left - set(proofs):
         found.note(row, NO_SOLVER)
     notes = {row: note for row, note in found.opened().items() if row not in proofs}
-    rules = rules_digest(about.model, lemmas)
-    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, notes)
+    return _noted(found, proofs, lemmas, notes)
 
 
 def _told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
@@ -127,7 +152,8 @@ def is_stale(about: Subject) -> bool:
     installed now."""
     unasked = any(NO_SOLVER in note for note in about.found.notes.values())
     missed = unasked and find_spec("z3") is not None
-    return missed or not about.found.is_of(about.model) or outdated(about)
+    new = renewed(about.model, about.component.name, about.found)
+    return missed or not about.found.is_of(about.model) or bool(new) or outdated(about)
 
 
 def opened(about: Subject) -> bool:
@@ -167,7 +193,7 @@ def _again(found: QuestionSearch) -> bool:
             entry = found.desk.entry(asked.question, instances[asked.instance], why)
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             continue
-        found.left -= entry.meets
+        found.meet(entry)
         found.asked.append(asked)
     return len(found.asked) < len(about.found.asked)
 
@@ -193,6 +219,8 @@ def _explored(found: QuestionSearch, instance: n.Instance) -> None:
         why = vector.why
         if why.title not in titles:
             found.keep(vector, instance, replace(why, obligations=()))
+        elif found.apart:
+            found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
     looked = -(-classes // every)
     for row in found.left:
         found.note(

@@ -4,13 +4,16 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+import pytest
+
 from charter.core.obligations import obligations
 from charter.project.sources import read_sources
 from charter.suites import make
-from charter.suites.found import Found
+from charter.suites.found import Found, place, renewed, write_found
 from charter.suites.search import NO_SOLVER, is_stale, opened, outdated, search
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject
+from conform.cli import main as cli
 
 CONDITION = "mcdc renew/lost 1 holds[2] false"
 
@@ -119,3 +122,71 @@ def test_rules_that_the_solver_cannot_encode_are_searched_without_it(tmp_path: P
     found = search(written(tmp_path, SET), lambda *_: None, True)
     assert titles(found) == {"branch clear/done"}
     assert not found.proofs
+
+
+LARGER = BOX + "instance tiny_larger of c { cap = 5 }\n"
+
+
+BRANCHES = ("take/full", "take/taken", "clear/cleared")
+
+
+def branches_with(subject: Subject, found: Found, cap: int) -> set[str]:
+    """The branches that the small suite takes with this value of the constant."""
+    entries = smoke(replace(subject, found=found)).entries
+    mine = (e for e in entries if e.vector.question.consts["cap"] == cap)
+    return {name.removeprefix("branch ") for e in mine for name in e.meets if "branch" in name}
+
+
+def test_each_branch_is_asked_for_with_the_constants_of_each_instance(tmp_path: Path) -> None:
+    about = written(tmp_path, LARGER)
+    found = looked(about, Found())
+    assert branches_with(about, found, 3) == branches_with(about, found, 5) == {*BRANCHES}
+    assert not any("with cap" in row.name for row in smoke(replace(about, found=found)).ledger.rows)
+
+
+def test_a_new_or_changed_instance_is_searched(tmp_path: Path) -> None:
+    first = looked(written(tmp_path, BOX), Found())
+    about = written(tmp_path, LARGER)
+    assert is_stale(replace(about, found=first)) and renewed(about.model, "c", first) == (
+        "tiny_larger",
+    )
+    found = looked(about, first)
+    assert branches_with(about, found, 5) == {*BRANCHES}
+    assert {a.question.id for a in first.asked} <= {a.question.id for a in found.asked}
+    assert not is_stale(replace(about, found=found))
+    write_found(place(tmp_path / "a.charter", ""), found)
+    kept = make.open_subject(tmp_path / "a.charter", read_sources(tmp_path / "a.charter"), "", "")
+    assert kept.found == found and not renewed(kept.model, "c", kept.found)
+    changed = written(tmp_path, LARGER.replace("cap = 5", "cap = 5 only take if n < 3"))
+    assert renewed(changed.model, "c", found) == ("tiny_larger",)
+    noted = written(tmp_path, LARGER.replace("cap = 5", "cap = 5 -- a comment\n"))
+    assert not is_stale(replace(noted, found=found))
+
+
+def test_a_search_that_did_not_note_its_instances_is_not_stale(tmp_path: Path) -> None:
+    about = written(tmp_path, LARGER)
+    found = replace(looked(about, Found()), instances={})
+    assert not is_stale(replace(about, found=found))
+
+
+def test_the_command_tells_an_instance_that_was_not_searched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charter = tmp_path / "a.charter"
+    command = ["vectors", str(charter), "--out", str(tmp_path / "suite")]
+    charter.write_text(BOX, encoding="utf-8")
+    assert cli.main([*command, "--search"]) == 0
+    charter.write_text(LARGER, encoding="utf-8")
+    capsys.readouterr()
+    assert cli.main(command) == 0
+    told = capsys.readouterr().err
+    assert "new, or with other bounds, since the last search for questions: tiny_larger" in told
+    assert f"`conform vectors {charter} --search` looks there" in told
+    assert cli.main([*command, "--search"]) == cli.main(command) == 0
+    assert "other bounds" not in capsys.readouterr().err
+
+
+def test_a_component_without_an_instance_has_open_obligations(tmp_path: Path) -> None:
+    about = written(tmp_path, BOX[: BOX.index("instance")])
+    found = search(about, lambda *_: None, True)
+    assert found.notes["branch take/full"] == "c has no instance" and not found.asked

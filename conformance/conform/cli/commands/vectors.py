@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shlex
 from pathlib import Path
 
 from charter import api
@@ -27,7 +28,9 @@ The small suite (smoke) is also in generated/; `conform generate` keeps it up to
 looks for questions that cover more obligations, by exploration of the instances whose names begin
 with tiny, and with the solver if it is installed, which also proves that nothing can cover some of
 them. It writes both into the folder found/ beside the charter, from which both suites are made. Old
-questions stay if they still have an answer; to start again, remove the folder.
+questions stay if they still have an answer; to start again, remove the folder. Instances that are
+new or have other bounds are searched again, too. If instances differ in constants, each branch is
+asked for with the constants of each.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.
@@ -71,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         out_json(made)
     else:
         show(made)
+        _tell_new(made, arguments)
     if arguments.profile == "full":
         _keep_for_runs(str(made["folder"]))
     failed = made["failed"]
@@ -101,6 +105,23 @@ def show(made: dict[str, Json]) -> None:
     for name, note in left.items():
         out(f"open: {name}: {note}")
     out(f"suite: {made['folder']}")
+
+
+def _tell_new(made: dict[str, Json], arguments: argparse.Namespace) -> None:
+    """Tell which instances the small suite has no questions of, and how it gets them."""
+    new = made["new"]
+    assert isinstance(new, list)
+    if not new:
+        return
+    command = ["conform", "vectors", str(arguments.charter), "--search"]
+    for option in ("component", "variant"):
+        chosen = getattr(arguments, option)
+        command += [f"--{option}", chosen] if chosen else []
+    names = ", ".join(str(name) for name in new)
+    say(
+        f"new, or with other bounds, since the last search for questions: {names};"
+        f" `{shlex.join(command)}` looks there"
+    )
 
 
 def _number(value: Json) -> str:
