@@ -160,7 +160,8 @@ class SuiteRequest:
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
     """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
     the `open` obligations with their bounds, the `failed` scenarios with location and reason, and
-    the instances that are `new`, or have other bounds, since the last search for questions.
+    the instances that are `new`, or have other bounds, since the last search for questions;
+    `pairs` says whether each branch is taken right after each other one.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
@@ -185,6 +186,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         "open": {**made.left},
         "failed": [*made.failed],
         "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
+        "pairs": subject.found.pairs,
     }
     return {**made.manifest.json(), "folder": str(folder), **more}
 
@@ -194,6 +196,14 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     from charter.suites import found
 
     return tuple(instance.name for instance in found.searched(model, component))
+
+
+def branch_pairs(charter: Path, variant: str = "") -> str:
+    """How many pairs of branches in a row the small suite takes, or why not; "" if no search was
+    made."""
+    from charter.suites import found
+
+    return found.read_found(found.place(charter, variant)).pairs
 
 
 def look_if_stale(

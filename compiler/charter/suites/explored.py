@@ -15,6 +15,7 @@ from charter.explore.successors import StateGraph, Transition, path
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
+from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
@@ -111,7 +112,7 @@ class ExploredInstance:
         chooser = Chooser(self.opened.asked, f"paths of {self.opened.machine.instance.name}")
         for number, state in enumerate(self.graph.states):
             act, outcome = chooser.choose(state, number)
-            trace = [*self._trace(number), (state, act)]
+            trace = [*self.trace(number), (state, act)]
             self.pairs.add(pair(self.engine.name(state), outcome.branch))
             why = Why((f"branch {outcome.branch}",), "exploration", "", OPEN, ())
             vector = planner.traced(trace, planner.start()[1], why)
@@ -155,18 +156,28 @@ class ExploredInstance:
 
     def _offered(self, state: State) -> Iterator[tuple[Act, str]]:
         """Every act in a state that has one outcome, with its branch."""
+        for act in self.acts(state):
+            outcomes = self.outcomes(state, act)
+            if len(outcomes) == 1:
+                yield act, outcomes[0].branch
+
+    def acts(self, state: State) -> Iterator[Act]:
+        """Every operation of the component with every list of arguments in a state."""
         machine = self.opened.machine
         arguments = Arguments.at(machine, state)
         for operation in machine.operations.values():
             for args in arguments.of(operation.params):
-                try:
-                    outcomes = self.opened.asked.outcomes(state, operation.name, args)
-                except EvaluationError:
-                    continue
-                if len(outcomes) == 1 and not machine.outside(outcomes[0].state):
-                    yield (operation.name, args), outcomes[0].branch
+                yield operation.name, args
 
-    def _trace(self, number: int) -> list[tuple[State, Act]]:
+    def outcomes(self, state: State, act: Act) -> tuple[Outcome, ...]:
+        """The outcomes of an act; none if one is undefined or leaves the instance."""
+        try:
+            found = self.opened.asked.outcomes(state, *act)
+        except EvaluationError:
+            return ()
+        return () if any(self.opened.machine.outside(o.state) for o in found) else found
+
+    def trace(self, number: int) -> list[tuple[State, Act]]:
         """A shortest path to a state, each act with the state before it."""
         found: list[tuple[State, Act]] = []
         while number:

@@ -63,7 +63,8 @@ class Found:
     """The questions and proofs that searches found. `proofs` maps obligations to the reason why
     nothing meets them; they rest on the properties `lemmas`, and on the rules with the digest
     `rules`. `notes` maps open obligations to how far the search went, and why no further.
-    `instances` has digests of the bounds of the instances that were searched."""
+    `instances` has digests of the bounds of the instances that were searched, `pairs` says how many
+    pairs of branches in a row are taken, or why not."""
 
     asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
@@ -71,6 +72,7 @@ class Found:
     rules: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
     instances: Mapping[str, str] = field(default_factory=dict)
+    pairs: str = ""
 
     def is_of(self, model: n.Model) -> bool:
         """Whether a search was made, of the rules of this model."""
@@ -158,11 +160,12 @@ def read_found(folder: Path) -> Found:
         "lemmas": [],
         "open": {},
         "instances": {},
+        "pairs": "",
         **json.loads(path.read_text(encoding="utf-8")),
     }
     content.pop("bound", None)  # older files have one sentence for all open obligations
     reader = JsonReader(content, str(path))
-    reader.fields("rules", "lemmas", "proofs", "open", "instances")
+    reader.fields("rules", "lemmas", "proofs", "open", "instances", "pairs")
     return Found(
         tuple(asked),
         _reasons(reader.item("proofs")),
@@ -170,6 +173,7 @@ def read_found(folder: Path) -> Found:
         reader.text("rules"),
         _reasons(reader.item("open")),
         _reasons(reader.item("instances")),
+        reader.text("pairs"),
     )
 
 
@@ -201,6 +205,7 @@ def write_found(folder: Path, found: Found) -> None:
         "proofs": dict(sorted((found.proofs or {}).items())),
         "open": dict(sorted(found.notes.items())),
         "instances": dict(found.instances),
+        "pairs": found.pairs,
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")

@@ -9,7 +9,10 @@ from charter.core import nodes as n
 from charter.core.obligations import obligations
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
+from charter.suites import pairs
+from charter.suites.explored import ExploredInstance
 from charter.suites.found import FoundQuestion, searched
+from charter.suites.pairs import Pair, is_small, pairs_in, planned
 from charter.suites.smoke import Desk, SmokeVector
 from charter.suites.subject import Subject
 from charter.vectors.answer import NoAnswer
@@ -26,7 +29,9 @@ def _constants(values: Mapping[str, int]) -> Constants:
 class QuestionSearch:
     """The state of a search for questions: obligations that are left, and the questions kept.
     `apart` are branches that are left with these values of the constants. `notes` has, for each
-    obligation that is not met, the results of the parts of the search."""
+    obligation that is not met, the results of the parts of the search. `taken` are the pairs of
+    branches that scenarios and kept questions take, `pairs` questions for further ones, `large`
+    instances that are too large to plan them, `told` what became of all of them."""
 
     about: Subject
     desk: Desk
@@ -34,6 +39,10 @@ class QuestionSearch:
     apart: set[tuple[str, Constants]] = field(default_factory=set)
     asked: list[FoundQuestion] = field(default_factory=list)
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    taken: set[Pair] = field(default_factory=set)
+    pairs: dict[Pair, tuple[Vector, n.Instance]] = field(default_factory=dict)
+    large: list[str] = field(default_factory=list)
+    told: str = ""
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:
@@ -45,10 +54,12 @@ class QuestionSearch:
         given = {_constants(desk.at(instance)[0].planner.consts) for instance in tiny}
         branches = [o.name for o in wanted if o.kind == "branch"]
         apart = {(name, consts) for name in branches for consts in given if len(given) > 1}
-        return QuestionSearch(about, desk, {o.name for o in wanted}, apart)
+        left = {o.name for o in wanted}
+        return QuestionSearch(about, desk, left, apart, told=about.found.pairs)
 
     def meet(self, entry: SmokeVector) -> list[str]:
         """Take what a vector meets off what is left; returns it, in the order of the text."""
+        self.taken |= pairs_in(entry.vector.answer)
         consts = _constants(entry.vector.question.consts)
         apart = {(name, consts) for name in entry.meets} & self.apart
         new = entry.meets & self.left
@@ -76,7 +87,9 @@ class QuestionSearch:
             for row in self.left
         }
 
-    def keep(self, vector: Vector | None, instance: n.Instance, why: Why) -> bool:
+    def keep(
+        self, vector: Vector | None, instance: n.Instance, why: Why, *, always: bool = False
+    ) -> bool:
         """Keep a vector if it meets an obligation that nothing met so far."""
         if vector is None:
             return False
@@ -85,10 +98,32 @@ class QuestionSearch:
         except (NoAnswer, EvaluationError, ValueError):
             return False
         new = self.meet(entry)
-        if not new and why.source != "witness" and not why.title.startswith("mutant "):
+        always = always or why.source == "witness" or why.title.startswith("mutant ")
+        if not (new or always):
             return False
         title = why.title or next(iter(new), "")
         self.asked.append(
             FoundQuestion(vector.question, instance.name, why.source, title, why.purpose)
         )
         return True
+
+    def plan_pairs(self, explored: ExploredInstance, instance: n.Instance) -> None:
+        """Plan questions for pairs of branches that nothing takes so far."""
+        if not is_small(explored):
+            self.large.append(instance.name)
+            return
+        for pair, vector in planned(explored, self.taken | {*self.pairs}):
+            self.pairs[pair] = vector, instance
+
+    def keep_pairs(self) -> None:
+        """Keep these questions, if they are few enough."""
+        names = ", ".join(f"`{name}`" for name in self.large)
+        left = f"; not asked for in {names}: too many transitions" if names else ""
+        most = pairs.MOST_PAIRS
+        if len(self.taken | {*self.pairs}) > most:
+            self.told = f"more than {most} pairs can follow each other, so none is asked for{left}"
+            return
+        for pair, (vector, instance) in self.pairs.items():
+            if pair not in self.taken:
+                self.keep(vector, instance, vector.why, always=True)
+        self.told = f"{len(self.taken)} pairs are taken{left}"

@@ -70,6 +70,8 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
             continue
         for row in found.left:
             found.note(row, "not explored again, as every branch and reply is covered", instance)
+    if every or new:
+        found.keep_pairs()
     if not any(i.machine == name for i in about.model.instances):
         for row in found.left:
             found.note(row, f"{name} has no instance")
@@ -110,7 +112,8 @@ def _noted(
     about = found.about
     rules = rules_digest(about.model, lemmas)
     bounds = bounds_digests(about.model, about.component.name)
-    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, notes, bounds)
+    asked = tuple(in_order(found.asked))
+    return Found(asked, proofs, lemmas, rules, notes, bounds, found.told)
 
 
 def _with_earlier_proofs(found: QuestionSearch) -> Found:
@@ -221,6 +224,7 @@ def _explored(found: QuestionSearch, instance: n.Instance) -> None:
             found.keep(vector, instance, replace(why, obligations=()))
         elif found.apart:
             found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
+    found.plan_pairs(explored, instance)
     looked = -(-classes // every)
     for row in found.left:
         found.note(

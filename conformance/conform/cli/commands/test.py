@@ -375,6 +375,8 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             f"{name}: {covered} obligations covered, {proved} proved infeasible,"
             f" {left} open{listed}",
         )
+        if pairs := api.branch_pairs(path, found.variant):
+            tested.tell("pairs", f"{name}: of branches in a row, {pairs}")
         if fixed := one_value_only(place.parent, found):
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
         counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}

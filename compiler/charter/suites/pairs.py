@@ -1,0 +1,94 @@
+"""Plans vectors that take one branch right after another.
+
+An implementation may remember what the charter does not, such as a token of a reservation that was
+cancelled: it shows in the operation after that."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from charter.formats.vector import Answer, Vector, Why
+from charter.semantics.expressions import State
+from charter.semantics.retell import Act
+from charter.suites.explored import ExploredInstance
+from charter.vectors.plan import OPEN
+
+MOST_PAIRS = 250
+"""The most pairs of branches that a small suite takes."""
+
+MOST_TRIED = 25_000
+"""The most acts in all states of an instance in which pairs are planned, which takes seconds."""
+
+Pair = tuple[str, str]
+"""Two branches; the second is taken right after the first."""
+
+
+def pairs_in(answer: Answer) -> set[Pair]:
+    """The pairs that some allowed trace of a question takes."""
+    return {
+        (before[origin].branch, node.branch)
+        for before, after in zip(answer.steps[1:], answer.steps[2:], strict=False)
+        for node in after
+        for origin in node.origins
+    }
+
+
+def is_small(explored: ExploredInstance) -> bool:
+    """Whether the states of an instance are few enough to try every act in each of them."""
+    states = explored.graph.states
+    return len(states) * sum(1 for _ in explored.acts(states[0])) <= MOST_TRIED
+
+
+def planned(explored: ExploredInstance, done: set[Pair]) -> Iterator[tuple[Pair, Vector]]:
+    """A vector for each pair of an instance that is not `done`, by a shortest trace; what is
+    planned is added to `done`. Stops when there are more than `MOST_PAIRS`."""
+    planner, every = explored.opened.planner, len(explored.opened.machine.labels)
+    for trace, state, first in _arrivals(explored):
+        if sum(before == first for before, _ in done) == every:
+            continue
+        for second, act in _nearest(explored, state, trace[-1][1]):
+            pair = (first, second)
+            if pair in done:
+                continue
+            why = Why((), "exploration", f"{first}, then {second}", OPEN, pair)
+            vector = planner.traced([*trace, (state, act)], planner.start()[1], why)
+            if vector is not None:
+                done.add(pair)
+                yield pair, vector
+        if len(done) > MOST_PAIRS:
+            return
+
+
+def _arrivals(
+    explored: ExploredInstance,
+) -> Iterator[tuple[list[tuple[State, Act]], State, str]]:
+    """For each state and each branch that leads there a shortest trace through that branch, the
+    state, and the branch."""
+    graph, form = explored.graph, explored.opened.asked.form
+    seen: set[tuple[Hashable, str]] = set()
+    for transition in graph.cases():
+        source = graph.states[transition.source]
+        act = (transition.step.operation, transition.step.args)
+        for outcome in explored.outcomes(source, act):
+            way = form(outcome.state), outcome.branch
+            if way not in seen:
+                seen.add(way)
+                trace = [*explored.trace(transition.source), (source, act)]
+                yield trace, outcome.state, outcome.branch
+
+
+def _nearest(explored: ExploredInstance, state: State, last: Act) -> Iterator[tuple[str, Act]]:
+    """For each branch that is possible in a state the act that shares most arguments with the last
+    one, the first of several."""
+    operations = explored.opened.machine.operations
+    kinds = [param.type for param in operations[last[0]].params]
+    given = {*zip(kinds, last[1], strict=True)}
+    best: dict[str, tuple[int, Act]] = {}
+    for act in explored.acts(state):
+        kinds = [param.type for param in operations[act[0]].params]
+        shared = sum(pair in given for pair in zip(kinds, act[1], strict=True))
+        for outcome in explored.outcomes(state, act):
+            if outcome.branch not in best or best[outcome.branch][0] < shared:
+                best[outcome.branch] = shared, act
+    for branch, (_, act) in best.items():
+        yield branch, act

@@ -1,0 +1,165 @@
+"""The small suite of a small charter takes each branch right after each other one."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from charter import api
+from charter.diagnostics import Source
+from charter.semantics.machine import Machine
+from charter.suites import pairs
+from charter.suites.found import Found
+from charter.suites.pairs import pairs_in
+from charter.suites.search import search
+from charter.suites.smoke import Smoke, smoke
+from charter.suites.subject import Subject, subject
+from charter.vectors.answer import Answers
+from charter.vectors.kills import tells
+
+SEATS = """protocol seats
+
+sort Guest
+sort Seat
+
+opaque counter Token
+
+record Hold { guest: Guest  token: Token }
+
+union Held { given(token: Token)  taken  too_many }
+
+component house {
+  state held: map Seat -> option Hold = [s in Seat: none]
+  state sold: set Seat = {}
+  state newest: Token = 0
+  state spare: option Token = none
+  state buyer: map Seat -> option Guest = [s in Seat: none]
+
+  operation hold(guest: Guest, seat: Seat) -> Held cites silent {
+    branch taken when gone: held[seat] != none or seat in sold reply taken
+    branch too_many when limit: holds_one(guest) reply too_many
+    branch given {
+      let token = bump(newest)
+      newest' = token
+      held[seat]' = present(Hold { guest: guest, token: token })
+      reply given(token)
+    }
+  }
+  operation cancel(seat: Seat, token: Token) -> bool cites silent {
+    branch lost when not holds(seat, token) reply false
+    branch cancelled { held[seat]' = none  reply true }
+  }
+  operation buy(seat: Seat, token: Token) -> bool cites silent {
+    branch lost when not holds(seat, token) reply false
+    branch bought {
+      held[seat]' = none
+      sold' = sold | {seat}
+      reply true
+    }
+  }
+  observe all { held  sold }
+}
+
+fun holds(seat: Seat, token: Token) of house -> bool cites silent =
+  held[seat] is present(h) and h.token == token
+
+fun holds_one(guest: Guest) of house -> bool cites silent =
+  some s in Seat: held[s] is present(h) and h.guest == guest
+
+witness sells of house: sold != {}
+instance tiny of house { Guest = 1  Seat = 2 }
+"""
+
+AGAIN = (
+    ("let token = bump(newest)", "let token = default(spare, bump(newest))"),
+    ("newest' = token", "newest' = max(newest, token)  spare' = none"),
+    (
+        "branch cancelled { held[seat]' = none",
+        "branch cancelled { held[seat]' = none  spare' = present(token)",
+    ),
+)
+SOLD_COUNT = (
+    ("sold' = sold | {seat}", "sold' = sold | {seat}  buyer[seat]' = buyer_of(seat)"),
+    (
+        "some s in Seat: held[s] is present(h) and h.guest == guest",
+        "some s in Seat: buyer[s] == present(guest) or"
+        " (held[s] is present(h) and h.guest == guest)",
+    ),
+    (
+        "fun holds_one",
+        "fun buyer_of(seat: Seat) of house -> option Guest cites silent =\n"
+        "  match held[seat] { none -> none, present(h) -> present(h.guest) }\n\nfun holds_one",
+    ),
+)
+BUGS = {"a token is handed out again": AGAIN, "sold seats count for the limit": SOLD_COUNT}
+
+
+def house() -> Subject:
+    return subject((Source("seats.charter", SEATS),), "")
+
+
+@cache
+def found() -> Found:
+    return search(house(), lambda *_: None, False)
+
+
+@cache
+def small() -> Smoke:
+    return smoke(replace(house(), found=found()))
+
+
+@pytest.mark.parametrize("edits", BUGS.values(), ids=BUGS)
+def test_a_bug_that_shows_after_two_branches_is_found(edits: tuple[tuple[str, str], ...]) -> None:
+    text = SEATS
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after)
+    planted = api.load_text(text)
+    machine = Machine.of(planted, replace(planted.instances[0], offers=(), only=()))
+    answers = Answers(machine, machine.outcomes)
+    vectors = [entry.vector for entry in small().entries]
+    told = [v for v in vectors if tells(answers, v.question, v.answer) == "always"]
+    assert told and all(", then " in vector.why.title for vector in told)
+
+
+def test_every_pair_of_branches_that_can_follow_each_other_is_taken() -> None:
+    taken = {pair for entry in small().entries for pair in pairs_in(entry.vector.answer)}
+    assert ("cancel/cancelled", "hold/given") in taken
+    assert ("buy/bought", "buy/lost") in taken
+    # A cancelled seat is not held, so neither is it cancelled again; one guest holds one seat.
+    assert not {("cancel/cancelled", "cancel/cancelled"), ("hold/given", "hold/given")} & taken
+    assert found().pairs == f"{len(taken)} pairs are taken"
+
+
+def test_the_title_of_a_question_names_the_pair() -> None:
+    titles = {asked.title for asked in found().asked}
+    assert "cancel/cancelled, then hold/given" in titles
+    (pair,) = (a for a in found().asked if a.title == "cancel/cancelled, then hold/given")
+    assert [call.operation for call in pair.question.operations] == ["hold", "cancel", "hold"]
+    assert pair.purpose == ("cancel/cancelled", "hold/given")
+
+
+def test_the_second_operation_is_about_the_same_things_as_the_first() -> None:
+    """A seat is held again after it was cancelled, not another one."""
+    titled = {asked.title: asked.question.operations for asked in found().asked}
+    first, cancel, again = titled["cancel/cancelled, then hold/given"]
+    assert first.args["seat"] == cancel.args["seat"] == again.args["seat"]
+
+
+def test_pairs_are_left_out_where_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 3)
+    many = search(house(), lambda *_: None, False)
+    assert not [asked for asked in many.asked if ", then " in asked.title]
+    assert many.pairs == "more than 3 pairs can follow each other, so none is asked for"
+
+
+def test_instances_with_many_transitions_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "MOST_TRIED", 3)
+    few = search(house(), lambda *_: None, False)
+    assert not [asked for asked in few.asked if ", then " in asked.title]
+    assert few.pairs.endswith(" pairs are taken; not asked for in `tiny`: too many transitions")
+
+
+def test_a_search_again_keeps_the_pairs() -> None:
+    again = search(replace(house(), found=found()), lambda *_: None, False)
+    assert (again.asked, again.pairs) == (found().asked, found().pairs)
