@@ -9,9 +9,7 @@ from charter.api.adapters import LANGUAGES, AdapterFiles, SameName, adapter_file
 from charter.api.charters import (
     Charter,
     Simulation,
-    SuiteRequest,
     bounded,
-    branch_pairs,
     charters_of,
     check_charter,
     check_overlay,
@@ -29,8 +27,6 @@ from charter.api.charters import (
     load,
     load_charter,
     load_text,
-    look_if_stale,
-    make_suite,
     outdated,
     overlay_entries,
     place,
@@ -38,13 +34,19 @@ from charter.api.charters import (
     replaced_in_property,
     same_search,
     search_json,
-    searched,
     simulate,
     spec_digest,
     stale,
     tell,
     tell_trace,
     walks_json,
+)
+from charter.api.suites import (
+    SuiteRequest,
+    branch_pairs,
+    look_if_stale,
+    make_suite,
+    searched,
 )
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostics, Refused, Source

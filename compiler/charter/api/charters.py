@@ -1,5 +1,4 @@
-"""The functions of the public interface: check, compile, explore, prove, walk, explain, make
-suites, generate.
+"""The functions of the public interface: check, compile, explore, prove, walk, explain, generate.
 
 Each function imports what it needs, since loading core from the cache needs neither parser nor
 checks, passes or engines."""
@@ -17,7 +16,7 @@ from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
-from charter.formats.project import Project, find_project
+from charter.formats.project import Project
 from charter.project.core_cache import load_or_compile
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
@@ -138,89 +137,6 @@ def formatted(source: Source) -> str:
     from charter.project import compile as compiling
 
     return compiling.formatted(source)
-
-
-# --- suites --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteRequest:
-    """Which suite to make: of a component (the first, if "") in a variant, `smoke` or `full`, into
-    the folder `out` (build/suites/... if None). With `search` new questions are searched for
-    first."""
-
-    charter: Path
-    variant: str = ""
-    component: str = ""
-    profile: Literal["smoke", "full"] = "smoke"
-    search: bool = False
-    out: Path | None = None
-
-
-def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
-    """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
-    the `open` obligations with their bounds, the `failed` scenarios with location and reason, and
-    the instances that are `new`, or have other bounds, since the last search for questions;
-    `pairs` says whether each branch is taken right after each other one.
-
-    Raises `Refused`, `Unreadable` or `Missing`."""
-    from charter.project import compile as compiling
-    from charter.suites import found, make, published
-
-    sources = read_sources(wanted.charter)
-    try:
-        subject = make.open_subject(wanted.charter, sources, wanted.variant, wanted.component)
-    except Refused as refused:
-        compiling.refuse_part(wanted.charter, refused.diagnostics)
-        raise
-    if wanted.search:
-        subject = make.look(subject, wanted.charter, progress)
-    name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
-    folder = wanted.out or Path("build") / "suites" / name
-    made = make.make(subject, wanted.profile, folder, progress)
-    project = find_project(wanted.charter)
-    if wanted.profile == "full" and project is not None:
-        published.keep_full(project, subject, made.manifest)
-    more: dict[str, Json] = {
-        "refused": {**made.refused},
-        "open": {**made.left},
-        "failed": [*made.failed],
-        "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
-        "pairs": subject.found.pairs,
-    }
-    return {**made.manifest.json(), "folder": str(folder), **more}
-
-
-def searched(model: ir.Model, component: str) -> tuple[str, ...]:
-    """The instances of a component that are searched for questions, by their names."""
-    from charter.suites import found
-
-    return tuple(instance.name for instance in found.searched(model, component))
-
-
-def branch_pairs(charter: Path, variant: str = "") -> str:
-    """How many pairs of branches in a row the small suite takes, or why not; "" if no search was
-    made."""
-    from charter.suites import found
-
-    return found.read_found(found.place(charter, variant)).pairs
-
-
-def look_if_stale(
-    wanted: SuiteRequest, progress: Callable[[str, int, int], None], thorough: bool = False
-) -> bool:
-    """Search for the questions of a suite, unless this was done for the same rules, instances and
-    solver; whether it was done. `thorough`: also if an obligation lost the scenario that covered
-    it, which takes as long as to make the suite. Raises as `make_suite` does."""
-    from charter.suites import make, search
-
-    subject = make.open_subject(
-        wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
-    )
-    if not (search.is_stale(subject) or (thorough and search.opened(subject))):
-        return False
-    make.look(subject, wanted.charter, progress)
-    return True
 
 
 # --- generated/, search, proof -------------------------------------------------------------------

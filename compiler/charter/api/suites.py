@@ -1,0 +1,97 @@
+"""The functions of the public interface for suites: make one, look for questions, tell what was
+looked for.
+
+Each function imports what it needs, as in `charters`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from charter.core import nodes as ir
+from charter.diagnostics import Refused
+from charter.formats.canonical import Json
+from charter.formats.project import find_project
+from charter.project.sources import read_sources
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRequest:
+    """Which suite to make: of a component (the first, if "") in a variant, `smoke` or `full`, into
+    the folder `out` (build/suites/... if None). With `search` new questions are searched for
+    first."""
+
+    charter: Path
+    variant: str = ""
+    component: str = ""
+    profile: Literal["smoke", "full"] = "smoke"
+    search: bool = False
+    out: Path | None = None
+
+
+def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
+    """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
+    the `open` obligations with their bounds, the `failed` scenarios with location and reason, and
+    the instances that are `new`, or have other bounds, since the last search for questions;
+    `pairs` says whether each branch is taken right after each other one.
+
+    Raises `Refused`, `Unreadable` or `Missing`."""
+    from charter.project import compile as compiling
+    from charter.suites import found, make, published
+
+    sources = read_sources(wanted.charter)
+    try:
+        subject = make.open_subject(wanted.charter, sources, wanted.variant, wanted.component)
+    except Refused as refused:
+        compiling.refuse_part(wanted.charter, refused.diagnostics)
+        raise
+    if wanted.search:
+        subject = make.look(subject, wanted.charter, progress)
+    name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
+    folder = wanted.out or Path("build") / "suites" / name
+    made = make.make(subject, wanted.profile, folder, progress)
+    project = find_project(wanted.charter)
+    if wanted.profile == "full" and project is not None:
+        published.keep_full(project, subject, made.manifest)
+    more: dict[str, Json] = {
+        "refused": {**made.refused},
+        "open": {**made.left},
+        "failed": [*made.failed],
+        "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
+        "pairs": subject.found.pairs,
+    }
+    return {**made.manifest.json(), "folder": str(folder), **more}
+
+
+def searched(model: ir.Model, component: str) -> tuple[str, ...]:
+    """The instances of a component that are searched for questions, by their names."""
+    from charter.suites import found
+
+    return tuple(instance.name for instance in found.searched(model, component))
+
+
+def branch_pairs(charter: Path, variant: str = "") -> str:
+    """How many pairs of branches in a row the small suite takes, or why not; "" if no search was
+    made."""
+    from charter.suites import found
+
+    return found.read_found(found.place(charter, variant)).pairs
+
+
+def look_if_stale(
+    wanted: SuiteRequest, progress: Callable[[str, int, int], None], thorough: bool = False
+) -> bool:
+    """Search for the questions of a suite, unless this was done for the same rules, instances and
+    solver; whether it was done. `thorough`: also if an obligation lost the scenario that covered
+    it, which takes as long as to make the suite. Raises as `make_suite` does."""
+    from charter.suites import make, search
+
+    subject = make.open_subject(
+        wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
+    )
+    if not (search.is_stale(subject) or (thorough and search.opened(subject))):
+        return False
+    make.look(subject, wanted.charter, progress)
+    return True
