@@ -181,7 +181,7 @@ def test_rejudge_against_the_same_suite_changes_nothing(conform, runs, toy_suite
     code, _, _ = conform("rejudge", runs[1], "--suite", toy_suite, "--out", tmp_path / "again")
     after = json.loads((tmp_path / "again" / "summary.json").read_text())
     assert code == before["exit"]
-    for name in ("verdicts", "deviations", "by_entry", "by_branch", "distinct_pairs"):
+    for name in ("verdicts", "deviations", "by_entry", "by_branch", "distinct_pairs", "bounds"):
         assert before[name] == after[name]
     assert after["not_observed"] == 0
 

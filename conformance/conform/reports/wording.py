@@ -11,6 +11,7 @@ from charter.formats.verdict import JUDGED
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
+from conform.runs.bounds import bounds_told
 from conform.runs.compared import WISHES, Left, read, shown
 from conform.runs.findings import is_new
 
@@ -147,7 +148,8 @@ def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:
 
 
 def scope(run: ReportedRun) -> str:
-    """The component and variant judged against, and the level observed."""
+    """The component and variant judged against, the level observed, and the bounds of the
+    questions."""
     variant = run.text("variant")
     observed = run.about.get("observes")
     variables = sorted(map(str, observed)) if isinstance(observed, list) else []
@@ -155,7 +157,9 @@ def scope(run: ReportedRun) -> str:
     seen = f"{', '.join(variables)} and replies" if variables else "replies"
     against = f"{run.text('protocol')}, component {run.text('component')}"
     against += f", variant {variant}" if variant else ", as written"
-    return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}"
+    bounds = bounds_told(run.summary.get("bounds"))
+    within = f"; within {bounds}" if bounds else ""
+    return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}{within}"
 
 
 def implementation(run: ReportedRun) -> str:

@@ -11,6 +11,7 @@ from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline
+from conform.runs.bounds import JudgedBounds
 from conform.runs.compared import Left, saw_all, sentence
 from conform.runs.findings import RunFinding
 from conform.storage.store import RunFolder
@@ -29,6 +30,7 @@ class RunCounts:
     by_entry: Counter[str] = field(default_factory=Counter)
     taken: Counter[str] = field(default_factory=Counter)
     deviating: Counter[str] = field(default_factory=Counter)
+    bounds: JudgedBounds = field(default_factory=JudgedBounds)
     first_verdict: float = 0.0
     claimed: list[Json] = field(default_factory=list)
     canaries: list[Json] = field(default_factory=list)
@@ -47,6 +49,7 @@ class RunCounts:
         for names, count in _table(bucket["by_entry"]).items():
             for name in names.split():
                 self.by_entry[name] += count
+        self.bounds.join(bucket.get("bounds"))
         first = bucket["first_verdict"]
         if isinstance(first, float) and first:
             self.first_verdict = min(first, self.first_verdict or first)
@@ -135,6 +138,7 @@ def conclude(
         "unmet_entries": [*sorted(unmet)],
         "claimed_too_much": counts.claimed,
         "by_branch": branches,
+        "bounds": counts.bounds.json(),
         "distinct_pairs": pairs,
         "seconds": round(seconds, 3),
         "exit": exit_code,

@@ -42,8 +42,7 @@ def told(text: str, folder: Path) -> str:
 def test_a_value_that_all_questions_share_is_told_with_the_remedy(tmp_path: Path) -> None:
     assert told(TIMER, tmp_path) == (
         "all questions have loud = false (of bool), most = 2 (of int 1..9); an instance with"
-        " another value of loud, most, whose name begins with `tiny`, gets questions in the full"
-        " suite"
+        " another value of loud, most, whose name begins with `tiny`, gets questions of its own"
     )
 
 

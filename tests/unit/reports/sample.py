@@ -221,6 +221,7 @@ def summary(tables, kinds, trusted):
             "expire/fenced": {"taken": 7, "deviating": 2},
             "register/unclean": {"taken": 0, "deviating": 2},
         },
+        "bounds": {"constants": [{"largest_min_isr": 2}], "elements": {f"Broker{HOSTILE}": 3}},
         "distinct_pairs": 12, "seconds": 3.2, "exit": 1,
         "not_compared": [
             {"what": "unsupported votes", "vectors": 1,

@@ -35,6 +35,11 @@ def site(tmp_path_factory):
     return out
 
 
+def test_the_front_page_says_within_which_bounds_was_judged(site):
+    words = " ".join(Page(site / "index.html").words)
+    assert "; within largest_min_isr = 2; at most 3 Broker" in words
+
+
 class Page(HTMLParser):
     """What a page has: links, ids, headers of tables without a scope, unbalanced tags, text."""
 

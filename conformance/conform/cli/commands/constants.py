@@ -47,7 +47,7 @@ def sentence(fixed: Mapping[str, int], manifest: Manifest, model: Model) -> str:
     lacking = ", ".join(name for name, instances in others.items() if not instances)
     return (
         f"all questions have {told}; an instance with another value of {lacking}, whose name begins"
-        " with `tiny`, gets questions in the full suite"
+        " with `tiny`, gets questions of its own"
     )
 
 

@@ -13,6 +13,7 @@ from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.claims import EXCEPTION, refused
+from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
@@ -60,6 +61,8 @@ def show(finished: Finished) -> None:
     _show_broken(counted)
     _show_unclaimed(counted)
     _show_unknown_constants(counted)
+    if told := bounds_told(counted["bounds"]):
+        out(f"judged within: {told}")
     out(f"run: {near(finished.folder.place)}")
     out(one_line(_last_line(finished, missing)))
 

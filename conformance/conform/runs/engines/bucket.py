@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 import orjson
 
 from charter.formats.canonical import Json
-from charter.formats.verdict import Kind
+from charter.formats.verdict import JUDGED, Kind
 from conform.adapters.session import BATCH, BrokenBatch, Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
+from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import (
     SAMPLE,
     TRIES,
@@ -133,6 +134,7 @@ class Tally:
     usable: list[VectorItem] = field(default_factory=list)
     sample: list[VectorItem] = field(default_factory=list)
     drawn: list[VectorItem] = field(default_factory=list)
+    bounds: JudgedBounds = field(default_factory=JudgedBounds)
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
     imageless: int = 0
@@ -158,6 +160,8 @@ class Tally:
         add_verdict(self.verdicts, verdict, assessment.behaviour)
         draw(self.drawn, item, len(self.verdicts))
         self.kinds[verdict.kind] += 1
+        if verdict.kind in JUDGED:
+            self.bounds.add(item.question)
         self.judged += verdict.judged
         self.not_judged += verdict.not_judged
         self.imageless += assessment.imageless
@@ -277,6 +281,7 @@ def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) 
         "by_entry": _counts(tally.entries),
         "taken": _counts(tally.taken),
         "deviating": _counts(tally.deviating),
+        "bounds": tally.bounds.json(),
         "imageless": tally.imageless,
         "stopped": tally.stop,
         "broken_batches": len(tally.broken),

@@ -1,0 +1,44 @@
+"""What a run says about the bounds of its questions."""
+
+from conform.runs.bounds import JudgedBounds, bounds_told
+
+
+def asked(consts: str, jobs: int) -> str:
+    ids = ",".join(f'"j{i}":{i}' for i in range(jobs))
+    return f'{{"consts":{{{consts}}},"sorts":{{"Job":{{{ids}}},"Worker":{{"w":7}}}}}}'
+
+
+def test_the_combinations_of_constants_and_the_most_elements_are_told() -> None:
+    bounds = JudgedBounds()
+    bounds.add(asked('"tries":0,"room":3', 1))
+    bounds.add(asked('"room":2,"tries":1', 3))
+    bounds.add(asked('"room":3,"tries":0', 2))
+    assert bounds.json() == {
+        "constants": [{"room": 2, "tries": 1}, {"room": 3, "tries": 0}],
+        "elements": {"Job": 3, "Worker": 1},
+    }
+    told = "(room, tries) = (2, 1), (3, 0); at most 3 Job, 1 Worker"
+    assert bounds_told(bounds.json()) == told
+
+
+def test_buckets_are_joined_and_old_ones_have_no_bounds() -> None:
+    one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
+    one.add(asked('"loud":false', 4))
+    other.add(asked('"loud":true', 1))
+    for bounds in (other.json(), None, one.json()):
+        both.join(bounds)
+    assert bounds_told(both.json()) == "loud = false, true; at most 4 Job, 1 Worker"
+    assert bounds_told(JudgedBounds().json()) == bounds_told(None) == ""
+
+
+def test_of_many_combinations_the_first_are_told() -> None:
+    bounds = JudgedBounds()
+    for room in range(20):
+        bounds.add(f'{{"consts":{{"room":{room}}},"sorts":{{}}}}')
+    assert bounds_told(bounds.json()) == "room = 0, 1, 2, 3, 4, 5, 6, 7 and 12 more"
+
+
+def test_a_charter_without_constants_has_elements_only() -> None:
+    bounds = JudgedBounds()
+    bounds.add('{"sorts":{"Job":{"j":1}}}')
+    assert bounds_told(bounds.json()) == "at most 1 Job"
