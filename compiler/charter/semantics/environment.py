@@ -5,7 +5,7 @@ A counter value is *current* if the state holds it under a key that is in the sa
 (the epoch of the broker that asks); if the state holds none under such a key, every value in the
 state is current. Other values are *foreign*: another value from the state, an older one, one that
 was never issued. An argument list has at most one foreign value. In a map to optional counters all
-entries are current, or all are none, or exactly one differs and counts as foreign.
+entries are current, or all are none, but for at most one entry, which counts as foreign.
 """
 
 from __future__ import annotations
@@ -190,13 +190,12 @@ class Arguments:
         current = tuple(
             next((v for v, f in pool if v is not None and not f), None) for pool in pools
         )
-        yield current, 0
-        if any(value is not None for value in current):
-            yield (None,) * len(keys), 0
-        for i, pool in enumerate(pools):
-            for value, _ in pool:
-                if value != current[i]:
-                    yield (*current[:i], value, *current[i + 1 :]), 1
+        found: dict[tuple[Value, ...], int] = {current: 0, (None,) * len(keys): 0}
+        for others in tuple(found):
+            for i, pool in enumerate(pools):
+                for value, _ in pool:
+                    found.setdefault((*others[:i], value, *others[i + 1 :]), 1)
+        yield from found.items()
 
     @staticmethod
     def _collections(kind: t.Set | t.Ranking, pool: Pool) -> Iterator[tuple[Value, int]]:

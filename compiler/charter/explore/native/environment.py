@@ -323,27 +323,32 @@ class _Loops:
                 here = code.binary("or", mask, under)
             pools.append(self.pool(name, here))
         width = 2 * size + 1
-        rows, count = code.memory(width * (2 + size * (POOL + 1))), code.memory(1)
+        rows, count = code.memory(width * (2 + 2 * size * (POOL + 1))), code.memory(1)
         code.store(0, count)
 
-        def row(changed: int, entry: tuple[Number, Number] | None, foreign: int) -> None:
+        def row(current: bool, changed: int = -1, entry: tuple[Number, Number] = (0, 0)) -> None:
             start = code.row(rows, code.bump(count), width)
             for i, (room, _) in enumerate(pools):
-                there: Number = int(changed != -1)
-                value: Number = code.load(room) if there else 0
-                if i == changed and entry is not None:
+                there: Number = int(current)
+                value: Number = code.load(room) if current else 0
+                if i == changed:
                     there, value = entry
                 code.store(there, start, 2 * i)
                 code.store(value, start, 2 * i + 1)
-            code.store(foreign, start, 2 * size)
+            code.store(int(changed != -1), start, 2 * size)
 
-        row(-2, None, 0)
-        row(-1, None, 0)
+        row(True)
+        row(False)
         for i, (room, values) in enumerate(pools):
-            row(i, (0, 0), 1)
+            if size > 1:
+                row(True, i)
+            if size > 2:
+                row(False, i, (1, code.load(room)))
             with code.counting(values, 1) as v:
                 value = code.load(code.row(room, v, 2))
-                row(i, (1, value), 1)
+                row(True, i, (1, value))
+                if size > 1:
+                    row(False, i, (1, value))
         with code.counting(code.load(count)) as r:
             start = code.row(rows, r, width)
             code.copy(code.at(CTX, at), start, 2 * size)

@@ -72,10 +72,12 @@ Offers(all, here) ==
 OrOfferNone(offers) == {Offer(None, 0)} \cup offers
 AtMost(offers, budget) == {o \in offers : o.foreign <= budget}
 
-\* For a map from keys to optional counters: all current, all none, or one that differs (foreign).
+\* For a map from keys to optional counters: all current or all none, or one differs (foreign).
 OffersOfMap(offers) ==
   LET now == [k \in DOMAIN offers |-> Max({o.value : o \in AtMost(offers[k], 0)})]
-      other(k) == ({o.value : o \in offers[k]} \cup {None}) \ {now[k]}
-  IN  {Offer(now, 0), Offer([k \in DOMAIN offers |-> None], 0)}
-        \cup UNION {{Offer([now EXCEPT ![k] = v], 1) : v \in other(k)} : k \in DOMAIN offers}
+      without == [k \in DOMAIN offers |-> None]
+      values(k) == {o.value : o \in offers[k]} \cup {None}
+      but(all) == UNION {{[all EXCEPT ![k] = v] : v \in values(k)} : k \in DOMAIN offers}
+  IN  {Offer(now, 0), Offer(without, 0)}
+        \cup {Offer(map, 1) : map \in (but(now) \cup but(without)) \ {now, without}}
 ================================================================================
