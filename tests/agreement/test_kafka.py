@@ -13,7 +13,7 @@ from tests.support.agreement import shown
 from charter.core import nodes as n
 from charter.explore.result import TraceStep
 from charter.explore.successors import Transition
-from charter.semantics.coverage import atoms_read
+from charter.semantics.conditions import atoms_read
 from charter.semantics.environment import offered
 from charter.semantics.machine import Machine
 from charter.semantics.values import text

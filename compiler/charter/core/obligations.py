@@ -6,20 +6,18 @@ backends search for such transitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.conditions import Functions, atoms, literal, named_atoms
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN
 
 Kind = OneOf["branch", "reply", "mcdc", "boundary"]
 Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"]
-
-Functions = Mapping[str, n.Function]
-"""Functions by their names."""
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
@@ -147,72 +145,30 @@ def _mentions(kind: t.Type, enums: set[str]) -> bool:
 # --- conditions of guards ------------------------------------------------------------------------
 
 
-def joins(functions: Functions, expr: n.Expr) -> bool:
-    """Whether `expr` joins conditions by and, or, implies, itself or in a function that it
-    calls."""
-    match expr:
-        case n.Binary(op="and" | "or" | "implies"):
-            return True
-        case n.Unary(op="not", operand=operand):
-            return joins(functions, operand)
-        case n.Call(function=name):
-            return joins(functions, functions[name].body)
-        case _:
-            return False
-
-
-def atoms(functions: Functions, expr: n.Expr) -> tuple[n.Expr, ...]:
-    """The atomic conditions that `expr` joins by and, or, implies and not, from left to right,
-    with those of functions that join conditions. A negated condition includes its negation."""
-    return tuple(expr for _, expr in _named_atoms(functions, expr, ""))
-
-
-def _named_atoms(functions: Functions, expr: n.Expr, label: str) -> Iterator[tuple[str, n.Expr]]:
-    """The atoms with their names: `label`, and the number in it if there are several; behind it
-    the same of the function that has the atom."""
-    parts = [*_parts(functions, expr)]
-    for number, part in enumerate(parts, 1):
-        name = label if len(parts) == 1 else f"{label}[{number}]"
-        if not joins(functions, part):
-            yield name, part
-            continue
-        call = part
-        while isinstance(call, n.Unary):
-            call = call.operand
-        assert isinstance(call, n.Call)
-        for inner, atom in _named_atoms(functions, functions[call.function].body, call.function):
-            yield f"{name} {inner}", atom
-
-
-def _parts(functions: Functions, expr: n.Expr) -> Iterator[n.Expr]:
-    """The conditions that `expr` joins in its own text."""
-    match expr:
-        case n.Binary(op="and" | "or" | "implies", left=left, right=right):
-            yield from _parts(functions, left)
-            yield from _parts(functions, right)
-        case n.Unary(op="not", operand=(n.Binary() | n.Unary()) as inner) if joins(
-            functions, inner
-        ):
-            yield from _parts(functions, inner)
-        case _:
-            yield expr
-
-
 def _conditions(functions: Functions, label: str, branch: n.Branch) -> Iterator[Obligation]:
     for conjunct, part in enumerate(branch.guard):
-        named = _named_atoms(functions, part.condition, part.label)
+        named = named_atoms(functions, part.condition, part.label)
         for atom, (called, expr) in enumerate(named):
-            for want in ("true", "false"):
+            for want in _truths(expr):
                 yield Obligation(
                     "mcdc",
                     f"mcdc {label} {called} {want}",
-                    "true" if want == "true" else "false",
+                    want,
                     branch=label,
                     where=label,
                     conjunct=conjunct,
                     atom=atom,
                     expr=expr,
                 )
+
+
+def _truths(atom: n.Expr) -> tuple[Want, ...]:
+    """The truths that an atom may have: a literal has one."""
+    match literal(atom):
+        case None:
+            return "true", "false"
+        case always:
+            return ("true",) if always else ("false",)
 
 
 # --- boundaries ----------------------------------------------------------------------------------

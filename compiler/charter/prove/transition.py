@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.obligations import joins
+from charter.core.conditions import counted, joins
 from charter.prove.collections import pick_first
 from charter.prove.encode import ComparisonEvent, Encoder, Names, View
 from charter.prove.terms import FALSE, TRUE, Term, Terms
@@ -152,32 +152,70 @@ def _under(terms: Terms, atoms: tuple[Atom, ...], *conditions: Term) -> tuple[At
 def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guard:
     """Encode a condition with its atoms; atoms of an undefined right side do not decide."""
     terms = encoder.terms
+    if not joins(encoder.functions, expr):
+        value, defined = encoder.truth(expr, view, names)
+        return Guard(value, defined, ((Atom(expr, value, defined, TRUE),),))
     match expr:
-        case n.Unary(op="not", operand=part) if joins(encoder.functions, expr):
+        case n.Unary(operand=part):
             inner = _condition(encoder, part, view, names)
             return Guard(terms.not_(inner.value), inner.defined, inner.conjuncts)
-        case n.Binary(op="and" | "or" | "implies", left=left_expr, right=right_expr):
-            left = _condition(encoder, left_expr, view, names)
-            goes_on = terms.not_(left.value) if expr.op == "or" else left.value
-            with encoder.under(goes_on):
-                right = _condition(encoder, right_expr, view, names)
-            open_right = terms.not_(right.value) if expr.op != "and" else right.value
-            neutral = terms.or_(open_right, terms.not_(right.defined))
-            reached = terms.and_(goes_on, left.defined)
-            atoms = (
-                *_under(terms, left.conjuncts[0], neutral),
-                *_under(terms, right.conjuncts[0], reached),
-            )
-            defined = terms.and_(left.defined, terms.implies(goes_on, right.defined))
-            if expr.op == "and":
-                return Guard(terms.and_(left.value, right.value), defined, (atoms,))
-            first = left.value if expr.op == "or" else terms.not_(left.value)
-            return Guard(terms.or_(first, right.value), defined, (atoms,))
-        case n.Call(function=name, args=args) if joins(encoder.functions, expr):
+        case n.Let(name=name, value=part, body=body):
+            held, known = encoder.encode(part, view, names)
+            return _within(terms, known, _condition(encoder, body, view, {**names, name: held}))
+        case n.Call(function=name, args=args):
             return _joining_call(encoder, encoder.functions[name], args, (view, names))
+        case n.If():
+            return _if(encoder, expr, view, names)
+        case n.Binary():
+            return _either(encoder, expr, view, names)
         case _:
-            value, defined = encoder.truth(expr, view, names)
-            return Guard(value, defined, ((Atom(expr, value, defined, TRUE),),))
+            raise AssertionError(f"{type(expr).__name__} joins no conditions")
+
+
+def _either(encoder: Encoder, expr: n.Binary[s.Expr], view: View, names: Names) -> Guard:
+    """`and`, `or`, `implies`."""
+    terms = encoder.terms
+    left = _condition(encoder, expr.left, view, names)
+    goes_on = terms.not_(left.value) if expr.op == "or" else left.value
+    with encoder.under(goes_on):
+        right = _condition(encoder, expr.right, view, names)
+    open_right = terms.not_(right.value) if expr.op != "and" else right.value
+    neutral = terms.or_(open_right, terms.not_(right.defined))
+    reached = terms.and_(goes_on, left.defined)
+    atoms = (
+        *_under(terms, left.conjuncts[0], neutral),
+        *_under(terms, right.conjuncts[0], reached),
+    )
+    defined = terms.and_(left.defined, terms.implies(goes_on, right.defined))
+    if expr.op == "and":
+        return Guard(terms.and_(left.value, right.value), defined, (atoms,))
+    first = left.value if expr.op == "or" else terms.not_(left.value)
+    return Guard(terms.or_(first, right.value), defined, (atoms,))
+
+
+def _if(encoder: Encoder, expr: n.If[s.Expr], view: View, names: Names) -> Guard:
+    """An `if`: its condition decides where the two ways differ, or one of them has no value."""
+    terms = encoder.terms
+    test = _condition(encoder, expr.condition, view, names)
+    with encoder.under(test.value):
+        then = _condition(encoder, expr.then, view, names)
+    with encoder.under(terms.not_(test.value)):
+        otherwise = _condition(encoder, expr.otherwise, view, names)
+    same = terms.and_(then.defined, otherwise.defined, terms.eq(then.value, otherwise.value))
+    reached = terms.and_(test.value, test.defined)
+    passed = terms.and_(terms.not_(test.value), test.defined)
+    decides = (terms.not_(same), reached, passed)
+    ways = zip(decides, (test, then, otherwise), counted(expr), strict=True)
+    atoms = [a for alone, g, counts in ways if counts for a in _under(terms, g.conjuncts[0], alone)]
+    value = terms.ite(test.value, then.value, otherwise.value)
+    inside = terms.ite(test.value, then.defined, otherwise.defined)
+    return Guard(value, terms.and_(test.defined, inside), (tuple(atoms),))
+
+
+def _within(terms: Terms, known: Term, inner: Guard) -> Guard:
+    """A condition that is defined only where `known` is true."""
+    atoms = _under(terms, inner.conjuncts[0], known)
+    return Guard(inner.value, terms.and_(known, inner.defined), (atoms,))
 
 
 def _joining_call(
@@ -191,8 +229,7 @@ def _joining_call(
     names = {p.name: value for p, (value, _) in zip(function.params, coded, strict=True)}
     given = encoder.terms.and_(*(defined for _, defined in coded))
     inner = _condition(encoder, function.body, View({}), names)
-    atoms = _under(encoder.terms, inner.conjuncts[0], given)
-    return Guard(inner.value, encoder.terms.and_(given, inner.defined), (atoms,))
+    return _within(encoder.terms, given, inner)
 
 
 def _branch(

@@ -8,8 +8,9 @@ from typing import cast
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.core.obligations import Obligation, atoms, bound, joins
-from charter.semantics.builtins import EvaluationError, items
+from charter.core.obligations import Obligation, bound
+from charter.semantics.builtins import items
+from charter.semantics.conditions import guard_atoms
 from charter.semantics.evaluate import Evaluator
 from charter.semantics.expressions import Code, Locals, Scope, State
 from charter.semantics.machine import Machine
@@ -36,15 +37,6 @@ class _Watcher(Evaluator):
             return found
 
         return noting
-
-
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    """The truth of a condition (None: it has none), and for each atom its truth and whether it
-    alone decides."""
-
-    value: bool | None
-    atoms: tuple[tuple[bool | None, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +100,7 @@ class Coverage:
                     names[bind.name] = watcher.value(bind.value, scope, names)
             label = f"{operation.name}/{branch.name}"
             truth = all(watcher.truth(c.condition, scope, names) for c in branch.guard)
-            read = _guard(base, branch.guard, scope, names)
+            read = guard_atoms(base, branch.guard, scope, names)
             decided += [(label, at, value) for at, value, alone in read if alone]
             if truth:
                 done, group = True, branch.group
@@ -121,106 +113,6 @@ class Coverage:
         for site, left, right in watcher.seen:
             sides.setdefault(site, []).append((left, right))
         return sides, decided
-
-
-def atoms_read(
-    ev: Evaluator, operation: n.Operation, state: State, args: tuple[Value, ...]
-) -> tuple[bool, ...]:
-    """The truth of each atom of the guards that an operation reads on its way to what it does, in
-    that order. Raises EvaluationError."""
-    names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
-    scope, found, group = Scope(state), list[bool](), 0
-    for branch in operation.branches:
-        if group and branch.group != group:
-            break
-        for bind in branch.lets:
-            if bind.name not in names:
-                names[bind.name] = ev.value(bind.value, scope, names)
-        if all(_read(ev, c.condition, (scope, names), found) for c in branch.guard):
-            if branch.group == 0:
-                break
-            group = branch.group
-    return tuple(found)
-
-
-def _read(ev: Evaluator, e: n.Expr, about: tuple[Scope, Locals], found: list[bool]) -> bool:
-    """The truth of a part of a guard; its atoms go to `found` as they are read."""
-    scope, names = about
-    match e:
-        case n.Unary(op="not", operand=operand):
-            return not _read(ev, operand, about, found)
-        case n.Let(name=name, value=value, body=body):
-            inside = {**names, name: ev.value(value, scope, names)}
-            return _read(ev, body, (scope, inside), found)
-        case n.Binary(op="and", left=left, right=right):
-            return _read(ev, left, about, found) and _read(ev, right, about, found)
-        case n.Binary(op="or", left=left, right=right):
-            return _read(ev, left, about, found) or _read(ev, right, about, found)
-        case n.Binary(op="implies", left=left, right=right):
-            return not _read(ev, left, about, found) or _read(ev, right, about, found)
-        case n.Call(function=name) if joins(ev.functions, e):
-            inside = _arguments(ev, e, scope, names)
-            return _read(ev, ev.functions[name].body, (scope, inside), found)
-        case _:
-            found.append(ev.truth(e, scope, names))
-            return found[-1]
-
-
-def _arguments(ev: Evaluator, e: n.Call, scope: Scope, names: Locals) -> Locals:
-    """The values of the parameters in a call."""
-    params = ev.functions[e.function].params
-    return {p.name: ev.value(a, scope, names) for p, a in zip(params, e.args, strict=True)}
-
-
-def _guard(
-    ev: Evaluator, guard: tuple[n.Conjunct, ...], scope: Scope, names: Locals
-) -> list[tuple[tuple[int, int], bool, bool]]:
-    """Of each atom of a guard that has a value its place, its truth, and whether it alone
-    decides."""
-    parts = [_condition(ev, c.condition, scope, names) for c in guard]
-    found = []
-    for i, part in enumerate(parts):
-        earlier = all(p.value is True for p in parts[:i])
-        later = all(p.value is not False for p in parts[i + 1 :])
-        for k, (value, alone) in enumerate(part.atoms):
-            if value is not None:
-                found.append(((i, k), value, alone and earlier and later))
-    return found
-
-
-def _condition(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> _Condition:
-    """The condition and its atoms, which are those of `obligations.atoms`."""
-    match expr:
-        case n.Unary(op="not", operand=operand) if joins(ev.functions, expr):
-            inner = _condition(ev, operand, scope, names)
-            return _Condition(None if inner.value is None else not inner.value, inner.atoms)
-        case n.Binary(op="and" | "or" | "implies" as op):
-            left = _condition(ev, expr.left, scope, names)
-            right = _condition(ev, expr.right, scope, names)
-            goes_on = left.value is (op != "or")
-            neutral = right.value is not (op != "and")
-            both = (
-                *((value, alone and neutral) for value, alone in left.atoms),
-                *((value, alone and goes_on) for value, alone in right.atoms),
-            )
-            short = None if left.value is None else op != "and"
-            return _Condition(right.value if goes_on else short, both)
-        case n.Call(function=name) if joins(ev.functions, expr):
-            try:
-                inside = _arguments(ev, expr, scope, names)
-            except EvaluationError:
-                return _Condition(None, ((None, False),) * len(atoms(ev.functions, expr)))
-            return _condition(ev, ev.functions[name].body, scope, inside)
-        case _:
-            truth = _truth(ev, expr, scope, names)
-            return _Condition(truth, ((truth, True),))
-
-
-def _truth(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> bool | None:
-    try:
-        return ev.truth(expr, scope, names)
-    except EvaluationError:
-        return None
 
 
 def _members(reply: Value) -> Iterable[str]:

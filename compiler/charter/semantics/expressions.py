@@ -127,10 +127,10 @@ class Expressions:
         match e:
             case n.IsCase(target=target, tag=tag):
                 kind, of = target.type, self.code(target)
-                return lambda scope, names: _case(kind, of(scope, names))[0] == tag
+                return lambda scope, names: case_of(kind, of(scope, names))[0] == tag
             case n.CaseArg(target=target, position=position):
                 kind, of = target.type, self.code(target)
-                return lambda scope, names: _case(kind, of(scope, names))[1][position]
+                return lambda scope, names: case_of(kind, of(scope, names))[1][position]
             case n.Primitive():
                 args = self._each(e.args)
                 return lambda scope, names: apply_primitive(e, args(scope, names), self.universe)
@@ -213,7 +213,7 @@ class Expressions:
             cases.setdefault(case.tag, (case.names, self.code(case.body)))
 
         def matched(scope: Scope, names: Locals) -> Value:
-            tag, parts = _case(kind, subject(scope, names))
+            tag, parts = case_of(kind, subject(scope, names))
             given, body = cases[tag]
             inside = {**names, **dict(zip(given, parts, strict=True))} if given else names
             return body(scope, inside)
@@ -380,7 +380,7 @@ def _state_ref(e: n.StateRef) -> Code:
     return after
 
 
-def _case(kind: t.Type, value: Value) -> tuple[Value, Items]:
+def case_of(kind: t.Type, value: Value) -> tuple[Value, Items]:
     """The case that an option, a union or an enum is in, and what that has."""
     match kind:
         case t.Option():

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.core.obligations import Functions, joins
+from charter.core.conditions import Functions, counted, joins
 from charter.explore.native.code import Truth
 from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
@@ -33,6 +34,9 @@ def _size(functions: Functions, e: n.Expr) -> int:
             return _size(functions, operand)
         case n.Let(body=body):
             return _size(functions, body)
+        case n.If() if joins(functions, e):
+            ways = zip((e.condition, e.then, e.otherwise), counted(e), strict=True)
+            return sum(_size(functions, way) for way, counts in ways if counts)
         case n.Binary(op="and" | "or" | "implies", left=left, right=right):
             return _size(functions, left) + _size(functions, right)
         case n.Call(function=name) if joins(functions, e):
@@ -61,6 +65,8 @@ class Guards:
             case n.Let(name=name, value=value, body=body):
                 expr.names[name] = expr.value(value)
                 return self.truth(body)
+            case n.If() if joins(expr.unit.declared, e):
+                return self._chosen(e)
             case n.Binary(op="and", left=left, right=right):
                 return self._decided(self.truth(left), right, goes_on=True)
             case n.Binary(op="or", left=left, right=right):
@@ -85,6 +91,21 @@ class Guards:
         code.store(code.widened(left), place)
         with code.when(left if goes_on else code.negation(left)):
             code.store(code.widened(self.truth(right)), place)
+        return code.nonzero(code.load(place))
+
+    def _chosen(self, e: n.If[s.Expr]) -> Truth:
+        """One of two ways; only that one is computed."""
+        code, place = self.expr.code, self.expr.code.memory(1)
+        parts = (e.condition, e.then, e.otherwise)
+        test, then, otherwise = (
+            partial(self.truth if counts else self.expr.truth, part)
+            for part, counts in zip(parts, counted(e), strict=True)
+        )
+        condition = test()
+        with code.when(condition):
+            code.store(code.widened(then()), place)
+        with code.unless(condition):
+            code.store(code.widened(otherwise()), place)
         return code.nonzero(code.load(place))
 
     def _atom(self, truth: Truth) -> Truth:

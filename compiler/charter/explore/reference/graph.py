@@ -11,7 +11,7 @@ from charter.explore.reference.search import ReferenceExploration, explore
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Defined, Transition
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.coverage import atoms_read
+from charter.semantics.conditions import atoms_read
 from charter.semantics.environment import offered
 from charter.semantics.expressions import State
 
