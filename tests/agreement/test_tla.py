@@ -42,8 +42,8 @@ SLOW_COUNTS = {
     ("primary_backup", "small"): (392_992, 40),
     ("two_phase_commit", "small"): (41_009, 23),
     ("paxos", "tiny"): (14_841, 21),
-    ("kafka", "tiny_elr"): (5_865, 11),
-    ("kafka", "tiny_reassignment"): (3_146, 13),
+    ("kafka", "tiny_elr"): (5_871, 11),
+    ("kafka", "tiny_reassignment"): (4_012, 11),
     ("kafka", "tiny_proposals"): (648, 14),
     ("kafka", "tiny_topics"): (14_705, 12),
 }

@@ -58,10 +58,10 @@ def test_every_obligation_is_covered_infeasible_or_one_of_few_that_are_open() ->
     assert all(row.status == "covered" for row in branches)
 
 
-def test_every_mutant_but_one_is_killed_by_a_vector() -> None:
+def test_every_mutant_is_killed_by_a_vector() -> None:
     assert len(small().kills) >= 12
     alive = [kill.mutant for kill in small().kills if not (kill.surely or kill.maybe)]
-    assert alive == ["expired_for_ever"]  # what it refuses may be refused: decision 0064
+    assert not alive
     assert len(small().canaries()) == 4
 
 
