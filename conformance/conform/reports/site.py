@@ -34,8 +34,8 @@ def environment() -> jinja2.Environment:
     made.filters.update(number=number, human=wording.human, shown=shown, safe_name=safe_name)
     made.globals.update(
         by_source=by_source,
-        plural=plural, percent=wording.percent, cluster=wording.cluster,
-        cluster_of=wording.cluster_of, releases=wording.releases, claim=wording.claim,
+        plural=plural, percent=wording.percent, in_system=wording.in_system,
+        in_system_of=wording.in_system_of, releases=wording.releases, claim=wording.claim,
         scope=wording.scope, judged=wording.judged, stale=wording.stale, unmet=wording.unmet,
         uncompared=wording.uncompared,
         excess=wording.excess,

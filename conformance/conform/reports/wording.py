@@ -182,32 +182,32 @@ def releases(first: str, last: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """Whether a finding can happen in a cluster."""
+class InSystem:
+    """Whether a finding can happen in the whole system."""
 
     word: str
     sentence: str
 
 
-def cluster(finding: Finding) -> Cluster:
+def in_system(finding: Finding) -> InSystem:
     """The answer for a finding, from the labels of its vectors."""
-    return cluster_of(finding.labels)
+    return in_system_of(finding.labels)
 
 
-def cluster_of(labels: Mapping[str, int]) -> Cluster:
+def in_system_of(labels: Mapping[str, int]) -> InSystem:
     """The same, given the number of vectors per label."""
     possible = sorted(label for label in labels if label and label != OPEN)
     if possible:
         count = sum(labels[label] for label in possible)
         named = " and ".join(possible)
         told = f"{plural(count, 'vector')} of this finding {'is' if count == 1 else 'are'} {named}"
-        return Cluster("yes, by the charter", f"{told}: the charter's system takes these steps. It"
-                       " was not replayed on a whole quorum.")  # fmt: skip
+        return InSystem("yes, by the charter", f"{told}: the charter's system takes these steps. They"
+                       " were not replayed in a running system.")  # fmt: skip
     if OPEN in labels:
-        return Cluster("not shown", "Its vectors call the component directly (open environment): no"
+        return InSystem("not shown", "Its vectors call the component directly (open environment): no"
                        " system of the charter was shown to take these steps, and they were not"
-                       " replayed on a whole quorum.")  # fmt: skip
-    return Cluster("not known", "The suite is no longer in the cache, so the vectors' labels cannot"
+                       " replayed in a running system.")  # fmt: skip
+    return InSystem("not known", "The suite is no longer in the cache, so the vectors' labels cannot"
                    " be read.")  # fmt: skip
 
 

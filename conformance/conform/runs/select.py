@@ -118,18 +118,24 @@ def _opened(place: str, selection: RunSelection) -> Suite:
 
 
 def suite_for(chosen: Target, release: str, suite: str = "") -> str:
-    """The requested suite, or the generated one that fits the target. Raises `BadSuite`."""
+    """The requested suite, or the generated one that fits the target. For a target of any protocol
+    that is one of the project around the working folder. Raises `BadSuite`."""
     if suite:
         return suite
     variant = chosen.variant(release_of(chosen, release))
-    for project in projects():
+    for project in projects() if chosen.protocol else projects()[:1]:
         found = _fitting(project.generated, chosen, variant)
         if found:
             return found
     _refuse_unknown_names(chosen)
+    of = (
+        f"fits {chosen.id}, an adapter of the {_described(chosen)}"
+        if chosen.protocol
+        else "is here"
+    )
     raise BadSuite(
-        f"no generated suite fits {chosen.id}, an adapter of the {_described(chosen)};"
-        f" {_at_hand()}; `conform vectors` makes the suite of any charter, and --suite names one"
+        f"no generated suite {of}; {_at_hand()}; `conform vectors` makes the suite of any charter,"
+        " and --suite names one"
     )
 
 

@@ -158,6 +158,11 @@ def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder
     (suites / "keeper" / "manifest.json").unlink()
     with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
         suite_for(chosen, "")
+    reference = target("reference")
+    assert suite_for(reference, "") == str(suites / "warden")
+    (suites / "warden" / "manifest.json").unlink()
+    with pytest.raises(BadSuite, match=r"^no generated suite is here; `conform generate` makes"):
+        suite_for(reference, "")  # and not that of a charter that comes with conform
     (tmp_path / "charter.toml").unlink()
     with pytest.raises(BadSuite, match="this folder is in no project"):
         suite_for(chosen, "")

@@ -165,7 +165,7 @@ def test_finding_says_from_which_state_its_vectors_start(site):
 
 
 def test_finding_of_an_open_environment_says_so(site):
-    assert "Can it happen in a cluster? not shown" in finding(site, "f-cccccccccc").text
+    assert "Can it happen in the whole system? not shown" in finding(site, "f-cccccccccc").text
 
 
 def test_pictures_mark_what_is_missing_and_what_is_wrong(site):

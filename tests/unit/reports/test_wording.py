@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from conform.reports.runs import ReportedRun
-from conform.reports.wording import claim, cluster_of, natural, percent, plural, releases, scope
+from conform.reports.wording import claim, in_system_of, natural, percent, plural, releases, scope
 
 REASON = "of no use here"
 
@@ -56,12 +56,11 @@ def test_scope_names_variant_and_what_was_observed():
     assert scope(run()) == "p, component c, variant old; observed: a and replies"
 
 
-def test_cluster_is_answered_by_labels_alone():
-    assert cluster_of({"open environment": 3}).word == "not shown"
-    assert (
-        cluster_of({"open environment": 3, "possible in cluster": 1}).word == "yes, by the charter"
-    )
-    assert cluster_of({}).word == "not known"
+def test_whole_system_is_answered_by_labels_alone():
+    assert in_system_of({"open environment": 3}).word == "not shown"
+    both = in_system_of({"open environment": 3, "possible in cluster": 1})
+    assert both.word == "yes, by the charter"
+    assert in_system_of({}).word == "not known"
 
 
 def test_shares_are_never_rounded_to_none_or_all():
