@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition, reads_arguments
+from charter.core.walk import substitute
 from charter.explore.native.body import arguments_of
 from charter.explore.native.context import NOTE, OUTSIDE
 from charter.explore.native.explore import Exploration
@@ -67,6 +68,7 @@ class Offers:
     known: dict[tuple[object, ...], Sequence[Args]] = field(default_factory=dict)
     groups: dict[tuple[int, int], Mapping[Value, Sequence[Args]]] = field(default_factory=dict)
     """Argument lists by the value at a position; by the identity of the lists, which are kept."""
+    conditions: dict[str, Sequence[n.Expr]] = field(default_factory=dict)
 
     def each(self, state: State) -> Iterator[tuple[str, Sequence[Args]]]:
         """Each operation with its argument lists."""
@@ -79,9 +81,25 @@ class Offers:
         for name, operation in machine.operations.items():
             if (name, issued) not in self.known:
                 self.known[name, issued] = arguments.of(operation.params)
-            conditions = [c for chosen, c in machine.instance.only if chosen == name]
-            lists = self.known[name, issued]
+            if name not in self.conditions:
+                only = [c for chosen, c in machine.instance.only if chosen == name]
+                self.conditions[name] = [part for c in only for part in self._conjuncts(c)]
+            lists, conditions = self.known[name, issued], self.conditions[name]
             yield name, [*self._kept(lists, (conditions, operation.params), Scope(state), {})]
+
+    def _conjuncts(self, condition: n.Expr) -> Iterator[n.Expr]:
+        """The parts that must all be true, those of the functions that are called among them."""
+        match condition:
+            case n.Binary(op="and", left=left, right=right):
+                yield from self._conjuncts(left)
+                yield from self._conjuncts(right)
+            case n.Call(function=name, args=args):
+                (function,) = (f for f in self.machine.model.functions if f.name == name)
+                names = [param.name for param in function.params]
+                values = dict(zip(names, args, strict=True))
+                yield from self._conjuncts(substitute(function.body, values))
+            case _:
+                yield condition
 
     def _kept(
         self,
@@ -93,16 +111,18 @@ class Offers:
         """The lists, which agree with `names`, that fulfil the conditions. A parameter gets its
         values when a condition asks for it: what comes out without it comes out for each value."""
         conditions, params = about
-        try:
-            holds = all(self.machine.evaluator.truth(c, scope, names) for c in conditions)
-        except KeyError as asked:
-            (name,) = asked.args
-            at = [p.name for p in params].index(name)
-            for value, group in self._grouped(lists, at).items():
-                yield from self._kept(group, about, scope, {**names, name: value})
-            return
-        if holds:
-            yield from lists
+        for number, condition in enumerate(conditions):
+            try:
+                if not self.machine.evaluator.truth(condition, scope, names):
+                    return
+            except KeyError as asked:
+                (name,) = asked.args
+                at = [p.name for p in params].index(name)
+                rest = conditions[number:], params
+                for value, group in self._grouped(lists, at).items():
+                    yield from self._kept(group, rest, scope, {**names, name: value})
+                return
+        yield from lists
 
     def _grouped(self, lists: Sequence[Args], at: int) -> Mapping[Value, Sequence[Args]]:
         known = self.groups.get((id(lists), at))
