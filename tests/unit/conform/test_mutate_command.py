@@ -63,11 +63,15 @@ def test_a_new_survivor_fails_until_it_has_a_reason_and_a_citation(
     shown = capsys.readouterr().out
     assert "  - uses' = {hard}\n  + (nothing)\n  survives in tiny: press(false) takes" in shown
     assert main([*command, "--update"]) == 1
-    assert "has no reason or no citation" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert "has no reason or no citation" in told.err
+    assert "0 of 3 survivors have a reason and a citation" in told.out
     reviewed(charter, {"reason": "it only counts"})
     assert main(command) == 1
     reviewed(charter, {"reason": "it only counts", "cites": "silent"})
+    capsys.readouterr()
     assert main(command) == 0
+    assert "3 of 3 survivors have a reason and a citation" in capsys.readouterr().out
 
 
 def test_a_stale_entry_is_told_and_removed_by_update(

@@ -257,6 +257,7 @@ def _show(found: _Result, path: Path) -> None:
         say(f"{path}: {entry.id} no longer survives; --update removes it")
     rows = [[answer, number(amount)] for answer, amount in found.counts.items()]
     out(columns([["mutants", number(len(found.made))], *rows]))
-    reviewed = len(found.survivors) - len(found.new)
+    reasoned = {one.id for one in found.reviewed if one.is_reviewed}
     if found.survivors:
-        out(f"{reviewed} of {len(found.survivors)} survivors are reviewed ({path})")
+        count = sum(made.id in reasoned for made, _ in found.survivors)
+        out(f"{count} of {len(found.survivors)} survivors have a reason and a citation ({path})")
