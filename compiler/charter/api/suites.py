@@ -49,8 +49,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         raise
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress)
-    name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
-    folder = wanted.out or Path("build") / "suites" / name
+    folder = wanted.out or make.usual_folder(subject, wanted.profile)
     made = make.make(subject, wanted.profile, folder, progress)
     project = find_project(wanted.charter)
     if wanted.profile == "full" and project is not None:

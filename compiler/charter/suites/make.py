@@ -14,7 +14,8 @@ from typing import Literal
 
 from charter.diagnostics import Source
 from charter.formats.project import find_project
-from charter.formats.suite import Manifest
+from charter.formats.reading import BadVector
+from charter.formats.suite import Manifest, read_manifest
 from charter.suites.build import Progress, build_full
 from charter.suites.found import place, read_found, write_found
 from charter.suites.record import VectorRecord, merged
@@ -55,6 +56,18 @@ def look(about: Subject, charter: Path, progress: Progress) -> Subject:
     found = search(about, progress, find_spec("z3") is not None)
     write_found(place(charter, about.model.variant), found)
     return replace(about, found=found)
+
+
+def usual_folder(about: Subject, profile: Profile) -> Path:
+    """The folder of a suite for which none was named; another one if a suite of another protocol,
+    which has a component of the same name, lies there."""
+    model = about.model
+    name = f"{about.component.name}-{model.variant or 'charter'}-{profile}"
+    folder = Path("build") / "suites" / name
+    with contextlib.suppress(BadVector, OSError):
+        if read_manifest(folder).protocol != model.protocol:
+            return folder.with_name(f"{model.protocol}-{name}")
+    return folder
 
 
 def in_order(records: Iterable[VectorRecord]) -> list[VectorRecord]:
