@@ -201,14 +201,19 @@ def in_system_of(labels: Mapping[str, int]) -> InSystem:
         count = sum(labels[label] for label in possible)
         named = " and ".join(possible)
         told = f"{plural(count, 'vector')} of this finding {'is' if count == 1 else 'are'} {named}"
-        return InSystem("yes, by the charter", f"{told}: the charter's system takes these steps. They"
-                       " were not replayed in a running system.")  # fmt: skip
+        takes = (
+            "the charter's system takes these steps. They were not replayed in a running system."
+        )
+        return InSystem("yes, by the charter", f"{told}: {takes}")
     if OPEN in labels:
-        return InSystem("not shown", "Its vectors call the component directly (open environment): no"
-                       " system of the charter was shown to take these steps, and they were not"
-                       " replayed in a running system.")  # fmt: skip
-    return InSystem("not known", "The suite is no longer in the cache, so the vectors' labels cannot"
-                   " be read.")  # fmt: skip
+        return InSystem(
+            "not shown",
+            "Its vectors call the component directly (open environment): no system of the charter"
+            " was shown to take these steps, and they were not replayed in a running system.",
+        )
+    return InSystem(
+        "not known", "The suite is no longer in the cache, so the vectors' labels cannot be read."
+    )
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
