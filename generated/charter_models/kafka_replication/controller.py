@@ -47,7 +47,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "e20267a8fcaf4766f3bc"
+SPEC_DIGEST = "fc70e51644a3c9b62be7"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "55e830f7f1104104574a"
+SPEC_DIGEST = "3ae023dd999380a23d86"
 
 
 def default_config() -> Config:

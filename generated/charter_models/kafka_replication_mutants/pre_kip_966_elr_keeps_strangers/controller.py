@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "71a9165845ea6c6be54a"
+SPEC_DIGEST = "f999e4d5dbdbe9426057"
 
 
 def default_config() -> Config:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "902f2424bae83ca88626"
+SPEC_DIGEST = "6f4ce7dc27dd9c7e29ba"
 
 
 def default_config() -> Config:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "72c2a12f8b52de50174a"
+SPEC_DIGEST = "d1096a5a509b1f511c4a"
 
 
 def default_config() -> Config:

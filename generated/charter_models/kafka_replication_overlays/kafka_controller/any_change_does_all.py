@@ -42,9 +42,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "8c2fbe3c4f6314ae00be"
+SPEC_DIGEST = "30edd062c2d1f8fa5f48"
 
 
 def replaced_without_broker(

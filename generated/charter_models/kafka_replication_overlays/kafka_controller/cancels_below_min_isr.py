@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "75b55d7c6f2dd8ef01da"
+SPEC_DIGEST = "7dd2b69e61a943dd8dc7"
 
 
 @instead_of(Controller)

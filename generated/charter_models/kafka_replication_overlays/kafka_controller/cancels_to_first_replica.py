@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "037c188e18bafc1cfb53"
+SPEC_DIGEST = "2716835ae3bfbd20ac66"
 
 
 @instead_of(Controller)

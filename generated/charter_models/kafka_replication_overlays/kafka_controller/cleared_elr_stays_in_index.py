@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "143254cbc64715e4cc07"
+SPEC_DIGEST = "585d9a36df62b757fdd7"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

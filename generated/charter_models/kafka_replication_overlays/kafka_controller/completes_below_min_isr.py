@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "8b33e1e3a4226ce84142"
+SPEC_DIGEST = "6cce1d5ede8d9c29e241"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "3a42ec6fd2635fdc1c36"
+SPEC_DIGEST = "3849473bff0250ea197a"
 
 
 def replaced_with_new_isr(

@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "0c99e451785577a6a897"
+SPEC_DIGEST = "7473b4317e0f50a8268a"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "17a60713996fe4ff3d35"
+SPEC_DIGEST = "6a001badf73a2449ef45"
 
 
 @instead_of(Controller)

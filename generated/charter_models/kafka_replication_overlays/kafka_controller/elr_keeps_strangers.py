@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "f24465330b02da1f9308"
+SPEC_DIGEST = "076d1851a3265ae9aff5"
 
 
 def eligible_after(

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "ae24ca592d829bbc36ea"
+SPEC_DIGEST = "930c4ac1bfda8713f761"
 
 
 def elected(

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "d0778101226ab2f4e34e"
+SPEC_DIGEST = "5458b604b838375f1e49"
 
 
 def replaced_complete(

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "0d0597ae0360895e5ced"
+SPEC_DIGEST = "c01e044623ea846be02b"
 
 
 def below_after_registering(

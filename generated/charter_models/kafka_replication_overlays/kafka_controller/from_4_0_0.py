@@ -82,9 +82,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "79e794cd08d08c02d9e8"
+SPEC_DIGEST = "17545ee84fbfee3771c7"
 
 
 def eligible_after(

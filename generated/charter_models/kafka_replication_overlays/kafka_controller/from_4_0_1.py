@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "79e794cd08d08c02d9e8",
+    "17545ee84fbfee3771c7",
 )
 
-SPEC_DIGEST = "9fbf61740971bb9aa655"
+SPEC_DIGEST = "ceb533db927bc5a2b42f"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

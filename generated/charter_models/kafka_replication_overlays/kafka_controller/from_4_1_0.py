@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "9fbf61740971bb9aa655",
+    "ceb533db927bc5a2b42f",
 )
 
-SPEC_DIGEST = "b30fc0a50b45a8dca863"
+SPEC_DIGEST = "e2963097c41ccfe0344f"
 
 
 def last_known_elr_after(

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "b30fc0a50b45a8dca863",
+    "e2963097c41ccfe0344f",
 )
 
-SPEC_DIGEST = "148c67ec131bbaef1332"
+SPEC_DIGEST = "c091300f202bed77bbb8"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

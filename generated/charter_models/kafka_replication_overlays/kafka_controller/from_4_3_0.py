@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "148c67ec131bbaef1332",
+    "c091300f202bed77bbb8",
 )
 
-SPEC_DIGEST = "ad44058df76282054b0b"
+SPEC_DIGEST = "b375584055292cec82bc"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "2411f912fd049ce619ad"
+SPEC_DIGEST = "b837575549fc1d1299cf"
 
 
 def last_known_elr_after(

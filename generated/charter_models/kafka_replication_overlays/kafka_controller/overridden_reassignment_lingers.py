@@ -21,9 +21,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "a6988f155fb4e8fb3529"
+SPEC_DIGEST = "f3e8b27154afc5a473ce"
 
 
 def replaced_with_reassignment(

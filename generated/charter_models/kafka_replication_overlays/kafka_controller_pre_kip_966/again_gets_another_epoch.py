@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ca997b8f276b08966f49"
+SPEC_DIGEST = "eb9f2a783e63f899ec1b"
 
 
 def default_config() -> Config:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "bab240ff68d91000c5d2"
+SPEC_DIGEST = "cd49c5f7a2bb9dd9a5bb"
 
 
 def default_config() -> Config:

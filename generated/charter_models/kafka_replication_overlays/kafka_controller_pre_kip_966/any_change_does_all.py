@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "af056a6aa7204f03ae67"
+SPEC_DIGEST = "53e357d9e5894cfc572a"
 
 
 def default_config() -> Config:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "3e524065b58abefbbf35"
+SPEC_DIGEST = "d9a60c64775bf75bcdd6"
 
 
 def default_config() -> Config:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "45bd31f4dc8333071037"
+SPEC_DIGEST = "047c780dec48a0a9bd9b"
 
 
 def default_config() -> Config:

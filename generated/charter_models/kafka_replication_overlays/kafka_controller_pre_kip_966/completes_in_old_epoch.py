@@ -34,10 +34,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "bb8088fe7f5faa012d26"
+SPEC_DIGEST = "bf9af2f76cdda4e4e7b4"
 
 
 def default_config() -> Config:

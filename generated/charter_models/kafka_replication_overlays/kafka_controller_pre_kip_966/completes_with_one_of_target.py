@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6daddab677bf82091a4c"
+SPEC_DIGEST = "cc9add6f3e1db3b3953d"
 
 
 def default_config() -> Config:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "34dbb0669f22a475b9e8"
+SPEC_DIGEST = "3b4d94175866185b66e3"
 
 
 def default_config() -> Config:

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f7bd368ca40fe6105fa6"
+SPEC_DIGEST = "ec9017a887544c6df216"
 
 
 def default_config() -> Config:

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6e8b1b91eb6ce442d94d"
+SPEC_DIGEST = "34c62fe8c056520c0d02"
 
 
 def default_config() -> Config:

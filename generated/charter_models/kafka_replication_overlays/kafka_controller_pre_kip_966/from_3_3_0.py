@@ -77,10 +77,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7464260e41ab0f82f929"
+SPEC_DIGEST = "1aa5e77c28127f36c821"
 
 
 def default_config() -> Config:

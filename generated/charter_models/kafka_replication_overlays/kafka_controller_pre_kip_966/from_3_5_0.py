@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "7464260e41ab0f82f929",
+    "1aa5e77c28127f36c821",
 )
 
-SPEC_DIGEST = "7963a6aaced3fe3725a3"
+SPEC_DIGEST = "dfb914396872f5cdbba3"
 
 
 def without_epoch(

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "7963a6aaced3fe3725a3",
+    "dfb914396872f5cdbba3",
 )
 
-SPEC_DIGEST = "f6bc179ac8052b933254"
+SPEC_DIGEST = "8d6eaa4b7e6ad62da108"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

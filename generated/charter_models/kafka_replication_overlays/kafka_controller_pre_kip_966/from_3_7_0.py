@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "f6bc179ac8052b933254",
+    "8d6eaa4b7e6ad62da108",
 )
 
-SPEC_DIGEST = "f9f5d0ee2493681267f8"
+SPEC_DIGEST = "c4a779ae8abaeedefeda"
 
 
 @instead_of(Controller)

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "f9f5d0ee2493681267f8",
+    "c4a779ae8abaeedefeda",
 )
 
-SPEC_DIGEST = "4634fff2eb1d8bb72a81"
+SPEC_DIGEST = "ff22e01fd7e2789a126a"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

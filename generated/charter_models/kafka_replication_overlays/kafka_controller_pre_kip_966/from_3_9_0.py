@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "4634fff2eb1d8bb72a81",
+    "ff22e01fd7e2789a126a",
 )
 
-SPEC_DIGEST = "7270bad488adef051955"
+SPEC_DIGEST = "2d78d76f31b6c91d3fc6"
 
 
 @instead_of(Controller)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "bd6b5127c759391ffe03"
+SPEC_DIGEST = "2bffd58d569d8eb72758"
 
 
 def default_config() -> Config:

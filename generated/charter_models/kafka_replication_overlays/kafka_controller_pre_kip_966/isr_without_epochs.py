@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2e61be6dee755fa12dab"
+SPEC_DIGEST = "c2cdd4713f433000a97c"
 
 
 def default_config() -> Config:

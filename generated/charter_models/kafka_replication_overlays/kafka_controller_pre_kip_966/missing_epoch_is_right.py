@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a85653da3eb27e4d5c16"
+SPEC_DIGEST = "90880db7e91f09d5fc46"
 
 
 def default_config() -> Config:

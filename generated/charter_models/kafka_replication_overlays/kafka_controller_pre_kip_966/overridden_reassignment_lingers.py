@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "63450b917bcdf81faefe"
+SPEC_DIGEST = "4e37e4e661312f2535ac"
 
 
 def default_config() -> Config:

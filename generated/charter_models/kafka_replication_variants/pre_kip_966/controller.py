@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "e20267a8fcaf4766f3bc")
+begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "3438db96033c95964952"
+SPEC_DIGEST = "bba8754000d4a027db1d"
 
 
 def default_config() -> Config:
