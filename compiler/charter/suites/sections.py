@@ -14,7 +14,7 @@ from charter.suites.smoke import Smoke, mutants_of
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger
 
-FORMAT = 2
+FORMAT = 3
 
 
 def sections(about: Subject, small: Smoke) -> dict[str, Json]:
@@ -95,10 +95,9 @@ def _branch(operation: n.Operation, branch: n.Branch) -> Json:
 
 
 def _ledger(ledger: Ledger) -> list[Json]:
-    """Rows as lists, since there are hundreds and column names would be larger than the content."""
-    return [
-        [row.name, row.kind, row.branch, row.status, row.count, row.note] for row in ledger.rows
-    ]
+    """Rows as lists, since there are hundreds and column names would be larger than the content. A
+    name begins with the kind of its obligation."""
+    return [[row.name, row.branch, row.status, row.count, row.note] for row in ledger.rows]
 
 
 def _mutants(about: Subject, small: Smoke) -> list[Json]:
