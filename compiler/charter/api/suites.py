@@ -71,12 +71,13 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     return tuple(instance.name for instance in found.searched(model, component))
 
 
-def branch_pairs(charter: Path, variant: str = "") -> str:
-    """How many pairs of branches in a row the small suite takes, or why not; "" if no search was
-    made."""
+def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:
+    """How many pairs of branches in a row the small suite of a component takes, or why not; "" if
+    no search was made. `model` is that of the whole charter."""
     from charter.suites import found
 
-    return found.read_found(found.place(charter, variant)).pairs
+    folder = found.place(charter, variant, found.beside(model, component))
+    return found.read_found(folder).pairs
 
 
 def look_if_stale(

@@ -136,13 +136,19 @@ def renewed(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
     return tuple(name for name in now if found.instances.get(name) != now[name])
 
 
-def place(charter: Path, variant: str) -> Path:
+def beside(model: n.Model, component: str) -> str:
+    """The folder of a component in that of its charter: "" for the first one."""
+    return "" if model.components[0].name == component else component
+
+
+def place(charter: Path, variant: str, inside: str = "") -> Path:
     """The folder with the search results for a charter (its folder or file) in a variant: `found`
-    for a folder of several files, `found/NAME` beside the file NAME.charter."""
+    for a folder of several files, `found/NAME` beside the file NAME.charter. `inside` is that of
+    the component."""
     files = [*charter.glob("*.charter")] if charter.is_dir() else [charter]
     one = len(files) == 1  # other protocols may come to lie beside it
-    beside = files[0].parent / FOLDER / files[0].stem if one else charter / FOLDER
-    return beside / (variant or "charter")
+    folder = files[0].parent / FOLDER / files[0].stem if one else charter / FOLDER
+    return folder / (variant or "charter") / inside
 
 
 def read_found(folder: Path) -> Found:

@@ -41,7 +41,7 @@ def open_subject(charter: Path, sources: Sequence[Source], variant: str, compone
     """The subject of a suite. Raises `Refused`, `BadProject`, or `Missing`."""
     project = find_project(charter)
     chosen = subject(renamed(sources, project.root if project else None), variant, component)
-    chosen = replace(chosen, found=read_found(place(charter, variant)))
+    chosen = replace(chosen, found=read_found(place(charter, variant, chosen.inside)))
     if project is None:
         return chosen
     overlays = overlays_in(project, chosen.model.protocol, chosen.component.name)
@@ -54,7 +54,7 @@ def look(about: Subject, charter: Path, progress: Progress) -> Subject:
     from charter.suites.search import search
 
     found = search(about, progress, find_spec("z3") is not None)
-    write_found(place(charter, about.model.variant), found)
+    write_found(place(charter, about.model.variant, about.inside), found)
     return replace(about, found=found)
 
 

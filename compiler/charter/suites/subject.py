@@ -19,7 +19,7 @@ from charter.project import pipeline
 from charter.project.compile import compiled
 from charter.project.sources import Missing, Selection
 from charter.suites.adapters import targets_in
-from charter.suites.found import NOTHING, Found
+from charter.suites.found import NOTHING, Found, beside
 from charter.suites.judged_types import judged_types
 
 PACKAGE = "charter_models"
@@ -52,14 +52,16 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`sources` have the names used in generated/; `found` are the committed search results;
-    `canaries` are mutants with models, and ids of vectors that distinguish them."""
+    """`sources` have the names used in generated/; `found` are the committed search results, and
+    `inside` is their folder in that of the charter; `canaries` are mutants with models, and ids of
+    vectors that distinguish them."""
 
     sources: tuple[Source, ...]
     model: n.Model
     component: n.Component
     overlays: tuple[Overlay, ...] = ()
     found: Found = NOTHING
+    inside: str = ""
     canaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -114,7 +116,7 @@ def subject(sources: Sequence[Source], variant: str, component: str = "") -> Sub
         there_are = ", ".join(c.name for c in model.components) or "none"
         raise Missing(f"there is no component {component!r}; there are: {there_are}")
     cut = narrowed(model, chosen[0].name)
-    return Subject(tuple(sources), cut, chosen[0])
+    return Subject(tuple(sources), cut, chosen[0], inside=beside(model, chosen[0].name))
 
 
 def digest(model: n.Model, component: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from charter.core.obligations import obligations
 from charter.project.sources import read_sources
 from charter.suites import make
-from charter.suites.found import Found, place, renewed, write_found
+from charter.suites.found import Found, place, read_found, renewed, write_found
 from charter.suites.search import NO_SOLVER, is_stale, opened, outdated, search
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject
@@ -192,3 +192,29 @@ def test_a_component_without_an_instance_has_open_obligations(tmp_path: Path) ->
     about = written(tmp_path, BOX[: BOX.index("instance")])
     found = search(about, lambda *_: None, True)
     assert found.notes["branch take/full"] == "c has no instance" and not found.asked
+
+
+BELL = """
+component bell {
+  state rung: bool = false
+  operation ring() -> bool cites silent { branch rung { rung' = true  reply true } }
+  observe all { rung }
+}
+witness rings of bell: rung
+instance tiny_bell of bell { }
+"""
+
+
+def test_components_of_one_charter_keep_their_questions(tmp_path: Path) -> None:
+    charter = tmp_path / "a.charter"
+    charter.write_text(BOX + BELL, encoding="utf-8")
+
+    def about(component: str) -> Subject:
+        return make.open_subject(charter, read_sources(charter), "", component)
+
+    for component in ("", "bell"):
+        make.look(about(component), charter, lambda *_: None)
+    for component in ("c", "bell"):
+        assert not is_stale(about(component))
+        assert not smoke(about(component)).counts()["obligations_open"]
+    assert {a.question.component for a in read_found(place(charter, "")).asked} == {"c"}

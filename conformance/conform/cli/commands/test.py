@@ -375,7 +375,7 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             f"{name}: {covered} obligations covered, {proved} proved infeasible,"
             f" {left} open{listed}",
         )
-        if pairs := api.branch_pairs(path, found.variant):
+        if pairs := api.branch_pairs(path, model, component, found.variant):
             tested.tell("pairs", f"{name}: of branches in a row, {pairs}")
         if fixed := one_value_only(place.parent, found):
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")

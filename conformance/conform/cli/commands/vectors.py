@@ -27,11 +27,12 @@ kept: what did not change since an earlier call is not made again.
 The small suite (smoke) is also in generated/; `conform generate` keeps it up to date. --search
 looks for questions that cover more obligations, by exploration of the instances whose names begin
 with tiny, and with the solver if it is installed, which also proves that nothing can cover some of
-them. It writes both into the folder found/ beside the charter, from which both suites are made. Old
-questions stay if they still have an answer; to start again, remove the folder. Instances that are
-new or have other bounds are searched again, too. If instances differ in constants, each branch is
-asked for with the constants of each. Each branch is asked for right after each other one, unless
-these are more than 250 pairs; instances with many transitions are left out.
+them. It writes both into the folder found/ beside the charter, from which both suites are made;
+components but the first have a folder of their own in it. Old questions stay if they still have an
+answer; to start again, remove the folder. Instances that are new or have other bounds are searched
+again, too. If instances differ in constants, each branch is asked for with the constants of each.
+Each branch is asked for right after each other one, unless these are more than 250 pairs;
+instances with many transitions are left out.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.
