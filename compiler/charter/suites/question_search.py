@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
-from charter.core.obligations import obligations
+from charter.core.obligations import Obligation, obligations
+from charter.core.walk import nodes
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.suites import pairs
@@ -25,10 +26,16 @@ def _constants(values: Mapping[str, int]) -> Constants:
     return tuple(sorted(values.items()))
 
 
+def _reads_constant(obligation: Obligation) -> bool:
+    """Whether an obligation is a side of a comparison that reads a constant."""
+    compared = obligation.expr if obligation.kind == "boundary" else None
+    return compared is not None and any(isinstance(e, n.ConstRef) for e in nodes(compared))
+
+
 @dataclass(slots=True)
 class QuestionSearch:
     """The state of a search for questions: obligations that are left, and the questions kept.
-    `apart` are branches that are left with these values of the constants. `notes` has, for each
+    `apart` are obligations that are left with these values of the constants. `notes` has, for each
     obligation that is not met, the results of the parts of the search. `taken` are the pairs of
     branches that scenarios and kept questions take, `pairs` questions for further ones, `large`
     instances that are too large to plan them, `told` what became of all of them."""
@@ -47,13 +54,14 @@ class QuestionSearch:
     @staticmethod
     def of(about: Subject) -> QuestionSearch:
         """The beginning of a search. An implementation gets the constants, and may forget or keep
-        them: where the instances have several combinations, each branch is asked for with each."""
+        them: where the instances have several combinations, each branch is asked for with each, and
+        so is each side of a comparison that reads a constant."""
         wanted = obligations(about.model, about.component)
         desk = Desk(about.model, wanted)
         tiny = searched(about.model, about.component.name)
         given = {_constants(desk.at(instance)[0].planner.consts) for instance in tiny}
-        branches = [o.name for o in wanted if o.kind == "branch"]
-        apart = {(name, consts) for name in branches for consts in given if len(given) > 1}
+        rows = [o.name for o in wanted if o.kind == "branch" or _reads_constant(o)]
+        apart = {(name, consts) for name in rows for consts in given if len(given) > 1}
         left = {o.name for o in wanted}
         return QuestionSearch(about, desk, left, apart, told=about.found.pairs)
 

@@ -8,11 +8,14 @@ import pytest
 
 from charter.core.obligations import obligations
 from charter.project.sources import read_sources
+from charter.semantics.machine import Machine
 from charter.suites import make
 from charter.suites.found import Found, place, read_found, renewed, write_found
 from charter.suites.search import NO_SOLVER, is_stale, opened, outdated, search
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject
+from charter.vectors.answer import Answers
+from charter.vectors.kills import tells
 from conform.cli import main as cli
 
 CONDITION = "mcdc renew/lost 1 holds[2] false"
@@ -218,3 +221,15 @@ def test_components_of_one_charter_keep_their_questions(tmp_path: Path) -> None:
         assert not is_stale(about(component))
         assert not smoke(about(component)).counts()["obligations_open"]
     assert {a.question.component for a in read_found(place(charter, "")).asked} == {"c"}
+
+
+def test_an_implementation_that_keeps_the_constants_of_the_first_question_is_told(
+    tmp_path: Path,
+) -> None:
+    about = written(tmp_path, LARGER)
+    entries = smoke(replace(about, found=looked(about, Found()))).entries
+    kept, other = about.model.instances
+    machine = Machine.of(about.model, replace(kept, offers=(), only=()))
+    answers = Answers(machine, machine.outcomes)
+    asked = [e.vector for e in entries if e.instance.name == other.name]
+    assert any(tells(answers, v.question, v.answer) == "always" for v in asked)

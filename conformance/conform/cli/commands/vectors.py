@@ -30,9 +30,9 @@ with tiny, and with the solver if it is installed, which also proves that nothin
 them. It writes both into the folder found/ beside the charter, from which both suites are made;
 components but the first have a folder of their own in it. Old questions stay if they still have an
 answer; to start again, remove the folder. Instances that are new or have other bounds are searched
-again, too. If instances differ in constants, each branch is asked for with the constants of each.
-Each branch is asked for right after each other one, unless these are more than 250 pairs;
-instances with many transitions are left out.
+again, too. If instances differ in constants, each branch, and each side of a comparison that reads
+a constant, is asked for with the constants of each. Each branch is asked for right after each other
+one, unless these are more than 250 pairs; instances with many transitions are left out.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.
