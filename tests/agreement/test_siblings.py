@@ -147,13 +147,28 @@ def walk(machine: Machine, steps: int) -> Iterator[tuple[State, str, tuple[Value
             state = chosen
 
 
+def plain_of(module: str) -> ModuleType:
+    """The charter's own model for the judge, in the variant of a sibling."""
+    variant = SIBLINGS[module].variant
+    if not variant:
+        return controller
+    package = f"charter_models.kafka_replication_variants.{variant}"
+    return importlib.import_module(f"{package}.controller")
+
+
 @pytest.mark.parametrize("module", SIBLINGS, ids=short)
 def test_a_sibling_agrees_with_the_definition_when_it_moves(module: str) -> None:
     sibling, model = importlib.import_module(module), edited(module)
+    alone = len(SIBLINGS[module].entries) == 1 and "from_" not in module
+    changes = str(sibling.CHANGES).split() if alone else [*sibling.OPERATIONS]
+    plain = plain_of(module)
+    assert changes
     asked = 0
     for instance in (i for i in model.instances if i.name in WALKED):
         machine = Machine.of(model, instance)
         for question in walk(machine, STEPS):
-            assert by_model(machine, sibling, *question) == by_evaluator(machine, *question)
+            answers = by_evaluator(machine, *question)
+            assert by_model(machine, sibling, *question) == answers
+            assert question[1] in changes or by_model(machine, plain, *question) == answers
             asked += 1
     assert asked > STEPS

@@ -11,11 +11,12 @@ import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import releases
+from charter.core.reach import changed_operations
 from charter.diagnostics import Source
 from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
@@ -195,6 +196,8 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     inner = f"Models of the overlay of {overlay.target}{within}."
     files[f"{package}/{target}/__init__.py"] = _package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
+    before = pipeline.compile_files(opened.files, Selection(overlay.variant))
+    alone = {entry.name for entry in overlay.entries}
     earlier: Plain | None = None
     for name, entries, about in _chosen(overlay):
         selection = Selection(overlay.variant, overlay=(overlay.source,), entries=entries)
@@ -202,10 +205,12 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
         component = _overlaid(opened, model, overlay)
         module = module_name(protocol.name, component.name, f"overlays/{target}", name)
         page = _page(model, component, place, module)
+        if name in alone:
+            page = replace(page, changes=changed_operations(before, model, component.name))
         plain = earlier or opened.whole.get(component.name)
         added, difference = _sibling(plain, _texts(model, component, page), page, about)
         files.update(added)
-        if name not in {entry.name for entry in overlay.entries}:
+        if name not in alone:
             earlier = difference
     return files
 

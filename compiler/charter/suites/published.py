@@ -49,7 +49,7 @@ def published(about: Subject) -> Published:
         f"{folder}/{LINES}": "".join(f"{record.line()}\n" for record in records),
         f"{folder}/{MANIFEST}": manifest_text(manifest),
         f"{folder}/ledger.md": small.ledger.markdown(title),
-        f"{folder}/kills.json": pretty(kills_json(small)),
+        f"{folder}/kills.json": in_rows(kills_json(small)),
         sections_place(about): in_rows(sections(about, small)),
     }
     return Published(files, tuple(about.canaries))
@@ -62,7 +62,7 @@ def sections_place(about: Subject) -> str:
     return f"{PACKAGE}/{inside}/{about.component.name}.sections.json"
 
 
-def kills_json(small: Smoke) -> Json:
+def kills_json(small: Smoke) -> dict[str, Json]:
     """For each mutant the vectors that distinguish it in all or in some of its runs, and their
     sources."""
     sources = {entry.vector.id: entry.vector.why.source for entry in small.entries}

@@ -25,6 +25,7 @@ from conform.judging.model import (
     bug_of,
     can_fail,
     fails,
+    may_differ,
     world_of,
 )
 from conform.judging.relabel import key
@@ -316,8 +317,9 @@ class Follower:
         charter, entries = self.siblings.charter, self.siblings.entries
         found = {"": known} if known else {}
         if not self._from_likely(charter, operation, args, seen):
-            for entry in entries:
-                matching = self._explains(entry, operation, args, seen) if entry else []
+            able = (e for e, model in entries.items() if e and may_differ(model, operation))
+            for entry in able:
+                matching = self._explains(entry, operation, args, seen)
                 if matching:
                     found[entry] = matching
         names = tuple(sorted(entry for entry in found if entry))

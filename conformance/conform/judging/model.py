@@ -93,6 +93,13 @@ class _CanFail(Protocol):
     ) -> Sequence[KnownFault]: ...
 
 
+def may_differ(model: JudgeModel, operation: str) -> bool:
+    """Whether an operation of an overlay entry's model may have other outcomes than the charter's:
+    a model that was made from an entry alone names those that do."""
+    changes = getattr(model, "CHANGES", None)
+    return changes is None or operation in str(changes).split()
+
+
 def name_of(model: JudgeModel) -> str:
     """The module of a model."""
     return str(getattr(model, "__name__", type(model).__name__)).removesuffix(WIRE)

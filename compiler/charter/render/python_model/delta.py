@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import dedent
+from textwrap import dedent, wrap
 
 from charter.render.python_model.emit import PACKAGE, Page, Texts, wire_module
 from charter.render.python_model.faults import FAILS
@@ -85,6 +85,16 @@ def _beginning(plain: Plain, digest: str) -> str:
     return line if len(line) <= WIDTH else f"{name}(\n{rows})"
 
 
+def _changes(operations: Iterable[str]) -> str:
+    """The line that names the operations that differ; a judge asks no others of this model."""
+    names = " ".join(sorted(operations))
+    line = f'CHANGES = "{names}"'
+    if len(line) <= WIDTH:
+        return line
+    rows = [f'{INDENT}"{row} "\n' for row in wrap(names, WIDTH - len(INDENT) - 3)]
+    return f"CHANGES = (\n{''.join(rows)})"
+
+
 def sibling_text() -> str:
     """The text of the module `charter_models.sibling`, which siblings import."""
     return environment(PACKAGE).get_template("sibling.py.j2").render()
@@ -122,6 +132,7 @@ def delta(plain: Plain, sibling: Texts, page: Page, about: str) -> Delta | None:
             begin=_beginning(plain, base.digest),
             title="\n".join(doc_lines(about)),
             names="\n".join(plain.imports(frozenset(read) - own)),
+            changes="" if page.changes is None else _changes(page.changes),
             constants=[*constants.values()],
             functions=[*functions.values()],
             methods=[*methods.values()],

@@ -31,13 +31,14 @@ FoundT = TypeVar("FoundT", n.Function, n.Operation)
 class Page:
     """Which model to print: `source` is the charter's path, `digest` identifies its text and the
     edits applied, `module` is the model's own name; `prelude` and `sibling` are the modules to
-    import from."""
+    import from. `changes`: of an overlay entry, the operations that differ from the charter's."""
 
     source: str
     digest: str
     module: str
     prelude: str = "charter_models.prelude"
     sibling: str = "charter_models.sibling"
+    changes: frozenset[str] | None = None
 
 
 def prelude_text() -> str:

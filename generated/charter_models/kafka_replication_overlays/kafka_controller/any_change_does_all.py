@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 SPEC_DIGEST = "30edd062c2d1f8fa5f48"
 
 

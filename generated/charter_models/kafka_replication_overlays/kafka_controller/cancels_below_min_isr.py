@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "cancel_reassignment"
 SPEC_DIGEST = "7dd2b69e61a943dd8dc7"
 
 

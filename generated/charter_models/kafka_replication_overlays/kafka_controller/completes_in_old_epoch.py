@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "alter_partition reassign"
 SPEC_DIGEST = "3849473bff0250ea197a"
 
 

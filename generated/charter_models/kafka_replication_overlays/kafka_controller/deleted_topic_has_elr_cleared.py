@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "set_min_isr"
 SPEC_DIGEST = "71caccc0d22dbac1db4f"
 
 

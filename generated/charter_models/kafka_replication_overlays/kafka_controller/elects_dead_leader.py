@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = (
+    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
+    "session_expires unregister "
+)
 SPEC_DIGEST = "679227860978da7b64ce"
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "heartbeat"
 SPEC_DIGEST = "6a001badf73a2449ef45"
 
 

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = (
+    "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
+    "set_elr set_min_isr unregister "
+)
 SPEC_DIGEST = "5458b604b838375f1e49"
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "heartbeat register"
 SPEC_DIGEST = "c01e044623ea846be02b"
 
 

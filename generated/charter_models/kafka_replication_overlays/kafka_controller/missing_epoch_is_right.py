@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "alter_partition"
 SPEC_DIGEST = "c974e5396edb78515c15"
 
 

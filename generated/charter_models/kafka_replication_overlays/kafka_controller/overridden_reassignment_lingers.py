@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "reassign"
 SPEC_DIGEST = "f3e8b27154afc5a473ce"
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "reassign"
 SPEC_DIGEST = "8c6385003f66b5aed246"
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "register"
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "eb9f2a783e63f899ec1b"
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "register"
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "cd49c5f7a2bb9dd9a5bb"
 

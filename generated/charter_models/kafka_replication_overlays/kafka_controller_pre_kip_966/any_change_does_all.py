@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "53e357d9e5894cfc572a"
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "047c780dec48a0a9bd9b"
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "cc9add6f3e1db3b3953d"
 

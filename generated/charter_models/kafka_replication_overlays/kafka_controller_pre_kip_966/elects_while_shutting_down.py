@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "ec9017a887544c6df216"
 

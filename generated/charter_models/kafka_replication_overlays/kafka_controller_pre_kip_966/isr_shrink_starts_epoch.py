@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = (
+    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
+    "session_expires set_min_isr unregister "
+)
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "2bffd58d569d8eb72758"
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
+CHANGES = "reassign"
 VARIANT = "pre_kip_966"
 SPEC_DIGEST = "4e37e4e661312f2535ac"
 
