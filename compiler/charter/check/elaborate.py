@@ -49,12 +49,13 @@ def elaborate_edited(
     return model_of(files, variant, context)
 
 
-def elaborated(files: sx.Protocol) -> Elaborated:
-    """The core of the declarations of a protocol, by their nodes; of none if there are errors."""
+def elaborated(files: sx.Protocol, variant: str = "") -> Elaborated:
+    """The core of the declarations of a protocol, to which the variant was applied, by their nodes;
+    of none if there are errors."""
     diagnostics = Diagnostics()
     table, types = machines.collect(files, diagnostics)
     kept = Elaborated(table)
-    model_of(files, "", CheckContext(table, types, diagnostics, kept=kept))
+    model_of(files, variant, CheckContext(table, types, diagnostics, kept=kept))
     return Elaborated(table) if diagnostics.errors else kept
 
 

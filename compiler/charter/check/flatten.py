@@ -39,18 +39,25 @@ def apply_selection(
 def apply_overlay(
     files: sx.Protocol, overlay: sx.Protocol, entries: Iterable[str], diagnostics: Diagnostics
 ) -> sx.Protocol:
-    """The protocol with the named entries applied, in the order of the overlay."""
+    """The protocol, which has the functions that the named entries share, with these entries
+    applied, in the order of the overlay."""
     wanted = set(entries)
     declared = [n for n in declarations(overlay) if isinstance(n, sx.OverlayDecl)]
     known = {entry.name.text: entry for node in declared for entry in node.entries}
     for name in sorted(wanted - set(known)):
         missing(f"there is no overlay entry `{name}`", name, known, _head(overlay), diagnostics)
     for node in declared:
-        chosen = [entry for entry in node.entries if entry.name.text in wanted]
-        files = with_shared(files, node) if chosen else files
-        for entry in chosen:
-            files = apply_edits(files, entry.edits, diagnostics, is_overlay=True)
+        for entry in node.entries:
+            if entry.name.text in wanted:
+                files = apply_edits(files, entry.edits, diagnostics, is_overlay=True)
     return files
+
+
+def chosen_overlays(overlay: sx.Protocol, entries: Iterable[str]) -> tuple[sx.OverlayDecl, ...]:
+    """The overlays that have one of the named entries."""
+    wanted = set(entries)
+    declared = (n for n in declarations(overlay) if isinstance(n, sx.OverlayDecl))
+    return tuple(n for n in declared if wanted.intersection(e.name.text for e in n.entries))
 
 
 def with_shared(files: sx.Protocol, overlay: sx.OverlayDecl) -> sx.Protocol:

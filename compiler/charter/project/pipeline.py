@@ -8,7 +8,13 @@ from functools import lru_cache
 
 from charter.check.context import Elaborated
 from charter.check.elaborate import elaborated, overlay_entry
-from charter.check.flatten import apply_overlay, apply_selection, only_overlay
+from charter.check.flatten import (
+    apply_overlay,
+    apply_selection,
+    chosen_overlays,
+    only_overlay,
+    with_shared,
+)
 from charter.check.protocol import (
     check_edited,
     check_entries,
@@ -57,10 +63,25 @@ def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
 
 def flatten(files: sx.Protocol, selection: Selection) -> sx.Protocol:
     """The trees with the chosen edits applied. Raises `Refused` on errors."""
-    overlay = parse_or_refuse(selection.overlay)
+    return _edited(_before_edits(files, selection), selection)
+
+
+def _before_edits(files: sx.Protocol, selection: Selection) -> sx.Protocol:
+    """The trees with the variant, and with the functions that the chosen entries share."""
     diagnostics = Diagnostics()
-    files = apply_selection(files, selection.variant, selection.mutant, diagnostics)
+    files = apply_selection(files, selection.variant, "", diagnostics)
+    diagnostics.refuse_if_any()
+    for overlay in chosen_overlays(parse_or_refuse(selection.overlay), selection.entries):
+        files = with_shared(files, overlay)
+    return files
+
+
+def _edited(files: sx.Protocol, selection: Selection) -> sx.Protocol:
+    """The same trees with the mutant and the entries applied."""
+    diagnostics = Diagnostics()
+    files = apply_selection(files, "", selection.mutant, diagnostics)
     if selection.entries:
+        overlay = parse_or_refuse(selection.overlay)
         files = apply_overlay(files, overlay, selection.entries, diagnostics)
     diagnostics.refuse_if_any()
     return files
@@ -74,22 +95,27 @@ def compile_sources(sources: Sequence[Source], selection: Selection) -> ir.Model
 def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
     """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
     diagnostics = Diagnostics()
-    edited = flatten(files, selection)
     if selection.mutant or selection.entries:
-        earlier = _elaborated(tuple(file.span.source for file in files))
+        overlays = chosen_overlays(parse_or_refuse(selection.overlay), selection.entries)
+        beside = tuple(entry.name.text for overlay in overlays for entry in overlay.entries)
+        before = replace(selection, mutant="", entries=beside)
+        base, earlier = _elaborated(tuple(file.span.source for file in files), before)
+        edited = _edited(base, selection)
         model = check_edited(edited, selection.variant, diagnostics, earlier)
         if selection.mutant and not selection.variant:  # a variant may drop the property
             check_mutants(files, model, diagnostics, selection.mutant)
     else:
-        model = check_protocol(edited, selection.variant, diagnostics)
+        model = check_protocol(flatten(files, selection), selection.variant, diagnostics)
     diagnostics.refuse_if_any()
     return run_rich(model)
 
 
 @lru_cache(maxsize=8)
-def _elaborated(sources: tuple[Source, ...]) -> Elaborated:
-    """Cached, like the trees: what an edit leaves as it is is elaborated once."""
-    return elaborated(_parsed(sources))
+def _elaborated(sources: tuple[Source, ...], before: Selection) -> tuple[sx.Protocol, Elaborated]:
+    """The trees before a mutant or entries are applied, and their core. Cached, like the trees:
+    what an edit leaves as it is is elaborated once. `before` names all entries of an overlay."""
+    files = _before_edits(_parsed(sources), before)
+    return files, elaborated(files, before.variant)
 
 
 def with_state_condition(
