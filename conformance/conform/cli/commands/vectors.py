@@ -112,15 +112,19 @@ def show(made: dict[str, Json]) -> None:
 
 
 def _tell_new(made: dict[str, Json], arguments: argparse.Namespace) -> None:
-    """Tell which instances the small suite has no questions of, and how it gets them."""
+    """Tell which instances the small suite has no questions of, or that it has no vectors at all,
+    and how it gets them."""
     new = made["new"]
     assert isinstance(new, list)
-    if not new:
+    if not new and made["vectors"]:
         return
     command = ["conform", "vectors", str(arguments.charter), "--search"]
     for option in ("component", "variant"):
         chosen = getattr(arguments, option)
         command += [f"--{option}", chosen] if chosen else []
+    if not made["vectors"]:
+        say(f"the suite has no vectors; `{shlex.join(command)}` searches for questions")
+        return
     names = ", ".join(str(name) for name in new)
     say(
         f"new, or with other bounds, since the last search for questions: {names};"
