@@ -10,7 +10,13 @@ from random import Random
 import pytest
 from tests.support import tlc
 from tests.support.agreement import import_model
-from tests.support.drawn_charters import component_text, drawn, summing_text, system_text
+from tests.support.drawn_charters import (
+    component_text,
+    drawn,
+    mailing_text,
+    summing_text,
+    system_text,
+)
 from tests.support.engines import both, counts, natively, verdicts
 from tests.support.exhaustive import Tally, compare
 from tests.support.modelled import Compared
@@ -27,9 +33,11 @@ COMPONENTS = [0, 1, 4, 6, 9]
 SUMMING = [1, 4]
 SYSTEMS = [1, 3, 4, 7, 8, 9]
 """Seeds of charters that have many states."""
+MAILING = [1, 3, 6, 7]
+"""Seeds in which several messages are sent, received or cleared at once."""
 SMALL = [(component_text, 1), (system_text, 1), (system_text, 4), (system_text, 9)]
 SOLVED = [0, 1]
-CHECKED = [(component_text, 1), (system_text, 1)]
+CHECKED = [(component_text, 1), (system_text, 1), (mailing_text, 6)]
 MORE = range(10, 60)
 
 
@@ -80,6 +88,14 @@ def test_every_transition_is_as_defined_when_a_component_with_sums_is_drawn(
 @pytest.mark.parametrize("seed", SYSTEMS)
 def test_every_transition_is_as_defined_when_a_system_is_drawn(seed: int, tmp_path: Path) -> None:
     tally = compared(drawn(system_text, seed), True, tmp_path)
+    assert tally.states >= 50 and tally.moves > 2 * tally.states
+
+
+@pytest.mark.parametrize("seed", MAILING)
+def test_every_transition_is_as_defined_when_a_system_sends_to_many(
+    seed: int, tmp_path: Path
+) -> None:
+    tally = compared(drawn(mailing_text, seed), True, tmp_path)
     assert tally.states >= 50 and tally.moves > 2 * tally.states
 
 

@@ -213,3 +213,38 @@ def test_a_message_is_lost_where_it_would_have_arrived() -> None:
     [message] = seen.messages
     assert message.is_lost and seen.lanes[message.receiver] == "shop"
     assert seen.lanes[seen.events[1].lane] == "shop"
+
+
+def test_what_a_step_clears_is_lost_and_a_batch_has_an_arrow_for_each_message() -> None:
+    text = SHOP.replace("Wish set", "Wish fifo max 3").replace(
+        "  step ring(",
+        """  step call_all(least: int 1..2) {
+    send wish[c] Wish { kind: ORDER, number: least } for c in Client
+  }
+  step sell_all(c: Client) {
+    receive all_wishes[2] from wish[c]
+    let done = shop.sell()
+    require done and all_wishes[0].kind == ORDER
+  }
+  step close(c: Client) { clear wish[x] for x in Client if x != c }
+  step ring(""",
+    )
+    model = api.load_text(text)
+    first, second = {"least": 1}, {"least": 2}
+    story = story_of_steps(
+        model,
+        [("call_all", first), ("call_all", second), ("sell_all", {"c": "ann"}),
+         ("close", {"c": "ann"})],
+    )  # fmt: skip
+    assert sorted(drawn_of(story), key=str) == [
+        ("ORDER 1", 0, 0, 2, False),
+        ("ORDER 1", 0, 0, 3, False),
+        ("ORDER 2", 1, 0, 2, False),
+        ("ORDER 2", 1, 0, 3, False),
+    ]
+    messages = scene(story).messages
+    assert {m.received: m.is_lost for m in messages} == {2: False, 3: True}
+    [*_, sold, closed] = story.steps_json()
+    assert isinstance(sold, dict) and isinstance(closed, dict)
+    assert [(m["what"], m["place"]) for m in sold["mail"]] == [("received", "wish[ann]")] * 2
+    assert [(m["what"], m["place"]) for m in closed["mail"]] == [("lost", "wish[bob]")] * 2

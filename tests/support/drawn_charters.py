@@ -355,7 +355,31 @@ def twice(rng: Random) -> str:
     return "\n".join(["  step twice(one: Node, other: Node) budget tries {", *lines, "  }"])
 
 
-def system_text(rng: Random) -> str:
+def several(rng: Random, channels: str) -> str:
+    """A step that sends to several nodes, clears several places, or receives two messages at once,
+    if one of the `channels` is a fifo."""
+    lines = [
+        "send mail[x] bye for x in known",
+        "send mail[one] bye if one in known",
+        "send wire[one][x] answer(server.row.best) for x in Node if x != other",
+        "clear wire[x][one] for x in known if x != one",
+        "clear mail[other]",
+    ]
+    lines += [
+        f"receive found_{place[:4]}[2] from {place}"
+        for place in ("mail[one]", "wire[one][other]")
+        if f"{place[:4]}: fifo" in channels
+    ]
+    drawn_lines = rng.sample(lines, 2)
+    return "\n".join(["  step several(one: Node, other: Node) budget tries {", *drawn_lines, "  }"])
+
+
+def mailing_text(rng: Random) -> str:
+    """A system with a step that sends to several nodes, receives several messages or clears."""
+    return system_text(rng, mailing=True)
+
+
+def system_text(rng: Random, *, mailing: bool = False) -> str:
     """A server and a client for each node, two channels between them, and a budget."""
     writer = Writer(rng)
     server = writer.component("server", SERVER, {"ask": {"n": "Node", "note": "Note"}}, "Note")
@@ -366,8 +390,8 @@ def system_text(rng: Random) -> str:
     names = {**own, **inside, "n": "Node"}
     lines = [
         "system whole {", "  server: server", "  client: map Node -> client",
-        f"  channel mail: Node carries Note {writer.channel()}",
-        f"  channel wire: Node -> Node carries Note {writer.channel()}",
+        f"  channel mail: Node carries Note {(mail := writer.channel())}",
+        f"  channel wire: Node -> Node carries Note {(wire := writer.channel())}",
         "  state known: set Node = {}",
         writer.step("ask(n: Node) budget tries", names, [
             f"let reply_to_it = server.ask(n, {writer.expr('Note', names, 2)})",
@@ -387,7 +411,8 @@ def system_text(rng: Random) -> str:
     everywhere = {**own, **inside, "n": "Node"}
     holds = [f"(forall n in Node: {writer.expr('bool', everywhere, 3)})" for _ in range(3)]
     return "\n".join([
-        VOCABULARY, server, client, *lines, twice(copy(rng)), "}",
+        VOCABULARY, server, client, *lines, twice(copy(rng)),
+        several(copy(rng), f"mail: {mail} wire: {wire}") if mailing else "", "}",
         f"always stays of whole cites silent: {holds[0]}",
         f"stepwise goes of whole cites silent: (took ask implies {holds[1]}) or known' == known",
         f"witness met of whole: {holds[2]}",

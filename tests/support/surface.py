@@ -199,14 +199,18 @@ guarding = st.tuples(
 required = guarding | st.tuples(st.builds(nodes.Conjunct, st.none(), expressions))
 replies = item(nodes.Reply, expressions)
 calls = item(nodes.CallOperation, maybe_name, names, st.none() | small, names, arguments)
+each = st.builds(
+    nodes.Each, st.none() | st.builds(nodes.Binder, names, small), st.none() | expressions
+)
 step_statements = st.one_of(
     lets,
     picks,
     assigns,
     calls,
     item(nodes.Require, required),
-    item(nodes.Send, names, arguments, small),
-    item(nodes.Receive, names, names, arguments),
+    item(nodes.Send, names, arguments, small, each),
+    item(nodes.Receive, names, st.none() | small, names, arguments),
+    item(nodes.Clear, names, arguments, each),
 )
 bodies = st.tuples(some(lets | picks | assigns), replies).map(lambda parts: (*parts[0], parts[1]))
 labelled = item(nodes.Conjunct, names, small)
@@ -262,6 +266,16 @@ channels = item(
     st.lists(types, min_size=1, max_size=2).map(tuple),
     types,
     st.sampled_from(["slot", "set", "fifo"]),
+    st.none(),
+    st.booleans(),
+    st.booleans(),
+) | item(
+    nodes.ChannelDecl,
+    names,
+    st.lists(types, min_size=1, max_size=2).map(tuple),
+    types,
+    st.just("fifo"),
+    small,
     st.booleans(),
     st.booleans(),
 )

@@ -51,5 +51,5 @@ def test_a_name_is_shared_when_two_modules_have_it() -> None:
     assert shared([one, other]) == {"Step"}
     assert shared([one, ("compiler/charter/b.py", "Stair")]) == set()
     assert shared([("a.py", "_Search"), ("b.py", "_Search")]) == set()
-    surface = ("compiler/charter/syntax/nodes_decl.py", "Let")
+    surface = ("compiler/charter/syntax/nodes_body.py", "Let")
     assert shared([surface, ("compiler/charter/core/expressions.py", "Let")]) == set()

@@ -136,7 +136,9 @@ def _picks(
                 message = f"`pick {line.name}` may have nothing to pick from"
                 hint = "`or none`, or a conjunct of the guard such as `S != {}`"
                 diagnostics.error("pick/empty", message, line.domain.span, hint=hint)
-            case ir.Pick() | ir.Assign() | ir.CallOperation() | ir.Send() | ir.Receive():
+            case ir.Pick() | ir.Assign() | ir.CallOperation():
+                pass
+            case ir.Send() | ir.Receive() | ir.Clear():
                 pass
             case _:
                 assert_never(line)
@@ -181,7 +183,7 @@ class _Ghosts:
                     pass
                 case ir.Assign():
                     self.refuse(line.value, f"the update of `{line.variable}`")
-                case ir.Send() | ir.Receive():
+                case ir.Send() | ir.Receive() | ir.Clear():
                     for expr in statement_expressions(line):
                         self.refuse(expr, f"the update of `{line.channel}`")
                 case ir.Pick() | ir.Require() | ir.CallOperation():

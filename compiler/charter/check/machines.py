@@ -35,7 +35,7 @@ from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 
 FIFO_LIMIT = ty.Limit("", 4)
-"""Messages that fit into a `fifo` channel."""
+"""Messages that fit into a `fifo` channel that names no limit."""
 
 
 def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, TypeResolver]:
@@ -241,7 +241,7 @@ class _System:
         keys = ("sender", "receiver")[-len(ends) :]
         return Channel(
             name, ends, keys, message, member.discipline, member.lossy, member.duplicating,
-            member.span,
+            member.span, None if member.limit is None else self.types.limit(member.limit),
         )  # fmt: skip
 
 
@@ -255,7 +255,7 @@ def content_type(channel: Channel) -> ty.Type:
         case "set":
             return ty.Set(channel.message)
         case "fifo":
-            return ty.Seq(channel.message, FIFO_LIMIT)
+            return ty.Seq(channel.message, channel.limit or FIFO_LIMIT)
 
 
 def channel_type(channel: Channel) -> ty.Type:

@@ -156,13 +156,22 @@ class _Ranges:
                     self.flow(line.domain, None, place)
                 case ir.CallOperation():
                     self.call(line, place)
-                case ir.Send() | ir.Receive():
+                case ir.Send() | ir.Receive() | ir.Clear():
                     self.mail(line, place)
                 case _:
                     assert_never(line)
         return place
 
-    def mail(self, line: ir.Send | ir.Receive, place: KnownNumbers) -> None:
+    def mail(self, line: ir.OnChannel, place: KnownNumbers) -> None:
+        if isinstance(line, ir.Receive):
+            if line.many is not None:
+                self.flow(line.many, None, place)
+        else:
+            if line.each is not None:
+                self.flow(line.each[1], None, place)
+            if line.condition is not None:
+                self.flow(line.condition, None, place)
+                place = place.assume(line.condition, truth=True)
         for key in line.keys:
             self.flow(key, None, place)
         if isinstance(line, ir.Send):

@@ -53,6 +53,7 @@ class Channel:
     lossy: bool
     duplicating: bool
     span: Span = field(default=NOWHERE, compare=False)
+    limit: ty.Limit | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,7 @@ def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
                 if reply is not None:
                     misplaced(scope, "`reply`", "the last line of a branch", line.span)
                 reply = body.scope.check(line.value, result)
-            case sx.Require() | sx.CallOperation() | sx.Send() | sx.Receive():
+            case sx.Require() | sx.CallOperation() | sx.Send() | sx.Receive() | sx.Clear():
                 misplaced(scope, "this statement", "the steps of a system", line.span)
             case _:
                 assert_never(line)

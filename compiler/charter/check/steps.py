@@ -4,11 +4,13 @@ channel gets a step `lose_<channel>`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from charter.check.docs import doc_of
 from charter.check.histories import update_histories
 from charter.check.infer_calls import arguments
+from charter.check.infer_collections import domain
 from charter.check.machines import channel_type
 from charter.check.patterns import holding
 from charter.check.scopes import (
@@ -25,7 +27,7 @@ from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of, nothing
-from charter.core.walk import nodes, statement_expressions
+from charter.core.walk import locals_of, nodes, statement_expressions
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
@@ -48,6 +50,8 @@ def step_body(body: Body, lines: Sequence[sx.Statement]) -> None:
                 send(body, line)
             case sx.Receive():
                 receive(body, line)
+            case sx.Clear():
+                clear(body, line)
             case sx.Reply():
                 misplaced(body.scope, "`reply`", "the branches of operations", line.span)
             case _:
@@ -147,8 +151,9 @@ def _part_index(scope: TypeScope, node: sx.CallOperation, part: PartOf) -> ir.Ex
 
 
 def _channel(
-    body: Body, name: sx.Name, keys: Sequence[sx.Expr]
+    body: Body, scope: TypeScope, name: sx.Name, keys: Sequence[sx.Expr]
 ) -> tuple[Channel, tuple[ir.Expr, ...]] | None:
+    """A channel, and the keys of a place of it; none after an error."""
     channel = body.machine.channels.get(name.text)
     if channel is None:
         hint = suggest(name.text, body.machine.channels)
@@ -160,33 +165,111 @@ def _channel(
         body.scope.error("type/arity", message, name.span)
         return None
     pairs = zip(keys, channel.ends, strict=True)
-    return channel, tuple(body.scope.check(key, end) for key, end in pairs)
+    return channel, tuple(scope.check(key, end) for key, end in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Each:
+    """For what a statement is done, in core, and the scope of its other parts."""
+
+    scope: TypeScope
+    each: tuple[str, ir.Expr] | None
+    condition: ir.Expr | None
+
+    def places(self, node: sx.Send | sx.Clear, channel: Channel, keys: tuple[ir.Expr, ...]) -> bool:
+        """Whether each member of the set has a place of its own: the variable is one of the keys,
+        of the same type, and occurs in no other one. Reports an error if not."""
+        if self.each is None:
+            return True
+        name = self.each[0]
+        own = [
+            is_alike
+            for key, end in zip(keys, channel.ends, strict=True)
+            if isinstance(key, ir.Local) and key.name == name
+            for is_alike in [key.type == end]
+        ]
+        readers = [key for key in keys if name in locals_of(key)]
+        if own == [True] and len(readers) == 1:
+            return True
+        if is_unknown(self.each[1].type):
+            return False  # told already
+        assert node.each.binder is not None
+        message = f"`{node.each.binder.name.text}` has to be one key of `{channel.name}`"
+        hint = (
+            f"each member of the set needs a place of its own: `{channel.name}[x] ... for x in S`"
+        )
+        self.scope.error("type/mismatch", message, node.each.binder.span, hint=hint)
+        return False
+
+
+def _each(body: Body, node: sx.Each) -> _Each:
+    """`for x in S if e`."""
+    scope, each = body.scope, None
+    if node.binder is not None:
+        source, inner = domain(scope, node.binder.domain)
+        scope, name = scope.bind(node.binder.name, inner)
+        each = (name, source)
+    condition = None if node.condition is None else scope.check(node.condition, BOOL)
+    if node.condition is not None:
+        scope = holding(scope, node.condition)
+    return _Each(scope, each, condition)
 
 
 def send(body: Body, node: sx.Send) -> None:
     """`send channel[...] e`: enabled only while there is room."""
-    found = _channel(body, node.channel, node.keys)
+    each = _each(body, node.each)
+    found = _channel(body, each.scope, node.channel, node.keys)
     if found is None:
-        body.scope.infer(node.message, UNKNOWN)
+        each.scope.infer(node.message, UNKNOWN)
         return
     channel, keys = found
-    message = body.scope.check(node.message, channel.message)
+    message = each.scope.check(node.message, channel.message)
     kind = channel_type(channel)
-    if not is_unknown(kind):
-        body.lines.append(ir.Send(channel.name, kind, keys, message, span=node.span))
+    if not is_unknown(kind) and each.places(node, channel, keys):
+        line: ir.Statement = ir.Send(
+            channel.name, kind, keys, message, each.each, each.condition, span=node.span
+        )  # fmt: skip
+        body.lines.append(line)
+
+
+def clear(body: Body, node: sx.Clear) -> None:
+    """`clear channel[...]`: always enabled."""
+    each = _each(body, node.each)
+    found = _channel(body, each.scope, node.channel, node.keys)
+    if found is None:
+        return
+    channel, keys = found
+    kind = channel_type(channel)
+    if not is_unknown(kind) and each.places(node, channel, keys):
+        line: ir.Statement = ir.Clear(
+            channel.name, kind, keys, each.each, each.condition, span=node.span
+        )
+        body.lines.append(line)
 
 
 def receive(body: Body, node: sx.Receive) -> None:
-    """`receive m from channel[...]`: enabled only while a message is there."""
-    found = _channel(body, node.channel, node.keys)
+    """`receive m from channel[...]`: enabled only while a message is there. `receive m[n] from c`:
+    only if `n` are there."""
+    found = _channel(body, body.scope, node.channel, node.keys)
+    many = None if node.many is None else body.scope.check(node.many, INT)
     if found is None or is_unknown(channel_type(found[0])):
         body.bind(node.name, UNKNOWN)
         return
     channel, keys = found
     kind = channel_type(channel)
-    name = body.bind(node.name, channel.message)
-    span = node.name.span
-    body.lines.append(ir.Receive(name, channel.name, kind, keys, channel.duplicating, span=span))
+    content = content_of(kind, len(keys))
+    message: ty.Type = channel.message
+    if many is not None and isinstance(content, ty.Seq):
+        message = content
+    elif many is not None:
+        text = f"`{channel.name}` is a {channel.discipline}: only a fifo gives several messages"
+        body.scope.error("type/mismatch", text, many.span, hint="receive one, or declare a `fifo`")
+        message, many = UNKNOWN, None
+    name = body.bind(node.name, message)
+    line: ir.Statement = ir.Receive(
+        name, channel.name, kind, keys, channel.duplicating, many, span=node.name.span
+    )  # fmt: skip
+    body.lines.append(line)
 
 
 def initial_content(channel: Channel, span: Span) -> ir.Expr:

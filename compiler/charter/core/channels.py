@@ -22,6 +22,29 @@ def content_of(kind: ty.Type, ends: int) -> Content:
     return kind
 
 
+def key_types(kind: ty.Type) -> tuple[ty.Type, ...]:
+    """The types of the keys of a channel variable of type `kind`, from the outside."""
+    found: list[ty.Type] = []
+    while isinstance(kind, ty.Map):
+        found.append(kind.key)
+        kind = kind.value
+    return tuple(found)
+
+
+def each_position(line: ir.Send | ir.Clear) -> int | None:
+    """Which key is the variable that ranges over the set of a statement; none if there is none."""
+    if line.each is None:
+        return None
+    names = [key.name if isinstance(key, ir.Local) else "" for key in line.keys]
+    return names.index(line.each[0]) if line.each[0] in names else None
+
+
+def received_type(line: ir.Receive) -> ty.Type:
+    """The type of what a `receive` names: a message, or a sequence of them."""
+    content = content_of(line.type, len(line.keys))
+    return content.inner if line.many is None else content
+
+
 def nothing(kind: Content, span: Span) -> ir.Expr:
     """The empty content."""
     match kind:

@@ -129,31 +129,51 @@ class CallOperation(Placed, Generic[E_co]):
 @dataclass(frozen=True, slots=True)
 class Send(Placed, Generic[E_co]):
     """Puts a message into a channel at `keys`; a step is enabled only if there is room after the
-    statements above. `type` is that of the channel's variable: nested maps over its ends."""
+    statements above. `type` is that of the channel's variable: nested maps over its ends. `each` is
+    a local, which is one of the keys, and the set that it ranges over: a message is sent for each
+    member. If `condition` is false, none is sent."""
 
     channel: str
     type: Type
     keys: tuple[E_co, ...]
     message: E_co
+    each: tuple[str, E_co] | None = None
+    condition: E_co | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Receive(Placed, Generic[E_co]):
     """Takes a message out of a channel at `keys` and names it; a step is enabled only if there is
     one after the statements above. If it `may_stay` (the channel duplicates), it is removed in one
-    outcome and kept in another."""
+    outcome and kept in another. `many` is for fifos: as many messages are taken, at least one, and
+    the name stands for their sequence."""
 
     name: str
     channel: str
     type: Type
     keys: tuple[E_co, ...]
     may_stay: bool = False
+    many: E_co | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clear(Placed, Generic[E_co]):
+    """Removes all messages from a channel at `keys`. `each` and `condition` as in `Send`."""
+
+    channel: str
+    type: Type
+    keys: tuple[E_co, ...]
+    each: tuple[str, E_co] | None = None
+    condition: E_co | None = None
 
 
 Change: TypeAlias = "Bind[E_co] | Pick[E_co] | Assign[E_co]"
 """A statement of a branch."""
 
-Statement: TypeAlias = "Change[Expr] | Require | CallOperation | Send | Receive"
+OnChannel: TypeAlias = "Send[Expr] | Receive[Expr] | Clear[Expr]"
+"""A statement of a step that changes a channel."""
+
+Statement: TypeAlias = "Change[Expr] | Require | CallOperation | OnChannel"
 """A statement of a step in rich core."""
 
 
@@ -441,12 +461,12 @@ class Model(Placed, Generic[E_co, S_co]):
 
 __all__ = [
     "ASKED", "Assign", "Binary", "BinaryOp", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
-    "CallOperation", "Case", "CaseArg", "Change", "Checked", "Citation", "CompareMode",
+    "CallOperation", "Case", "CaseArg", "Change", "Checked", "Citation", "Clear", "CompareMode",
     "Component", "Comprehend", "Conjunct", "ConstRef", "Do", "Domain", "Eventually", "Expect",
     "Expr", "Fair", "FieldOf", "Function", "If", "Instance", "IsCase", "Let", "Literal", "Local",
-    "MapGet", "MapNew", "MapWith", "Match", "Model", "Moment", "Mutant", "Observable", "Operation",
-    "OverlayEntry", "Param", "Part", "Pick", "Placed", "Present", "Primitive", "PrimitiveName",
-    "Property", "Quantified", "Receive", "RecordNew", "RecordWith", "Require", "S_co", "Scenario",
-    "Send", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement", "Step", "System", "Took",
-    "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
+    "MapGet", "MapNew", "MapWith", "Match", "Model", "Moment", "Mutant", "Observable", "OnChannel",
+    "Operation", "OverlayEntry", "Param", "Part", "Pick", "Placed", "Present", "Primitive",
+    "PrimitiveName", "Property", "Quantified", "Receive", "RecordNew", "RecordWith", "Require",
+    "S_co", "Scenario", "Send", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement", "Step",
+    "System", "Took", "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
 ]  # fmt: skip

@@ -78,16 +78,24 @@ def rewritten_statement(line: ir.Statement, rule: Rule) -> ir.Statement:
     match line:
         case ir.Require():
             return replace(line, condition=fold(line.condition, rule))
-        case ir.Send():
-            keys = tuple(fold(key, rule) for key in line.keys)
-            return replace(line, keys=keys, message=fold(line.message, rule))
-        case ir.Receive():
-            return replace(line, keys=tuple(fold(key, rule) for key in line.keys))
+        case ir.Send() | ir.Receive() | ir.Clear():
+            return _on_channel(line, rule)
         case ir.CallOperation():
             index = None if line.index is None else fold(line.index, rule)
             return replace(line, index=index, args=tuple(fold(arg, rule) for arg in line.args))
         case _:
             return _change(line, rule)
+
+
+def _on_channel(line: ir.OnChannel, rule: Rule) -> ir.OnChannel:
+    line = replace(line, keys=tuple(fold(key, rule) for key in line.keys))
+    if isinstance(line, ir.Receive):
+        return line if line.many is None else replace(line, many=fold(line.many, rule))
+    if line.each is not None:
+        line = replace(line, each=(line.each[0], fold(line.each[1], rule)))
+    if line.condition is not None:
+        line = replace(line, condition=fold(line.condition, rule))
+    return replace(line, message=fold(line.message, rule)) if isinstance(line, ir.Send) else line
 
 
 def _change(line: ir.Change, rule: Rule) -> ir.Change:

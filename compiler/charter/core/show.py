@@ -156,6 +156,11 @@ def _cites(citations: Iterable[ir.Citation]) -> str:
     return f"  cites {text}" if text else ""
 
 
+def _each(line: ir.Send | ir.Clear) -> str:
+    each = "" if line.each is None else f" for {line.each[0]} in {show_expr(line.each[1])}"
+    return each if line.condition is None else f"{each} if {show_expr(line.condition)}"
+
+
 def show_statement(line: ir.Statement) -> str:
     """One statement on one line."""
     match line:
@@ -174,10 +179,14 @@ def show_statement(line: ir.Statement) -> str:
             label = f"{line.label}: " if line.label else ""
             return f"require {label}{show_expr(line.condition)}"
         case ir.Send():
-            return f"send @{line.channel}{_keys(line.keys)} {show_expr(line.message)}"
+            place = f"@{line.channel}{_keys(line.keys)}"
+            return f"send {place} {show_expr(line.message)}{_each(line)}"
+        case ir.Clear():
+            return f"clear @{line.channel}{_keys(line.keys)}{_each(line)}"
         case ir.Receive():
+            many = "" if line.many is None else f"[{show_expr(line.many)}]"
             stays = " that may stay" if line.may_stay else ""
-            return f"receive {line.name} from @{line.channel}{_keys(line.keys)}{stays}"
+            return f"receive {line.name}{many} from @{line.channel}{_keys(line.keys)}{stays}"
         case ir.CallOperation():
             result = f"let {line.result} = " if line.result else ""
             index = "" if line.index is None else f"[{show_expr(line.index)}]"

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.channels import content_of
+from charter.core.channels import content_of, each_position, key_types, received_type
 from charter.core.transition import argument
 from charter.core.walk import children, statement_expressions
 
@@ -204,10 +204,10 @@ class _Checker:
                 case ir.Require():
                     self.expr(line.condition, names)
                     self.agree(line.condition, ty.Bool(), f"a requirement of {where}")
-                case ir.Send() | ir.Receive():
+                case ir.Send() | ir.Receive() | ir.Clear():
                     self.mail(line, names)
                     if isinstance(line, ir.Receive):
-                        names[line.name] = content_of(line.type, len(line.keys)).inner
+                        names[line.name] = received_type(line)
                 case ir.CallOperation():
                     for arg in (*line.args, *(() if line.index is None else (line.index,))):
                         self.expr(arg, names)
@@ -217,14 +217,26 @@ class _Checker:
                     assert_never(line)
         return names
 
-    def mail(self, line: ir.Send | ir.Receive, names: Names) -> None:
+    def mail(self, line: ir.OnChannel, names: Names) -> None:
         """Check that the channel exists and that keys and message have its types."""
-        for expr in statement_expressions(line):
-            self.expr(expr, names)
         if line.channel not in self.state or not alike(line.type, self.state[line.channel]):
             self.problem(f"no channel {line.channel}", line)
-        elif isinstance(line, ir.Send):
+            return
+        if isinstance(line, ir.Receive):
+            if line.many is not None:
+                self.agree(line.many, ty.Int(ty.Limit("", 0), ty.Limit("", 0)), line.channel)
+        elif line.each is not None:
+            at = each_position(line)
+            if at is None:
+                self.problem(f"{line.each[0]} is no key of {line.channel}", line)
+                return
+            names = {**names, line.each[0]: key_types(line.type)[at]}
+        for expr in statement_expressions(line):
+            self.expr(expr, names)
+        if isinstance(line, ir.Send):
             self.agree(line.message, content_of(line.type, len(line.keys)).inner, line.channel)
+        if not isinstance(line, ir.Receive) and line.condition is not None:
+            self.agree(line.condition, ty.Bool(), f"the condition for {line.channel}")
 
     def reply_type(self, line: ir.CallOperation) -> ty.Type:
         found = self.replies.get((line.part, line.operation))

@@ -164,14 +164,21 @@ def statement_expressions(statement: ir.Statement) -> tuple[ir.Expr, ...]:
         case ir.Require():
             return (statement.condition,)
         case ir.Send():
-            return (*statement.keys, statement.message)
+            return (*statement.keys, statement.message, *_each(statement))
+        case ir.Clear():
+            return (*statement.keys, *_each(statement))
         case ir.Receive():
-            return statement.keys
+            return (*statement.keys, *(() if statement.many is None else (statement.many,)))
         case ir.CallOperation():
             index = () if statement.index is None else (statement.index,)
             return (*index, *statement.args)
         case _:
             assert_never(statement)
+
+
+def _each(statement: ir.Send | ir.Clear) -> tuple[ir.Expr, ...]:
+    each = () if statement.each is None else (statement.each[1],)
+    return each if statement.condition is None else (*each, statement.condition)
 
 
 def branch_expressions(branch: ir.Branch) -> tuple[ir.Expr, ...]:

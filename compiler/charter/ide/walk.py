@@ -297,7 +297,7 @@ class NameWalk:
         match node:
             case sx.Assign(target=target):
                 self._target(target, at)
-            case sx.Send(channel=channel) | sx.Receive(channel=channel):
+            case sx.Send(channel=channel) | sx.Receive(channel=channel) | sx.Clear(channel=channel):
                 self.use(channel.span, ("state", at.machine, channel.text))
             case sx.CallOperation(instance=part, operation=operation):
                 self.use(part.span, ("state", at.machine, part.text))

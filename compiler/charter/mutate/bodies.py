@@ -78,6 +78,8 @@ def left_out(body: Body, at: int) -> Iterator[Edit[Body]]:
             kind, says = "skip-send", f"`{text}` is left out"
         case ir.CallOperation() if not _is_read(line.result, rest):
             kind, says = "skip-call", f"the call `{text}` is left out"
+        case ir.Clear():
+            kind, says = "skip-clear", f"`{text}` is left out"
         case ir.Bind() | ir.Pick() | ir.Require() | ir.Receive() | ir.CallOperation():
             return
         case _:
@@ -107,6 +109,9 @@ def _inside(line: ir.Statement) -> Iterator[Edit[ir.Statement]]:
         case ir.Send():
             for edit in edits(line.message):
                 yield edit.around(replace(line, message=edit.new))
+            yield from _of_each(line)
+        case ir.Clear():
+            yield from _of_each(line)
         case ir.CallOperation():
             for i, arg in enumerate(line.args):
                 for edit in edits(arg):
@@ -116,6 +121,16 @@ def _inside(line: ir.Statement) -> Iterator[Edit[ir.Statement]]:
             return
         case _:
             assert_never(line)
+
+
+def _of_each(line: ir.Send | ir.Clear) -> Iterator[Edit[ir.Statement]]:
+    """The edits of for whom, and of when, a statement is done."""
+    if line.each is not None:
+        for edit in edits(line.each[1]):
+            yield edit.around(replace(line, each=(line.each[0], edit.new)))
+    if line.condition is not None:
+        for edit in conditions(line.condition):
+            yield edit.around(replace(line, condition=edit.new))
 
 
 def _of_assignment(line: ir.Assign) -> Iterator[Edit[ir.Statement]]:

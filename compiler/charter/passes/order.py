@@ -49,7 +49,7 @@ LOWERING = (
     Pass(
         "channels",
         lambda model, _: channels.run(model),
-        is_done_with=lambda e: isinstance(e, ir.Send | ir.Receive),
+        is_done_with=lambda e: isinstance(e, ir.Send | ir.Receive | ir.Clear),
     ),
     Pass("match", rule=match.Matches, is_done_with=lambda e: isinstance(e, ir.Match)),
     Pass(

@@ -28,7 +28,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Mail:
     """A message and its type, sent to or received from the place of a `channel` at `ends`. `stays`:
-    it was received, and can be received again; or it was sent, where the very same lay already."""
+    it was received, and can be received again; or it was sent, where the very same lay already.
+    `is_lost`: its place was cleared."""
 
     channel: str
     ends: Items
@@ -36,6 +37,7 @@ class Mail:
     message: Value
     is_sent: bool
     stays: bool
+    is_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class Evaluator(Expressions):
             case n.CallOperation():
                 for _, local, after in self.call(line, before, names, work):
                     yield local, after
-            case n.Send() | n.Receive():
+            case n.Send() | n.Receive() | n.Clear():
                 for _, local, after in self.mail(line, before, names, work):
                     yield local, after
             case _:
@@ -135,28 +137,76 @@ class Evaluator(Expressions):
         raise EvaluationError(f"nothing to pick for {pick.name}", pick.span)
 
     def mail(
-        self, line: n.Send | n.Receive, before: State, names: Locals, work: State
-    ) -> Iterator[tuple[Mail, Locals, State]]:
-        """Each way to send or receive: what becomes of the message, the locals and the state
-        after. Keys and messages read the state `before`; whether there is room, and which message
-        is received, depends on what the statements above have made of the channel in `work`."""
+        self, line: n.OnChannel, before: State, names: Locals, work: State
+    ) -> Iterator[tuple[tuple[Mail, ...], Locals, State]]:
+        """Each way through a statement that changes a channel: what becomes of messages, the locals
+        and the state after. All expressions read the state `before`; whether there is room, and
+        which messages there are, depends on what the statements above have made of the channel in
+        `work`."""
         scope = Scope(before, work)
+        match line:
+            case n.Receive():
+                yield from self._receive(line, scope, names, work)
+            case n.Send():
+                found = self._send(line, scope, names, work)
+                if found is not None:
+                    yield found[0], names, found[1]
+            case n.Clear():
+                all_mail: tuple[Mail, ...] = ()
+                for local in self._times(line, scope, names):
+                    ends = tuple([self.value(key, scope, local) for key in line.keys])
+                    kind, lies = self._place(line, ends, work)
+                    there = _all_lying(kind, lies)
+                    all_mail += tuple(
+                        Mail(line.channel, ends, kind.inner, x, False, False, True) for x in there
+                    )
+                    work = self._changed(line, ends, work, _emptied(kind))
+                yield all_mail, names, work
+            case _:
+                assert_never(line)
+
+    def _send(
+        self, line: n.Send, scope: Scope, names: Locals, work: State
+    ) -> tuple[tuple[Mail, ...], State] | None:
+        """What is sent, and the state after; none if there is no room somewhere."""
+        sent: tuple[Mail, ...] = ()
+        for local in self._times(line, scope, names):
+            ends = tuple([self.value(key, scope, local) for key in line.keys])
+            kind, lies = self._place(line, ends, work)
+            if not _has_room(kind, lies, self.universe):
+                return None
+            message = self.value(line.message, scope, local)
+            there = isinstance(kind, t.Set) and message in cast(Members, lies)
+            sent += (Mail(line.channel, ends, kind.inner, message, True, there),)
+            work = self._changed(line, ends, work, _with(kind, message))
+        return sent, work
+
+    def _receive(
+        self, line: n.Receive, scope: Scope, names: Locals, work: State
+    ) -> Iterator[tuple[tuple[Mail, ...], Locals, State]]:
         ends = tuple([self.value(key, scope, names) for key in line.keys])
-        kind = content_of(line.type, len(ends))
-        lies = self._at(line.type, work[line.channel], ends)
-        if isinstance(line, n.Send):
-            message = self.value(line.message, scope, names)
-            if _has_room(kind, lies, self.universe):
-                there = isinstance(kind, t.Set) and message in cast(Members, lies)
-                mail = Mail(line.channel, ends, kind.inner, message, True, there)
-                yield mail, names, self._changed(line, ends, work, _with(kind, message))
-            return
-        for message in _lying(kind, lies):
-            local = {**names, line.name: message}
+        kind, lies = self._place(line, ends, work)
+        many = None if line.many is None else self.value(line.many, scope, names)
+        for taken in _takes(kind, lies, many):
+            local = {**names, line.name: taken[0] if line.many is None else taken}
             for stays in (False, True) if line.may_stay else (False,):
-                mail = Mail(line.channel, ends, kind.inner, message, False, stays)
-                less = work if stays else self._changed(line, ends, work, _less(kind, message))
+                mail = tuple(Mail(line.channel, ends, kind.inner, x, False, stays) for x in taken)
+                less = work if stays else self._changed(line, ends, work, _less(kind, taken))
                 yield mail, local, less
+
+    def _times(self, line: n.Send | n.Clear, scope: Scope, names: Locals) -> Iterator[Locals]:
+        """The locals of each time that a statement is done."""
+        every: Sequence[Locals] = [names]
+        if line.each is not None:
+            name, source = line.each
+            every = [{**names, name: member} for member in self.members(source, scope, names)]
+        for local in every:
+            if line.condition is None or self.value(line.condition, scope, local):
+                yield local
+
+    def _place(self, line: n.OnChannel, ends: Items, work: State) -> tuple[Content, Value]:
+        """The type and the content of a place of a channel."""
+        return content_of(line.type, len(ends)), self._at(line.type, work[line.channel], ends)
 
     def _at(self, kind: t.Type, whole: Value, ends: Items) -> Value:
         """What lies in a place of a channel."""
@@ -166,7 +216,7 @@ class Evaluator(Expressions):
         return whole
 
     def _changed(
-        self, line: n.Send | n.Receive, ends: Items, work: State, change: Callable[[Value], Value]
+        self, line: n.OnChannel, ends: Items, work: State, change: Callable[[Value], Value]
     ) -> State:
         """The state after a place of a channel has changed."""
 
@@ -224,25 +274,44 @@ def _with(kind: Content, message: Value) -> Callable[[Value], Value]:
             return lambda lies: cast(Members, lies) | {message}
 
 
-def _lying(kind: Content, lies: Value) -> Sequence[Value]:
-    """The messages of which one can be received."""
+def _takes(kind: Content, lies: Value, many: Value) -> Sequence[Items]:
+    """What can be received at once: any message of a set, the first of a fifo or the first
+    `many`."""
     match kind:
         case t.Option():
-            return () if lies is None else (lies,)
+            return () if lies is None else ((lies,),)
         case t.Seq():
-            return items(lies)[:1]
+            count = 1 if many is None else cast(int, many)
+            return (items(lies)[:count],) if 1 <= count <= len(items(lies)) else ()
         case t.Set():
-            return ordered(cast(Members, lies), kind.inner)
+            return [(message,) for message in ordered(cast(Members, lies), kind.inner)]
 
 
-def _less(kind: Content, message: Value) -> Callable[[Value], Value]:
+def _all_lying(kind: Content, lies: Value) -> Sequence[Value]:
+    """All messages, in order."""
+    if isinstance(kind, t.Seq):
+        return items(lies)
+    return [message for taken in _takes(kind, lies, None) for message in taken]
+
+
+def _less(kind: Content, taken: Items) -> Callable[[Value], Value]:
     match kind:
         case t.Option():
             return lambda _: None
         case t.Seq():
-            return lambda lies: items(lies)[1:]
+            return lambda lies: items(lies)[len(taken) :]
         case t.Set():
-            return lambda lies: cast(Members, lies) - {message}
+            return lambda lies: cast(Members, lies) - set(taken)
+
+
+def _emptied(kind: Content) -> Callable[[Value], Value]:
+    match kind:
+        case t.Option():
+            return lambda _: None
+        case t.Seq():
+            return lambda _: ()
+        case t.Set():
+            return lambda _: frozenset()
 
 
 def distinct(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

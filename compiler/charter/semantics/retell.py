@@ -131,9 +131,9 @@ def _in_order(mail: tuple[Mail, ...]) -> tuple[Mail, ...]:
 def _continued(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
     """Continues runs through the first statements of a step by one more statement."""
     evaluator, (rules, mail, names, work) = machine.evaluator, run
-    if isinstance(line, n.Send | n.Receive):
-        for one, local, after in evaluator.mail(line, before, names, work):
-            yield rules, (*mail, one), local, after
+    if isinstance(line, n.Send | n.Receive | n.Clear):
+        for some, local, after in evaluator.mail(line, before, names, work):
+            yield rules, (*mail, *some), local, after
         return
     if not isinstance(line, n.CallOperation):
         for local, after in evaluator.do(line, before, names, work):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeVar
 
@@ -141,17 +141,37 @@ def _call(reader: TreeReader, node: Tree) -> nodes.CallOperation:
 
 
 def _send(reader: TreeReader, node: Tree) -> nodes.Send:
-    channel, keys, message = node.children
+    channel, keys, message, *each = node.children
     return nodes.Send(
         name(reader, channel),
         arguments(reader, keys),
         expr(reader, message),
+        _each(reader, node, each),
+        span=reader.span(node),
+    )
+
+
+def _clear(reader: TreeReader, node: Tree) -> nodes.Clear:
+    channel, keys, *each = node.children
+    return nodes.Clear(
+        name(reader, channel),
+        arguments(reader, keys),
+        _each(reader, node, each),
+        span=reader.span(node),
+    )
+
+
+def _each(reader: TreeReader, node: Tree, parts: Sequence[Part]) -> nodes.Each:
+    ranging, condition = parts
+    return nodes.Each(
+        None if ranging is None else binder(reader, ranging),
+        None if condition is None else expr(reader, condition),
         span=reader.span(node),
     )
 
 
 def _receive(reader: TreeReader, node: Tree) -> nodes.Receive:
-    variable, channel = node.children
+    variable, many, channel = node.children
     keys: list[Expr] = []
     target = expr(reader, channel)
     while isinstance(target, nodes.Index):
@@ -167,6 +187,7 @@ def _receive(reader: TreeReader, node: Tree) -> nodes.Receive:
     called = target.name if isinstance(target, nodes.Ident) else ""
     return nodes.Receive(
         name(reader, variable),
+        None if many is None else expr(reader, many),
         nodes.Name(called, span=target.span),
         tuple(keys),
         span=reader.span(node),
@@ -196,6 +217,7 @@ STATEMENTS: Final[Mapping[str, Callable[[TreeReader, Tree], nodes.Statement]]] =
     "reply": lambda r, n: nodes.Reply(expr(r, n.children[0]), span=r.span(n)),
     "require": _require,
     "send": _send,
+    "clear": _clear,
     "receive": _receive,
 }
 

@@ -151,17 +151,20 @@ def _part(reader: TreeReader, node: Tree) -> nodes.PartDecl:
 
 
 def _channel(reader: TreeReader, node: Tree) -> nodes.ChannelDecl:
-    called, first, second, message, discipline, *weaknesses = node.children
+    called, first, second, message, discipline, *more = node.children
     ends = (first,) if second is None else (first, second)
     kinds: Mapping[str, Literal["slot", "set", "fifo"]] = {
         "slot": "slot", "set": "set", "fifo": "fifo"
     }  # fmt: skip
-    words = {leaf(child.children[0]).text for child in trees(tuple(weaknesses))}
+    weaknesses = [x for x in more if isinstance(x, Tree) and x.rule == "weakness"]
+    limits = [x for x in more if x is not None and x not in weaknesses]
+    words = {leaf(child.children[0]).text for child in weaknesses}
     return nodes.ChannelDecl(
         name(reader, called),
         tuple(type_of(reader, end) for end in ends),
         type_of(reader, message),
         kinds[leaf(discipline).text],
+        expr(reader, limits[0]) if limits else None,
         "lossy" in words,
         "duplicating" in words,
         span=reader.span(node),

@@ -1,90 +1,12 @@
-"""The surface tree: statements and declarations. See `charter.syntax.nodes`."""
+"""The surface tree: declarations. See `charter.syntax.nodes`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from charter.syntax.nodes_expr import AnyBinder, Binder, Citation, Expr, Item, Name, Node, Type
-
-# --- statements of branches and steps ------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Let(Item):
-    """`let x = e`."""
-
-    name: Name
-    value: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Pick(Item):
-    """`pick x in S`, `pick x in S or none`, `pick x for k in K in S or none` (one choice per k)."""
-
-    name: Name
-    index: Binder | None
-    domain: Expr
-    or_none: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Assign(Item):
-    """`x' = e`, and `x[k].f' = e` as a shorthand for the nested `with` (never twice per path).
-    The prime at the end of the target is implied: `target` is `x` or `x[k].f`, without it."""
-
-    target: Expr
-    value: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Reply(Item):
-    """`reply e`: the last statement of a branch."""
-
-    value: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Require(Item):
-    """`require e`: a step is enabled only where it holds. With labels it is taken apart like a
-    guard, without any it is one condition."""
-
-    guard: tuple[Conjunct, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CallOperation(Item):
-    """`[let r =] instance[index].operation(args)` in a step."""
-
-    result: Name | None
-    instance: Name
-    index: Expr | None
-    operation: Name
-    args: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Send(Item):
-    """`send channel[key] e` (a second key for two-ended channels)."""
-
-    channel: Name
-    keys: tuple[Expr, ...]
-    message: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Receive(Item):
-    """`receive m from channel[key]`: the step is enabled only if a message is there."""
-
-    name: Name
-    channel: Name
-    keys: tuple[Expr, ...]
-
-
-Statement = Let | Pick | Assign | Reply | Require | CallOperation | Send | Receive
-
-
-# --- declarations --------------------------------------------------------------------------------
+from charter.syntax.nodes_body import Conjunct, Let, Statement
+from charter.syntax.nodes_expr import AnyBinder, Citation, Expr, Item, Name, Node, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +132,6 @@ class StateDecl(Item):
 
 
 @dataclass(frozen=True, slots=True)
-class Conjunct(Item):
-    """One conjunct of a guard, or, with a label, all conjuncts up to the next label."""
-
-    label: Name | None
-    condition: Expr
-
-
-@dataclass(frozen=True, slots=True)
 class FaultRule(Node):
     """`fault "Class" saying "text" ... when e`: an exception that an implementation may throw
     instead. If omitted, `saying` is "" and `condition` None."""
@@ -293,12 +207,14 @@ class PartDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class ChannelDecl(Item):
-    """`channel fetch: Broker -> Broker carries Request slot lossy`; one or two ends."""
+    """`channel fetch: Broker -> Broker carries Request slot lossy`; one or two ends. A fifo may
+    name its `limit` of messages (`fifo max 3`)."""
 
     name: Name
     ends: tuple[Type, ...]
     message: Type
     discipline: Literal["slot", "set", "fifo"]
+    limit: Expr | None
     lossy: bool
     duplicating: bool
 

@@ -68,15 +68,24 @@ def _statement(item: nodes.Statement) -> Doc:
             return Group(("require ", Nest(join((LINE, "and "), _conjuncts(guard)))))
         case nodes.CallOperation():
             return _call(item)
-        case nodes.Send(channel, keys, message):
+        case nodes.Send(channel, keys, message, done):
             shown = expression(message)
             if flat(shown).startswith("["):
                 shown = ("(", shown, ")")  # without parentheses it would be parsed as another key
-            return ("send ", channel.text, _keys(keys), " ", shown)
-        case nodes.Receive(name, channel, keys):
-            return ("receive ", name.text, " from ", channel.text, _keys(keys))
+            return Group(("send ", channel.text, _keys(keys), " ", shown, Nest(_each(done))))
+        case nodes.Receive(name, many, channel, keys):
+            count: Doc = "" if many is None else ("[", closed(many, SUM), "]")
+            return ("receive ", name.text, count, " from ", channel.text, _keys(keys))
+        case nodes.Clear(channel, keys, done):
+            return Group(("clear ", channel.text, _keys(keys), Nest(_each(done))))
         case _:
             assert_never(item)
+
+
+def _each(each: nodes.Each) -> Doc:
+    ranging: Doc = "" if each.binder is None else (LINE, "for ", binder_doc(each.binder))
+    condition: Doc = "" if each.condition is None else (LINE, "if ", expression(each.condition))
+    return (ranging, condition)
 
 
 def _keys(keys: tuple[Expr, ...]) -> Doc:

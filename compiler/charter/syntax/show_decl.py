@@ -15,6 +15,7 @@ from charter.syntax.show_body import (
 )
 from charter.syntax.show_expr import (
     IMPLIES,
+    SUM,
     arguments_doc,
     binders_doc,
     bound_to,
@@ -235,7 +236,8 @@ def _channel(item: nodes.ChannelDecl) -> Doc:
     if len(item.ends) > 1:
         ends = (ends, " -> ", type_doc(item.ends[1]))
     weak = f"{' lossy' if item.lossy else ''}{' duplicating' if item.duplicating else ''}"
-    carried = (" carries ", type_doc(item.message), f" {item.discipline}{weak}")
+    limit: Doc = "" if item.limit is None else (" max ", closed(item.limit, SUM))
+    carried = (" carries ", type_doc(item.message), f" {item.discipline}", limit, weak)
     return (f"channel {item.name.text}: ", ends, carried)
 
 

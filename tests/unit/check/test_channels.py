@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from tests.support.charters import load
+from tests.support.charters import WORDS, load
 
+from charter import api
+from charter.diagnostics import Source
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
@@ -53,6 +55,45 @@ def test_states_stay_in_their_types_and_the_budget_is_spent(kind: str) -> None:
     assert all(machine.outside(state) == "" for state in states)
     assert {state["budget.limit"] for state in states} == {0, 1, 2}
     assert taken == {"say", "hear"} | ({"lose_mail"} if "lossy" in kind else set())
+
+
+STREAM = """system post {{
+  channel mail: Broker -> Broker carries Status fifo
+  state got: map Broker -> set Status = [b in Broker: {{}}]
+  step go(a: Broker, b: Broker, s: Status) budget limit {{
+    {line}
+  }}
+}}
+witness w of post: some b in Broker: got'[b] != {{}}
+instance tiny of post {{ Broker = {{a, b}}  limit = 1 }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        ("send mail[a][b] s for x in Broker", "type/mismatch", "has to be one key"),
+        ("send mail[x][x] s for x in Broker", "type/mismatch", "has to be one key"),
+        ("send mail[the y in {x}: true][b] s for x in Broker", "type/mismatch", "one key"),
+        ("clear mail[a][b] for x in got[a]", "type/mismatch", "has to be one key"),
+        ("send mail[x][b] s for x in a", "type/mismatch", "a domain is a set"),
+        ("send mail[x][b] x for x in Broker", "type/mismatch", ""),
+        ("send mail[a][b] s if s", "type/mismatch", ""),
+        ("clear mail[a]", "type/arity", "2 ends"),
+        ("clear letters[a][b]", "name/unknown", "no channel"),
+        ("receive m[s] from mail[a][b]", "type/mismatch", ""),
+    ],
+)
+def test_wrong_sets_conditions_and_counts_are_told(line: str, code: str, says: str) -> None:
+    errors = api.check_texts((Source("test", WORDS + STREAM.format(line=line)),)).errors
+    assert [error.code for error in errors][:1] == [code]
+    assert says in errors[0].message
+
+
+def test_only_a_fifo_gives_several_messages() -> None:
+    text = STREAM.format(line="receive m[2] from mail[a][b]").replace("fifo", "set")
+    [error] = api.check_texts((Source("test", WORDS + text),)).errors
+    assert error.message == "`mail` is a set: only a fifo gives several messages"
 
 
 def most(states: list[State]) -> int:

@@ -156,8 +156,9 @@ STATEMENTS: tuple[n.Statement, ...] = (
     n.Assign("flags", position(0)),
     n.Require(position(0)),
     n.CallOperation("", "part", position(0), "go", (position(1), position(2))),
-    n.Send("box", BOX, (position(0), position(1)), position(2)),
-    n.Receive("name", "box", BOX, (position(0), position(1))),
+    n.Send("box", BOX, (position(0), position(1)), position(2), ("x", position(3)), position(4)),
+    n.Receive("name", "box", BOX, (position(0), position(1)), many=position(2)),
+    n.Clear("box", BOX, (position(0), position(1)), ("x", position(2)), position(3)),
 )
 
 
@@ -180,7 +181,12 @@ def refused(line: n.Statement, number: int) -> list[str]:
 
 
 def test_the_table_has_every_kind_of_statement() -> None:
-    named = set(re.findall(r"[A-Z]\w+", f"{n.Change} {n.Statement}")) - {"Change", "Expr", "E_co"}
+    named = set(re.findall(r"[A-Z]\w+", f"{n.Change} {n.OnChannel} {n.Statement}")) - {
+        "Change",
+        "OnChannel",
+        "Expr",
+        "E_co",
+    }
     assert {type(line).__name__ for line in STATEMENTS} == named
 
 

@@ -60,3 +60,21 @@ def test_a_second_use_of_a_channel_sees_the_first() -> None:
         "require (channel#1[b][a] eq none)",
         "@wire' = (channel#1 with [b: (channel#1[b] with [a: present(2)])])",
     ]
+
+
+def test_what_is_done_for_each_member_is_one_update_with_room_in_all_places() -> None:
+    require, update = lines("fifo", "cry")
+    some = "set{o for o in Node if (all or (o eq n))}"
+    room = "((@box[x] eq <>) implies (size!(@wire[x][n]) lt 4))"
+    assert require == f"require (forall x in {some}: {room})"
+    sent = "(if (@box[x] eq <>) then append!(@wire[x][n], 1) else @wire[x][n])"
+    one = f"(if (x in {some}) then (@wire[x] with [n: {sent}]) else @wire[x])"
+    assert update == f"@wire' = [x in Node: {one}]"
+
+
+@pytest.mark.parametrize(("kind", "empty"), [("slot", "none"), ("set", "{}"), ("fifo", "<>")])
+def test_what_is_cleared_is_empty(kind: str, empty: str) -> None:
+    assert lines(kind, "hang_up") == [
+        f"@wire' = (@wire with [n: [x in Node: {empty}]])",
+        f"@box' = (@box with [n: {empty}])",
+    ]

@@ -36,6 +36,10 @@ system post {
   step take(a: Node, b: Node) { receive m from box[a]  receive w from box[b]  node[b].see(w) }
   step swap(a: Node, b: Node) { receive m from box[a]  send box[b] 2 }
   step loop(a: Node, b: Node) { send box[a] 1  receive m from box[b]  node[b].see(m) }
+  step cry(n: Node, all: bool) {
+    send wire[x][n] 1 for x in { o in Node if all or o == n } if box[x] == EMPTY
+  }
+  step hang_up(n: Node) { clear wire[n][x] for x in Node  clear box[n] }
   step look(n: Node) { require some m in {0, 3}: box[n] != EMPTY and m == 3  node[n].see(3) }
 }
 instance tiny of post { Node = 2 }

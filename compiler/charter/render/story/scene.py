@@ -262,7 +262,8 @@ class _Stage:
             ways.append(_Sending(mail, lane, number))
         elif ways:
             chosen = next((way for way in ways if not way.receipts), ways[-1])
-            lost = self.events[-1].title.startswith(f"lose_{mail.channel}(")
+            by_step = self.events[-1].title.startswith(f"lose_{mail.channel}(")
+            lost = mail.is_lost or by_step
             self.messages.append(self.message(chosen, (number, lane), is_lost=lost))
             chosen.receipts += 1
             if not mail.stays:  # a set holds equal messages only once

@@ -84,7 +84,7 @@ class Story:
 
     def _mail_json(self, mail: Mail) -> Json:
         return {
-            "what": "sent" if mail.is_sent else "received",
+            "what": "lost" if mail.is_lost else "sent" if mail.is_sent else "received",
             "place": self.place_of(mail),
             "message": self.message_of(mail),
             "stays": mail.stays,
