@@ -18,6 +18,8 @@ from charter.semantics.scenario import ScenarioFails, follow
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 FIRST, MOST = 1_000, 4_000
 """How many states are searched at first, and where that is not enough."""
+WHOLE = 200_000
+"""More than an instance with an operator has, whose stories are longer."""
 
 
 @cache
@@ -51,14 +53,17 @@ def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n
         found = api.explore(edited, mutant.instance, api.ExploreOptions(), lambda *_: None)
         assert found.verdicts[mutant.caught_by] == "violated"
         return
-    caught = findings(edited, mutant.instance, FIRST)[mutant.caught_by]
-    if not caught.seen:
-        caught = findings(edited, mutant.instance, MOST)[mutant.caught_by]
+    for states in (FIRST, MOST, WHOLE):
+        caught = findings(edited, mutant.instance, states)[mutant.caught_by]
+        if caught.seen:
+            break
     assert caught.seen and caught.trace
 
 
 def test_every_mistake_that_the_texts_warn_of_has_a_mutant() -> None:
     assert sorted(m.name for m in mutants()) == [
+        "cancelled_in_the_same_epoch",
+        "completion_is_taken_for_a_refusal",
         "high_watermark_ungated",
         "joins_below_epoch_start",
         "joins_below_high_watermark",
@@ -67,6 +72,9 @@ def test_every_mistake_that_the_texts_warn_of_has_a_mutant() -> None:
         "last_known_is_lost",
         "nobody_is_eligible",
         "proposes_without_maximal_isr",
+        "reassigned_below_min_isr",
+        "removed_replica_is_remembered",
+        "strangers_follow",
         "unfenced_leads_nothing",
     ]
 

@@ -42,7 +42,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "d83b35f41a42cdce796b"
+SPEC_DIGEST = "6579fa0111cc4d62e2f7"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -146,7 +146,14 @@ class Denied:
     """The case `denied` of Decision."""
 
 
-Decision = Accepted | Denied
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """The proposal was accepted, and started a leader epoch: the leader has to read the
+    metadata.
+    """
+
+
+Decision = Accepted | Denied | Overtaken
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +180,7 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:84  S3 Replication from leader, MODEL §2.2
+    12-replica-rules.charter:86  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
 
@@ -181,7 +188,7 @@ def batch(
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: the ISR and the proposed one, since the controller may have accepted it.
 
-    12-replica-rules.charter:89  S2 §6.5.2
+    12-replica-rules.charter:91  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
@@ -189,7 +196,7 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 def may_commit(isr: frozenset[Broker], minimum: int) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
 
-    12-replica-rules.charter:93  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:95  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(isr) >= minimum
 
@@ -197,7 +204,7 @@ def may_commit(isr: frozenset[Broker], minimum: int) -> bool:
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:98  S2 §6.5.2
+    12-replica-rules.charter:100  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -205,7 +212,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:102  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:104  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
@@ -215,7 +222,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int, minimum: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:107  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:109  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead.isr, minimum):
         return max(high_watermark, replicated(me, lead, end))
@@ -231,7 +238,7 @@ def end_of_epoch(
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
     it. `own` is the epoch that the replica leads in, which has no end yet.
 
-    12-replica-rules.charter:121  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:123  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -255,7 +262,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:130  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:132  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -266,7 +273,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at `parting`.
 
-    12-replica-rules.charter:140  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:142  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -275,7 +282,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochE
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:145  S2 §6.5.3
+    12-replica-rules.charter:147  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -284,7 +291,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch: until the leader's high
     watermark is there, it may be lower than that of an earlier leader.
 
-    12-replica-rules.charter:150  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:152  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= start
 
@@ -292,7 +299,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
 def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
     """Whether a follower may join the ISR: it has fetched in this leader epoch, and is in sync.
 
-    12-replica-rules.charter:154  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:156  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -308,7 +315,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:160  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:162  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -323,7 +330,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:177  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:179  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -343,7 +350,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:188  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:190  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -358,7 +365,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:195  S2 §6.5.2
+    12-replica-rules.charter:197  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -597,22 +604,26 @@ class Replica:
             return self._learn_remains_leader(me, record, minimum)
 
         # learn/remains_follower  25-replica.charter:134  MODEL §2.10
-        if same_epoch:  # epoch
+        if (
+            same_epoch  # epoch
+            and self.leader == record.leader  # known
+        ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:135  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:137  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record, minimum)
 
-        # learn/becomes_leader  25-replica.charter:144  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:146  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record, minimum)
 
-        # learn/follows  25-replica.charter:155  MODEL §2.10, S2 §6.6
-        # The log is not truncated yet: the first fetch tells whether it diverges.
+        # learn/follows  25-replica.charter:158  MODEL §2.10, S2 §6.6
+        # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
+        # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
         return [Outcome("learn/follows", True, after)]
 
@@ -637,7 +648,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:135  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:137  MODEL §2.10, S2 §6.4.2"""
         settled_now = settled_leadership(value(self.leads), record.isr, record.partition_epoch)
         after = replace(
             self,
@@ -653,7 +664,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:144  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:146  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -676,22 +687,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:167  MODEL §2.9
+        # propose/not_leader  25-replica.charter:170  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:169  S2 §6.5.2
+        # propose/pending  25-replica.charter:172  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:170  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:173  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:174  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:177  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -719,15 +730,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:190  MODEL §2.9
+        # take_decision/late  25-replica.charter:193  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:193  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:196  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, minimum, lead)
 
-        # take_decision/settled  25-replica.charter:199  S2 §6.5.2
+        # take_decision/settled  25-replica.charter:203  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, minimum, lead)
 
     def _take_decision_rolled_back(
@@ -736,7 +747,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:193  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:196  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -752,11 +763,15 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/settled  25-replica.charter:199  S2 §6.5.2"""
+        """If a reassignment has completed, the leader keeps the maximal ISR until it reads the
+        metadata.
+
+        S2 §6.5.2, MODEL §4.2
+        """
         next_ = (
             settled_leadership(lead, decision.isr, decision.partition_epoch)
             if isinstance(decision, Accepted)
-            else lead
+            else replace(lead, proposed=None) if isinstance(decision, Denied) else lead
         )
         after = replace(
             self,
@@ -772,7 +787,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/stopped  25-replica.charter:213
+        # stop/stopped  25-replica.charter:218
         after = replace(
             self,
             running=False,
@@ -791,11 +806,11 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:227
+        # lose_power/lost  25-replica.charter:232
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:227"""
+        """lose_power/lost  25-replica.charter:232"""
         left = min(max(kept, self.flushed), len(self.log))
         after = replace(
             self,
@@ -817,6 +832,16 @@ class Replica:
         MODEL §8.1, S2 §6.5.1
         """
 
-        # start/started  25-replica.charter:243
+        # start/started  25-replica.charter:248
         after = replace(self, running=True, session=epoch)
         return [Outcome("start/started", True, after)]
+
+    def delete(self) -> list[Outcome[Replica, bool]]:
+        """A reassignment has removed the replica: its broker deletes the log.
+
+        S2 §6.5.4
+        """
+
+        # delete/deleted  25-replica.charter:257
+        after = replace(self, log=(), flushed=0, high_watermark=0)
+        return [Outcome("delete/deleted", True, after)]

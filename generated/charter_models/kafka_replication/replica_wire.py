@@ -25,6 +25,7 @@ from charter_models.kafka_replication.replica import (
     FetchRequest,
     LeaderEpoch,
     Leadership,
+    Overtaken,
     PartitionEpoch,
     PartitionRecord,
     Peer,
@@ -65,6 +66,7 @@ OPERATIONS: tuple[str, ...] = (
     "stop",
     "lose_power",
     "start",
+    "delete",
 )
 OBSERVES: tuple[str, ...] = ()
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
@@ -157,6 +159,8 @@ def outcomes(
             return in_json(
                 state.start(BrokerEpoch(opaque_number(args["epoch"]))), lambda reply: reply
             )
+        case "delete":
+            return in_json(state.delete(), lambda reply: reply)
         case _:
             raise ValueError(f"{COMPONENT} offers no operation {operation}")
 
@@ -334,5 +338,7 @@ def _decision_from(data: Json) -> Decision:
             )
         case "denied":
             return Denied()
+        case "overtaken":
+            return Overtaken()
         case other:
             raise ValueError(f"{other!r} is no case of Decision")
