@@ -22,7 +22,7 @@ SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
 SMALL = ["pair", "pair_unseen", "pair_stopped", "pair_of_one"]
 LARGER = ["pair_of_two_records", "pair_both_lost", "last_standing", "pair_reassigned"]
-LARGER += ["trio_reassigned"]
+LARGER += ["trio_reassigned", "pair_preferred", "pair_unclean"]
 TRIOS = {"trio_of_two": (1_355_160, 9_014_874, 51), "trio_out_of_sync": (965_512, 6_792_090, 49)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""
 

@@ -71,10 +71,12 @@ def test_every_mistake_that_the_texts_warn_of_has_a_mutant() -> None:
         "joins_with_stale_partition_epoch",
         "last_known_is_lost",
         "nobody_is_eligible",
+        "preferred_out_of_sync",
         "proposes_without_maximal_isr",
         "reassigned_below_min_isr",
         "removed_replica_is_remembered",
         "strangers_follow",
+        "unclean_without_order",
         "unfenced_leads_nothing",
     ]
 
