@@ -39,6 +39,10 @@ COUNTS = {
 SLOW_COUNTS = {
     ("kafka", "pair"): (3_256, 27),
     ("kafka", "pair_stopped"): (3_043, 28),
+    ("kafka", "pair_shut_down"): (2_127, 30),
+    ("kafka", "pair_unclean"): (10_711, 32),
+    ("kafka", "pair_unregistered"): (8_153, 28),
+    ("kafka", "pair_reassigned"): (32_423, 35),
     ("primary_backup", "small"): (392_992, 40),
     ("two_phase_commit", "small"): (41_009, 23),
     ("paxos", "tiny"): (14_841, 21),
