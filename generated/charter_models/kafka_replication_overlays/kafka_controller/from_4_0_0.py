@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
 
-SPEC_DIGEST = "17545ee84fbfee3771c7"
+SPEC_DIGEST = "b4d81e5a8d98a62bb770"
 
 
 def eligible_after(
@@ -96,7 +96,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:284
+    overlay.charter:289
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -134,7 +134,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:340"""
+    """overlay.charter:345"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -161,7 +161,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:290
+    overlay.charter:295
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -293,7 +293,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:486  KIP 903"""
+    """overlay.charter:491  KIP 903"""
     return frozenset()
 
 
@@ -318,7 +318,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:177"""
+    """overlay.charter:182"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -356,7 +356,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:383
+    overlay.charter:388
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -370,7 +370,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:381"""
+    """overlay.charter:386"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -444,27 +444,26 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
     """overlay.charter:160"""
     if not reassignment_done(p, left, config):
         return e
+    ended = with_new_isr(
+        replace(e, elr=p.elr | p.isr),
+        e.isr,
+        (e.leader if e.leader in left - p.removing else first(keep(p.replicas, left - p.removing)))
+        if e.leader is not None
+        else None,
+        e.recovering,
+        config,
+    )
     return replace(
-        with_new_isr(
-            replace(e, elr=p.elr | p.isr),
-            e.isr,
-            (
-                e.leader
-                if e.leader in left - p.removing
-                else first(keep(p.replicas, left - p.removing))
-            )
-            if e.leader is not None
-            else None,
-            e.recovering,
-            config,
-        ),
-        leader_epoch=bump(p.leader_epoch),
+        ended,
+        leader_epoch=e.leader_epoch
+        if ended.leader_epoch == e.leader_epoch
+        else bump(p.leader_epoch),
         partition_epoch=bump(p.partition_epoch),
     )
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:186"""
+    """overlay.charter:191"""
     if slot is None:
         return None
     return finished(
@@ -545,7 +544,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:346
+        # register/unclean  overlay.charter:351
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -554,7 +553,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:407
+        # register/again  overlay.charter:412
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -568,7 +567,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:346"""
+        """register/unclean  overlay.charter:351"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -775,11 +774,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:198
+        # unregister/removed  overlay.charter:203
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:198"""
+        """unregister/removed  overlay.charter:203"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -836,7 +835,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:223
+        # elect_leader/preferred_unavailable  overlay.charter:228
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -847,7 +846,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:231
+        # elect_leader/preferred  overlay.charter:236
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -856,7 +855,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:240
+        # elect_leader/nobody  overlay.charter:245
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -869,7 +868,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:223"""
+        """elect_leader/preferred_unavailable  overlay.charter:228"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -890,7 +889,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:231"""
+        """elect_leader/preferred  overlay.charter:236"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -907,7 +906,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:240"""
+        """elect_leader/nobody  overlay.charter:245"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -919,14 +918,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:247
+        # balance_leaders/balanced  overlay.charter:252
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:247"""
+        """balance_leaders/balanced  overlay.charter:252"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

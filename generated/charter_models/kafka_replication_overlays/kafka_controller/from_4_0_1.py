@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "17545ee84fbfee3771c7",
+    "b4d81e5a8d98a62bb770",
 )
 
-SPEC_DIGEST = "ceb533db927bc5a2b42f"
+SPEC_DIGEST = "c1c0e4c23f76ac32fce7"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "ceb533db927bc5a2b42f",
+    "c1c0e4c23f76ac32fce7",
 )
 
-SPEC_DIGEST = "e2963097c41ccfe0344f"
+SPEC_DIGEST = "9c5f8a6505417e3f6c92"
 
 
 def last_known_elr_after(

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "e2963097c41ccfe0344f",
+    "9c5f8a6505417e3f6c92",
 )
 
-SPEC_DIGEST = "c091300f202bed77bbb8"
+SPEC_DIGEST = "58a19a6a0c821020150c"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

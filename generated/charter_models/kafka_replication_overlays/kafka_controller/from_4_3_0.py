@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "c091300f202bed77bbb8",
+    "58a19a6a0c821020150c",
 )
 
-SPEC_DIGEST = "b375584055292cec82bc"
+SPEC_DIGEST = "1f4775d02548da6fd367"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -46,7 +46,7 @@ begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b6
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "53e357d9e5894cfc572a"
+SPEC_DIGEST = "b1083d57d92d1b7b8242"
 
 
 def default_config() -> Config:
@@ -75,7 +75,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:177"""
+    """overlay.charter:182"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -109,27 +109,26 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
     """overlay.charter:160"""
     if not reassignment_done(p, left, config):
         return e
+    ended = with_new_isr(
+        replace(e, elr=p.elr | p.isr),
+        e.isr,
+        (e.leader if e.leader in left - p.removing else first(keep(p.replicas, left - p.removing)))
+        if e.leader is not None
+        else None,
+        e.recovering,
+        config,
+    )
     return replace(
-        with_new_isr(
-            replace(e, elr=p.elr | p.isr),
-            e.isr,
-            (
-                e.leader
-                if e.leader in left - p.removing
-                else first(keep(p.replicas, left - p.removing))
-            )
-            if e.leader is not None
-            else None,
-            e.recovering,
-            config,
-        ),
-        leader_epoch=bump(p.leader_epoch),
+        ended,
+        leader_epoch=e.leader_epoch
+        if ended.leader_epoch == e.leader_epoch
+        else bump(p.leader_epoch),
         partition_epoch=bump(p.partition_epoch),
     )
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:186"""
+    """overlay.charter:191"""
     if slot is None:
         return None
     return finished(
@@ -149,11 +148,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:198
+        # unregister/removed  overlay.charter:203
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:198"""
+        """unregister/removed  overlay.charter:203"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -210,7 +209,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:223
+        # elect_leader/preferred_unavailable  overlay.charter:228
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -221,7 +220,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:231
+        # elect_leader/preferred  overlay.charter:236
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -230,7 +229,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:240
+        # elect_leader/nobody  overlay.charter:245
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -243,7 +242,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:223"""
+        """elect_leader/preferred_unavailable  overlay.charter:228"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -264,7 +263,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:231"""
+        """elect_leader/preferred  overlay.charter:236"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -281,7 +280,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:240"""
+        """elect_leader/nobody  overlay.charter:245"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -293,14 +292,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:247
+        # balance_leaders/balanced  overlay.charter:252
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:247"""
+        """balance_leaders/balanced  overlay.charter:252"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "1aa5e77c28127f36c821",
+    "a5115acb9297e95e95b8",
 )
 
-SPEC_DIGEST = "dfb914396872f5cdbba3"
+SPEC_DIGEST = "ae78ec4759dd43786b73"
 
 
 def without_epoch(
@@ -61,7 +61,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:486  KIP 903"""
+    """overlay.charter:491  KIP 903"""
     return frozenset()
 
 

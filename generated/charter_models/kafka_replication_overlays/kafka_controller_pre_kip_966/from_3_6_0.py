@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "dfb914396872f5cdbba3",
+    "ae78ec4759dd43786b73",
 )
 
-SPEC_DIGEST = "8d6eaa4b7e6ad62da108"
+SPEC_DIGEST = "fe6cf18124dda6d86ff6"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "8d6eaa4b7e6ad62da108",
+    "fe6cf18124dda6d86ff6",
 )
 
-SPEC_DIGEST = "c4a779ae8abaeedefeda"
+SPEC_DIGEST = "39b50fa6d2513b2488b0"
 
 
 @instead_of(Controller)
@@ -114,7 +114,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:463
+        # register/again  overlay.charter:468
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

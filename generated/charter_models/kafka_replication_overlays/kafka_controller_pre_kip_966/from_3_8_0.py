@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "c4a779ae8abaeedefeda",
+    "39b50fa6d2513b2488b0",
 )
 
-SPEC_DIGEST = "ff22e01fd7e2789a126a"
+SPEC_DIGEST = "0632fd13582f702ab502"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

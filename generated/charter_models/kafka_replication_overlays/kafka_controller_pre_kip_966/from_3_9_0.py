@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "ff22e01fd7e2789a126a",
+    "0632fd13582f702ab502",
 )
 
-SPEC_DIGEST = "2d78d76f31b6c91d3fc6"
+SPEC_DIGEST = "e443eb38bf23d79261a3"
 
 
 @instead_of(Controller)
@@ -113,7 +113,7 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:407
+        # register/again  overlay.charter:412
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
