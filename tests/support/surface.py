@@ -294,6 +294,7 @@ environments = st.one_of(
     item(nodes.Offers, name_lists),
     item(nodes.Only, names, small),
     item(nodes.Misses, missed),
+    item(nodes.Fails, name_lists),
 )
 likes = st.builds(nodes.Like, names, arguments)
 scenario_items = st.one_of(

@@ -44,6 +44,8 @@ def search_json(
         "never_taken": list(found.never_taken),
         "vacuous": [_unmet_json(one) for one in found.vacuous],
         "not_missed": list(found.not_missed),
+        "expected": list(found.expected),
+        "not_failed": list(found.not_failed),
         "findings": _findings_json(found, stories),
     }
     if found.where is not None:

@@ -213,11 +213,11 @@ def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
 
 
 def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
-    """`model` with bounds of an instance replaced, each setting a text `name=number`. The `misses`
-    of the instance are dropped, since they hold for its own bounds only. Raises `Missing` or
-    `WrongBound`."""
+    """`model` with bounds of an instance replaced, each setting a text `name=number`. `misses` and
+    `fails` of the instance are dropped, since they hold for its own bounds only. Raises `Missing`
+    or `WrongBound`."""
     chosen = _instance(model, instance)
-    made = replace(with_bounds(model, chosen, settings), misses=())
+    made = replace(with_bounds(model, chosen, settings), misses=(), fails=())
     places = tuple(made if known is chosen else known for known in model.instances)
     return replace(model, instances=places)
 

@@ -185,8 +185,8 @@ def instance(
     scope: TypeScope, node: sx.InstanceDecl, properties: Collection[str] | None
 ) -> tuple[ir.Instance, ...]:
     """An instance; empty if its machine does not exist. Each name in `misses` must be a branch or
-    one of the `properties` of its machine (None: is not checked, since edits may have dropped
-    it)."""
+    one of the `properties` of its machine, each in `fails` one of these (None: is not checked,
+    since edits may have dropped it)."""
     machine = scope.globals.machines.get(node.machine.text)
     if machine is None:
         no_machine(scope, node.machine)
@@ -196,6 +196,7 @@ def instance(
     offers: list[str] = []
     only: list[tuple[str, ir.Expr]] = []
     misses: dict[str, None] = {}
+    fails: dict[str, None] = {}
     for each in lines:
         match each.line:
             case sx.Offers():
@@ -208,10 +209,14 @@ def instance(
                 misses |= {name.text: None for name in each.line.names}
                 if properties is not None:
                     _missed(scope, machine, each.line, properties)
+            case sx.Fails():
+                fails |= {name.text: None for name in each.line.names}
+                if properties is not None:
+                    _failing(scope, machine, each.line, properties)
             case _:
                 pass
     core = _instance(bounds, node.name.text, tuple(offers), node)
-    return (replace(core, only=tuple(only), misses=tuple(misses)),)
+    return (replace(core, only=tuple(only), misses=tuple(misses), fails=tuple(fails)),)
 
 
 def _only(scope: TypeScope, machine: MachineScope, node: sx.Only) -> list[tuple[str, ir.Expr]]:
@@ -239,6 +244,17 @@ def _missed(
             message = f"{machine.name} has no {what}, property or witness `{missed.text}`"
             hint = suggest(missed.text, sorted(known))
             scope.error("name/unknown", message, missed.span, hint=hint)
+
+
+def _failing(
+    scope: TypeScope, machine: MachineScope, node: sx.Fails, properties: Collection[str]
+) -> None:
+    """Report names that are no property of the machine."""
+    for name in node.names:
+        if name.text not in properties:
+            message = f"{machine.name} has no property `{name.text}`"
+            hint = suggest(name.text, sorted(properties))
+            scope.error("name/unknown", message, name.span, hint=hint)
 
 
 def _instance(

@@ -35,7 +35,7 @@ class Stated:
 
 def stated(scope: TypeScope, node: Sharing) -> tuple[Stated, ...]:
     """The lines of a declaration with those that it includes. A bound, a start, an `only` and
-    `offers` override included ones of the same name; `misses` are added."""
+    `offers` override included ones of the same name; `misses` and `fails` are added."""
     return _stated(scope, node, None, ())
 
 
@@ -95,7 +95,7 @@ def _key(line: sx.Setting) -> object:
             return "Only", line.operation.text
         case sx.Offers():
             return "Offers"
-        case sx.Misses():
+        case sx.Misses() | sx.Fails():
             return line.span
 
 

@@ -359,8 +359,8 @@ class Eventually(Placed, Generic[E_co]):
 class Instance(Placed, Generic[E_co]):
     """Sizes and names of the sorts, values of constants, initial values that replace those of the
     machine, the operations that its environment offers (empty: all), conditions on their arguments
-    (`only`), and what it is too small to meet (`misses`): names of branches (of a system: steps),
-    of properties and of witnesses."""
+    (`only`), what it is too small to meet (`misses`): names of branches (of a system: steps), of
+    properties and of witnesses, and the properties that it shows to be violated (`fails`)."""
 
     name: str
     machine: str
@@ -370,6 +370,7 @@ class Instance(Placed, Generic[E_co]):
     offers: tuple[str, ...]
     only: tuple[tuple[str, E_co], ...] = ()
     misses: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

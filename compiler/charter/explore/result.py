@@ -172,8 +172,9 @@ class SearchResult:
 
     @property
     def fine(self) -> bool:
-        """Whether it is complete, and nothing is violated."""
-        return self.complete and not self.failures and "violated" not in self.verdicts.values()
+        """Whether it is complete, and nothing is violated that the instance does not list under
+        `fails`."""
+        return self.complete and not self.wrong
 
     @property
     def verdicts(self) -> dict[str, Answer]:
@@ -200,9 +201,26 @@ class SearchResult:
         return (*self.findings, *self.liveness)
 
     @property
-    def wrong(self) -> tuple[CheckResult | LivenessResult, ...]:
+    def violated(self) -> tuple[CheckResult | LivenessResult, ...]:
         """The violated properties and the failures."""
         return tuple(one for one in self.everything if is_wrong(one))
+
+    @property
+    def wrong(self) -> tuple[CheckResult | LivenessResult, ...]:
+        """Of these, what the instance does not list under `fails`."""
+        return tuple(one for one in self.violated if one.name not in self.instance.fails)
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The violated properties that the instance lists under `fails`."""
+        return tuple(one.name for one in self.violated if one.name in self.instance.fails)
+
+    @property
+    def not_failed(self) -> tuple[str, ...]:
+        """Properties that the instance lists under `fails`, but which hold."""
+        if not self.complete:
+            return ()
+        return tuple(name for name in self.instance.fails if name not in self.expected)
 
     # --- what was never met ----------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ def read_shared(context: CheckContext, node: sx.SetupDecl | sx.FragmentDecl) -> 
                 for param in () if called is None else called.params:
                     inner, _ = inner.bind(sx.Name(param.name, span=operation.span), param.type)
                 inner.infer(condition)
-            case sx.Bound() | sx.Offers() | sx.Misses():
+            case sx.Bound() | sx.Offers() | sx.Misses() | sx.Fails():
                 pass
 
 

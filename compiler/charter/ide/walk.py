@@ -326,6 +326,9 @@ class NameWalk:
             case sx.Misses(names=names):
                 for name in names:
                     self._missed(name, at)
+            case sx.Fails(names=names):
+                for name in names:
+                    self.use(name.span, ("property", name.text))
             case sx.Like(name=name):
                 self.use(name.span, ("instance", name.text))
                 self.notes.arguments(("param", "setup", name.text), node.args)

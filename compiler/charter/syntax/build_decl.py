@@ -301,6 +301,8 @@ def _bound(reader: TreeReader, node: Tree) -> nodes.Setting:
         case "misses", several:
             missed = tuple(_missed(reader, each) for each in trees(several))
             item = nodes.Misses(missed, span=span)
+        case "fails", (failing,):
+            item = nodes.Fails(names(reader, failing), span=span)
         case _:
             raise AssertionError(node.rule)
     return remarked(reader, node, item)

@@ -81,6 +81,7 @@ ITEMS: Final = (
             "offers",
             "only",
             "misses",
+            "fails",
             "do",
             "expect",
             "moment",

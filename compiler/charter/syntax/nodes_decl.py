@@ -314,6 +314,13 @@ class Misses(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Fails(Item):
+    """`fails acknowledged_is_kept`: properties that this instance shows to be violated."""
+
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Like(Node):
     """`like three_up({b1}), quiet`: one of the set-ups or instances whose lines are taken over."""
 
@@ -321,7 +328,7 @@ class Like(Node):
     args: tuple[Expr, ...]
 
 
-Setting = Bound | Start | Offers | Only | Misses
+Setting = Bound | Start | Offers | Only | Misses | Fails
 
 
 @dataclass(frozen=True, slots=True)

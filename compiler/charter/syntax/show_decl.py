@@ -266,6 +266,10 @@ def _bound(item: nodes.Setting, indent: int) -> list[TextLine]:
             first, *others = (name.text for name in missed)
             filled = tuple((",", Group((LINE, other))) for other in others)
             doc = ("misses ", Nest((first, filled)))
+        case nodes.Fails(failing):
+            first, *others = (name.text for name in failing)
+            filled = tuple((",", Group((LINE, other))) for other in others)
+            doc = ("fails ", Nest((first, filled)))
         case nodes.Only(operation, condition):
             doc = bound_to(f"only {operation.text} if", condition)
         case _:

@@ -42,7 +42,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "6579fa0111cc4d62e2f7"
+SPEC_DIGEST = "89eacd9bd14dd5e836b2"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -63,12 +63,15 @@ class Produced(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionRecord:
-    """What replicas read of the partition in the metadata log. They do not use the ELR."""
+    """What replicas read of the partition in the metadata log: its newest state and
+    min.insync.replicas. They do not use the ELR.
+    """
 
     leader: Broker | None
     isr: frozenset[Broker]
     leader_epoch: LeaderEpoch
     partition_epoch: PartitionEpoch
+    min_isr: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class Leadership:
 
     isr: frozenset[Broker]
     partition_epoch: PartitionEpoch
+    min_isr: int
+    """min.insync.replicas, as far as it has read the metadata log."""
     proposed: frozenset[Broker] | None
     """The ISR that it has proposed, until the controller has answered."""
     start: int
@@ -180,7 +185,7 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:86  S3 Replication from leader, MODEL §2.2
+    12-replica-rules.charter:90  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
 
@@ -188,23 +193,23 @@ def batch(
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: the ISR and the proposed one, since the controller may have accepted it.
 
-    12-replica-rules.charter:91  S2 §6.5.2
+    12-replica-rules.charter:95  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
 
-def may_commit(isr: frozenset[Broker], minimum: int) -> bool:
+def may_commit(lead: Leadership) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
 
-    12-replica-rules.charter:95  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:99  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
-    return len(isr) >= minimum
+    return len(lead.isr) >= lead.min_isr
 
 
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:100  S2 §6.5.2
+    12-replica-rules.charter:103  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -212,19 +217,19 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:104  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:107  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
     )
 
 
-def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int, minimum: int) -> int:
+def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:109  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:112  S2 §6.5.2, S2 §6.4
     """
-    if may_commit(lead.isr, minimum):
+    if may_commit(lead):
         return max(high_watermark, replicated(me, lead, end))
     return high_watermark
 
@@ -238,7 +243,7 @@ def end_of_epoch(
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
     it. `own` is the epoch that the replica leads in, which has no end yet.
 
-    12-replica-rules.charter:123  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:118  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -262,7 +267,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:132  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:127  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -273,7 +278,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at `parting`.
 
-    12-replica-rules.charter:142  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:137  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -282,7 +287,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochE
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:147  S2 §6.5.3
+    12-replica-rules.charter:142  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -291,7 +296,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch: until the leader's high
     watermark is there, it may be lower than that of an earlier leader.
 
-    12-replica-rules.charter:152  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:147  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= start
 
@@ -299,7 +304,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
 def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
     """Whether a follower may join the ISR: it has fetched in this leader epoch, and is in sync.
 
-    12-replica-rules.charter:156  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:151  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -315,7 +320,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:162  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:157  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -330,11 +335,12 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:179  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:174  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
         partition_epoch=record.partition_epoch,
+        min_isr=record.min_isr,
         proposed=None,
         start=start,
         peers=Map({b: None for b in world.brokers}),
@@ -350,7 +356,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:190  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:186  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -365,7 +371,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:197  S2 §6.5.2
+    12-replica-rules.charter:193  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -408,37 +414,32 @@ class Replica:
             high_watermark=0,
         )
 
-    def write(self, me: Broker, minimum: int) -> list[Outcome[Replica, Produced]]:
+    def write(self, me: Broker) -> list[Outcome[Replica, Produced]]:
         """A producer writes one record and waits for all in-sync replicas (acks=all).
 
         S3 Min-ISR and acknowledgements, MODEL §2.6
         """
         lead = self.leads
 
-        # write/not_leader  25-replica.charter:23  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # write/not_leader  25-replica.charter:21  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if lead is None:  # other
             return [Outcome("write/not_leader", Produced.NOT_LEADER_OR_FOLLOWER, self)]
 
-        # write/not_enough_replicas  25-replica.charter:26  MODEL §2.6, S3 Min-ISR and
+        # write/not_enough_replicas  25-replica.charter:24  MODEL §2.6, S3 Min-ISR and
         # acknowledgements
-        if len(lead.isr) < minimum:  # few
+        if len(lead.isr) < lead.min_isr:  # few
             return [Outcome("write/not_enough_replicas", Produced.NOT_ENOUGH_REPLICAS, self)]
 
-        # write/appended  25-replica.charter:29  S2 §6.6
-        return self._write_appended(me, minimum, lead)
+        # write/appended  25-replica.charter:27  S2 §6.6
+        return self._write_appended(me, lead)
 
-    def _write_appended(
-        self,
-        me: Broker,
-        minimum: int,
-        lead: Leadership,
-    ) -> list[Outcome[Replica, Produced]]:
-        """write/appended  25-replica.charter:29  S2 §6.6"""
+    def _write_appended(self, me: Broker, lead: Leadership) -> list[Outcome[Replica, Produced]]:
+        """write/appended  25-replica.charter:27  S2 §6.6"""
         longer = append(self.log, default(self.leader_epoch, LeaderEpoch(0)), self.world.max_log)
         after = replace(
             self,
             log=longer,
-            high_watermark=advanced(self.high_watermark, me, lead, len(longer), minimum),
+            high_watermark=advanced(self.high_watermark, me, lead, len(longer)),
         )
         return [Outcome("write/appended", Produced.APPENDED, after)]
 
@@ -447,7 +448,6 @@ class Replica:
         me: Broker,
         from_: Broker,
         request: FetchRequest,
-        minimum: int,
     ) -> list[Outcome[Replica, Fetched | None]]:
         """A follower fetches records from the leader, from the end of its log, which the leader
         learns by that. The reply is none if this replica does not lead in the follower's
@@ -457,13 +457,13 @@ class Replica:
         """
         lead = self.leads
 
-        # fetch/refused  25-replica.charter:47  MODEL §2.3
+        # fetch/refused  25-replica.charter:40  MODEL §2.3
         if lead is None or self.leader_epoch != request.leader_epoch:  # unasked
             return [Outcome("fetch/refused", None, self)]
 
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
-        # fetch/diverged  25-replica.charter:53  MODEL §3.2, S2 §6.6
+        # fetch/diverged  25-replica.charter:46  MODEL §3.2, S2 §6.6
         # The follower has to truncate first; the leader does not count what it has.
         if parting is not None:  # parts
             return [Outcome(
@@ -478,25 +478,24 @@ class Replica:
                 self,
             )]
 
-        # fetch/served  25-replica.charter:61  S2 §6.5.2, S3 Consumer's message visibility
-        return self._fetch_served(me, from_, request, minimum, lead)
+        # fetch/served  25-replica.charter:54  S2 §6.5.2, S3 Consumer's message visibility
+        return self._fetch_served(me, from_, request, lead)
 
     def _fetch_served(
         self,
         me: Broker,
         from_: Broker,
         request: FetchRequest,
-        minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, Fetched | None]]:
-        """fetch/served  25-replica.charter:61  S2 §6.5.2, S3 Consumer's message visibility"""
+        """fetch/served  25-replica.charter:54  S2 §6.5.2, S3 Consumer's message visibility"""
         heard = replace(
             lead,
             peers=lead.peers.put(
                 from_, Peer(offset=request.offset, broker_epoch=request.broker_epoch)
             ),
         )
-        known = advanced(self.high_watermark, me, heard, len(self.log), minimum)
+        known = advanced(self.high_watermark, me, heard, len(self.log))
         after = replace(self, leads=heard, high_watermark=known)
         return [Outcome(
             "fetch/served",
@@ -517,7 +516,7 @@ class Replica:
         S3 Replication from leader, S2 §6.6
         """
 
-        # take_fetched/stale  25-replica.charter:84  MODEL §2.3
+        # take_fetched/stale  25-replica.charter:77  MODEL §2.3
         if (
             self.leads is not None
             or self.leader != from_
@@ -526,15 +525,15 @@ class Replica:
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.2
+        # take_fetched/truncated  25-replica.charter:83  S2 §6.6, MODEL §3.2
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:99  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:92  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.2"""
+        """take_fetched/truncated  25-replica.charter:83  S2 §6.6, MODEL §3.2"""
         end = truncation_point(self.world, self.log, value(got.diverging))
         after = replace(
             self,
@@ -566,21 +565,16 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:110  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:103  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:112
+        # read/shown  25-replica.charter:105
         return [Outcome(
             "read/shown", batch(self.world, self.log, offset, self.high_watermark), self
         )]
 
-    def learn(
-        self,
-        me: Broker,
-        record: PartitionRecord,
-        minimum: int,
-    ) -> list[Outcome[Replica, bool]]:
+    def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
         """The broker reads a change of the partition in the metadata log, and becomes leader or
         follower. A change within a leader epoch is a new ISR for the leader.
 
@@ -588,7 +582,16 @@ class Replica:
         """
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/superseded  25-replica.charter:121  S2 §6.5.2
+        # learn/remains_with_minimum  25-replica.charter:113
+        if (
+            self.leads is not None  # leading
+            and same_epoch  # epoch
+            and record.partition_epoch <= self.leads.partition_epoch  # older
+            and record.min_isr != self.leads.min_isr  # another
+        ):
+            return self._learn_remains_with_minimum(me, record)
+
+        # learn/superseded  25-replica.charter:124  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -596,49 +599,66 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:126  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:129  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
-            return self._learn_remains_leader(me, record, minimum)
+            return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:134  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:141  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:137  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:144  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
-            return self._learn_elected_again(me, record, minimum)
+            return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:146  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:157  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
-            return self._learn_becomes_leader(me, record, minimum)
+            return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:158  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:169  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
         return [Outcome("learn/follows", True, after)]
 
+    def _learn_remains_with_minimum(
+        self,
+        me: Broker,
+        record: PartitionRecord,
+    ) -> list[Outcome[Replica, bool]]:
+        """The leader knows the ISR already, from an answer to a proposal, but not
+        min.insync.replicas.
+        """
+        lead = replace(value(self.leads), min_isr=record.min_isr)
+        after = replace(
+            self,
+            leads=lead,
+            high_watermark=advanced(self.high_watermark, me, lead, len(self.log)),
+        )
+        return [Outcome("learn/remains_with_minimum", True, after)]
+
     def _learn_remains_leader(
         self,
         me: Broker,
         record: PartitionRecord,
-        minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:126  MODEL §2.10, S2 §6.5.2"""
-        lead = settled_leadership(value(self.leads), record.isr, record.partition_epoch)
+        """learn/remains_leader  25-replica.charter:129  MODEL §2.10, S2 §6.5.2"""
+        lead = settled_leadership(
+            replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
+        )
         after = replace(
             self,
             leads=lead,
-            high_watermark=advanced(self.high_watermark, me, lead, len(self.log), minimum),
+            high_watermark=advanced(self.high_watermark, me, lead, len(self.log)),
         )
         return [Outcome("learn/remains_leader", True, after)]
 
@@ -646,15 +666,16 @@ class Replica:
         self,
         me: Broker,
         record: PartitionRecord,
-        minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:137  MODEL §2.10, S2 §6.4.2"""
-        settled_now = settled_leadership(value(self.leads), record.isr, record.partition_epoch)
+        """learn/elected_again  25-replica.charter:144  MODEL §2.10, S2 §6.4.2"""
+        settled_now = settled_leadership(
+            replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
+        )
         after = replace(
             self,
             leads=renewed_leadership(self.world, value(self.leads), record, len(self.log)),
             leader_epoch=record.leader_epoch,
-            high_watermark=advanced(self.high_watermark, me, settled_now, len(self.log), minimum),
+            high_watermark=advanced(self.high_watermark, me, settled_now, len(self.log)),
         )
         return [Outcome("learn/elected_again", True, after)]
 
@@ -662,16 +683,15 @@ class Replica:
         self,
         me: Broker,
         record: PartitionRecord,
-        minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:146  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:157  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
             leads=lead,
             leader=record.leader,
             leader_epoch=record.leader_epoch,
-            high_watermark=advanced(self.high_watermark, me, lead, len(self.log), minimum),
+            high_watermark=advanced(self.high_watermark, me, lead, len(self.log)),
         )
         return [Outcome("learn/becomes_leader", True, after)]
 
@@ -687,22 +707,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:170  MODEL §2.9
+        # propose/not_leader  25-replica.charter:181  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:172  S2 §6.5.2
+        # propose/pending  25-replica.charter:183  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:173  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:184  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:177  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:188  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -718,41 +738,35 @@ class Replica:
             after,
         )]
 
-    def take_decision(
-        self,
-        me: Broker,
-        decision: Decision,
-        minimum: int,
-    ) -> list[Outcome[Replica, bool]]:
+    def take_decision(self, me: Broker, decision: Decision) -> list[Outcome[Replica, bool]]:
         """The leader receives the controller's answer to its proposal.
 
         S2 §6.5.2
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:193  MODEL §2.9
+        # take_decision/late  25-replica.charter:202  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:196  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:205  S2 §6.5.2
         if decision == Denied():  # no
-            return self._take_decision_rolled_back(me, minimum, lead)
+            return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:203  S2 §6.5.2, MODEL §4.2
-        return self._take_decision_settled(me, decision, minimum, lead)
+        # take_decision/settled  25-replica.charter:212  S2 §6.5.2, MODEL §4.2
+        return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
         self,
         me: Broker,
-        minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:196  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:205  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
             leads=back,
-            high_watermark=advanced(self.high_watermark, me, back, len(self.log), minimum),
+            high_watermark=advanced(self.high_watermark, me, back, len(self.log)),
         )
         return [Outcome("take_decision/rolled_back", True, after)]
 
@@ -760,7 +774,6 @@ class Replica:
         self,
         me: Broker,
         decision: Decision,
-        minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
         """If a reassignment has completed, the leader keeps the maximal ISR until it reads the
@@ -776,7 +789,7 @@ class Replica:
         after = replace(
             self,
             leads=next_,
-            high_watermark=advanced(self.high_watermark, me, next_, len(self.log), minimum),
+            high_watermark=advanced(self.high_watermark, me, next_, len(self.log)),
         )
         return [Outcome("take_decision/settled", True, after)]
 
@@ -787,7 +800,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/stopped  25-replica.charter:218
+        # stop/stopped  25-replica.charter:227
         after = replace(
             self,
             running=False,
@@ -806,11 +819,11 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:232
+        # lose_power/lost  25-replica.charter:241
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:232"""
+        """lose_power/lost  25-replica.charter:241"""
         left = min(max(kept, self.flushed), len(self.log))
         after = replace(
             self,
@@ -832,7 +845,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1
         """
 
-        # start/started  25-replica.charter:248
+        # start/started  25-replica.charter:257
         after = replace(self, running=True, session=epoch)
         return [Outcome("start/started", True, after)]
 
@@ -842,6 +855,6 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:257
+        # delete/deleted  25-replica.charter:266
         after = replace(self, log=(), flushed=0, high_watermark=0)
         return [Outcome("delete/deleted", True, after)]

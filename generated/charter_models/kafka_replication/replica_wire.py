@@ -104,17 +104,13 @@ def outcomes(
     unknown operation, or for arguments of the wrong type."""
     match operation:
         case "write":
-            return in_json(
-                state.write(Broker(text_of(args["me"])), number(args["minimum"])),
-                lambda reply: reply.name,
-            )
+            return in_json(state.write(Broker(text_of(args["me"]))), lambda reply: reply.name)
         case "fetch":
             return in_json(
                 state.fetch(
                     Broker(text_of(args["me"])),
                     Broker(text_of(args["from"])),
                     _fetch_request_from(args["request"]),
-                    number(args["minimum"]),
                 ),
                 lambda reply: None if reply is None else _fetched_json(reply),
             )
@@ -127,11 +123,7 @@ def outcomes(
             return in_json(state.read(number(args["offset"])), list)
         case "learn":
             return in_json(
-                state.learn(
-                    Broker(text_of(args["me"])),
-                    _partition_record_from(args["record"]),
-                    number(args["minimum"]),
-                ),
+                state.learn(Broker(text_of(args["me"])), _partition_record_from(args["record"])),
                 lambda reply: reply,
             )
         case "propose":
@@ -144,11 +136,7 @@ def outcomes(
             )
         case "take_decision":
             return in_json(
-                state.take_decision(
-                    Broker(text_of(args["me"])),
-                    _decision_from(args["decision"]),
-                    number(args["minimum"]),
-                ),
+                state.take_decision(Broker(text_of(args["me"])), _decision_from(args["decision"])),
                 lambda reply: reply,
             )
         case "stop":
@@ -234,6 +222,7 @@ def _leadership_json(it: Leadership) -> Json:
     return {
         "isr": sorted(it.isr),
         "partition_epoch": it.partition_epoch,
+        "min_isr": it.min_isr,
         "proposed": None if it.proposed is None else sorted(it.proposed),
         "start": it.start,
         "peers": {
@@ -274,6 +263,7 @@ def _partition_record_from(data: Json) -> PartitionRecord:
         isr=frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
         leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
         partition_epoch=PartitionEpoch(number(it["partition_epoch"])),
+        min_isr=number(it["min_isr"]),
     )
 
 
@@ -290,6 +280,7 @@ def _leadership_from(data: Json) -> Leadership:
     return Leadership(
         isr=frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
         partition_epoch=PartitionEpoch(number(it["partition_epoch"])),
+        min_isr=number(it["min_isr"]),
         proposed=None
         if it["proposed"] is None
         else frozenset(Broker(text_of(entry)) for entry in items_of(it["proposed"])),

@@ -61,8 +61,10 @@ It also runs the scenarios of the component or system, with the variant but not 
 
 Exit code 0: searched completely, nothing violated; 1: a property or a scenario fails, a system has
 a deadlock, or the charter asks for a value that does not exist; 3: the search gave up, or a
-property is unknown; 4: vacuous, or the instance lists a name under `misses` that was met (with a
-variant or mutant that is only told), or a mutant is not caught by the property that it names.
+property is unknown; 4: vacuous, or the instance lists a name under `misses` that was met, or under
+`fails` that holds (with a variant or mutant that is only told), or a mutant is not caught by the
+property that it names. A property that the instance lists under `fails` and that fails is shown,
+but does not count.
 
 Vacuous: the search never met a witness, the condition of a property (the left side of an `implies`,
 the members of a `forall`), a branch or a step, and the instance does not list it under `misses`.
@@ -192,7 +194,7 @@ class _Explored:
     found: SearchResult
     bounds: dict[str, int]
     mutant: MutantStatus | None
-    wrong: tuple[Story, ...]
+    violated: tuple[Story, ...]
     first: Story | None
     scenarios: tuple[ScenarioFails, ...]
     edited: bool
@@ -200,24 +202,25 @@ class _Explored:
     @property
     def stories(self) -> tuple[Story, ...]:
         """The traces that can be drawn: those of findings first."""
-        return self.wrong if self.first is None else (self.first, *self.wrong)
+        return self.violated if self.first is None else (self.first, *self.violated)
 
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""
         mutant = None if self.mutant is None else self.mutant.json()
-        whole = api.search_json(self.found, self.wrong, self.first)
+        whole = api.search_json(self.found, self.violated, self.first)
         failing = [one.json() for one in self.scenarios]
         return whole | {"set": {**self.bounds}, "mutant": mutant, "failing_scenarios": failing}
 
 
 def _status(one: _Explored) -> int:
-    if one.wrong or one.scenarios:
+    if one.found.wrong or one.scenarios:
         return 1
     if not one.found.complete:
         return 3
     if one.mutant is not None and one.mutant.answer == "missed":
         return 4
-    said_wrong = one.found.vacuous or (one.found.not_missed and not one.edited)
+    denied = one.found.not_missed or one.found.not_failed
+    said_wrong = one.found.vacuous or (denied and not one.edited)
     return 4 if said_wrong and not one.bounds else 0
 
 
@@ -249,7 +252,7 @@ def _explore(
         found,
         settings_of(found.bounds, arguments.bounds),
         judged(model, arguments.mutant, found),
-        tuple(api.tell(model, found.instance.name, one) for one in found.wrong),
+        tuple(api.tell(model, found.instance.name, one) for one in found.violated),
         first_story(model, found),
         () if arguments.mutant else api.failing_scenarios(model, found.instance.machine),
         selection != api.Selection(),
@@ -331,8 +334,10 @@ def _show(one: _Explored) -> None:
     if found.symmetry is not None:
         for name, why in found.symmetry.apart.items():
             out(f"elements of {name} are not interchangeable: {why}")
-    for story in one.wrong:
+    for story in one.violated:
         show_story(story)
+    if found.expected:
+        out(f"as the instance says under `fails`: {', '.join(found.expected)}")
     for live in found.liveness:
         if live.answer == "unknown":
             out(f"eventually {live.name}: unknown, {live.detail}")
@@ -343,7 +348,7 @@ def _show(one: _Explored) -> None:
     if not found.complete:
         out("the search stopped early: what it did not reach is unknown")
     elif found.fine and not one.scenarios:
-        out("nothing is violated")
+        out("nothing else is violated" if found.expected else "nothing is violated")
 
 
 def _show_scenarios(explored: Sequence[_Explored]) -> None:

@@ -50,7 +50,7 @@ Findings that baselines/ID.toml lists with a reason are known (ID: that of the a
 
 Exit code 0: all is well; 1: an error in a charter, a violated property, a failing scenario, or a
 new finding on an implementation; 2: something is missing here; 3: a run is incomplete or not to be
-trusted; 4: vacuous, or `misses` is wrong. The first of 1, 3 and 4 counts.
+trusted; 4: vacuous, or `misses` or `fails` is wrong. The first of 1, 3 and 4 counts.
 """
 
 MOST = 200_000
@@ -223,12 +223,15 @@ def _explored(model: Model, instance: str, most: int, tested: Tested) -> dict[st
         tested.given_up.append(instance)
         why = found.stopped or f"{states} (--most {most})"
         tested.tell("explore", f"{instance}: not searched to the end: {why}")
-    elif found.vacuous or found.not_missed:
+    elif found.vacuous or found.not_missed or found.not_failed:
         tested.codes.append(4)
         wrong = "vacuous" if found.vacuous else "what it lists under `misses` was met"
+        if found.not_failed and not found.vacuous:
+            wrong = "what it lists under `fails` holds"
         tested.tell("explore", f"{instance}: {states}, {wrong}")
     else:
-        tested.tell("explore", f"{instance}: {states}, nothing is violated")
+        said = f", but for {', '.join(found.expected)}, as it says" if found.expected else ""
+        tested.tell("explore", f"{instance}: {states}, nothing is violated{said}")
     if not tested.quiet:
         for story in stories:
             show_story(story)

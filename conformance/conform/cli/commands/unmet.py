@@ -44,6 +44,8 @@ def unmet(found: SearchResult) -> Iterator[str]:
     yield from _branches(found)
     for name in found.not_missed:
         yield f"the instance lists {name} under `misses`, but it was met"
+    for name in found.not_failed:
+        yield f"the instance lists {name} under `fails`, but it holds"
 
 
 AS_SAID = ", as `misses` says"

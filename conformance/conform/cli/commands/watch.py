@@ -31,7 +31,7 @@ until Ctrl-C. An instance whose rules mean what they meant is not explored again
 the last time is marked: files, errors, violated properties, numbers of states.
 
 Exit code 130 after Ctrl-C. With --once: 0 fine; 1 errors, or something is violated; 3 a search
-stopped at --most; 4 vacuous, or a name under `misses` was met.
+stopped at --most; 4 vacuous, or a name under `misses` was met, or one under `fails` holds.
 """
 PAUSE: Final = 0.2
 """Seconds between two looks at the files."""
@@ -145,6 +145,8 @@ class Watch:
         fine = found.fine and not failing
         ending = "" if found.complete else f", stopped at --most {number(self.arguments.most)}"
         verdict = "nothing is violated" if fine else _violated(found, len(failing))
+        if fine and found.expected:
+            verdict = f"{', '.join(found.expected)} violated, as the instance says"
         out(f"{name}: {plural(found.counts.distinct, 'state')}{ending}{was}; {verdict}")
         for one in found.wrong:
             show_story(api.tell(model, name, one))
@@ -155,7 +157,8 @@ class Watch:
             return 1
         if not found.complete:
             return 3
-        return 4 if found.vacuous or (found.not_missed and not self.arguments.variant) else 0
+        denied = found.not_missed or found.not_failed
+        return 4 if found.vacuous or (denied and not self.arguments.variant) else 0
 
     def _failing(self, model: Model, machine: str) -> tuple[ScenarioFails, ...]:
         """The failing scenarios that the check did not run: those of several variants at once."""
