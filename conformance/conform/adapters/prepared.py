@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
-def prepared_digests(said: Mapping[str, str]) -> dict[str, str]:
-    """The SHA-256 of each file in the values that `prepare` printed, by its name.
+def prepared_digests(said: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of each file in what `prepare` printed and built, by its name.
 
     A value may be a path, or several as in a class path: a folder has one digest for all files in
     it, and `folder/*` has one for each jar of the folder. Two files with one name have one digest
     of both. Values that are no paths are ignored.
     """
     found: dict[str, str] = {}
-    for value in said.values():
+    for value in said:
         for text in value.split(os.pathsep):
             for path in _paths(text):
                 digest = path_digest(path)
@@ -30,7 +30,7 @@ def prepared_digests(said: Mapping[str, str]) -> dict[str, str]:
 
 def adapter_files(folder: Path, said: Iterable[str]) -> tuple[str, ...]:
     """The folder of an adapter, and the absolute paths in what its `prepare` printed: files and
-    folders (that of the jars for `folder/*`)."""
+    folders (that of the jars for `folder/*`), and what it built."""
     texts = [text for value in said for text in value.split(os.pathsep)]
     paths = [Path(text.removesuffix("/*")) for text in texts if text.startswith("/")]
     return tuple(dict.fromkeys(str(path) for path in (folder, *paths) if path.exists()))

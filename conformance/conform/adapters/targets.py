@@ -6,6 +6,7 @@ changes nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -117,6 +118,28 @@ class Prepared:
     release: str
     start: AdapterStart
     said: Mapping[str, str]
+    built: tuple[str, ...] = ()
+    """Files and folders in the private cache of the adapter that its command names."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What `prepare` printed, and what it built."""
+        return (*self.said.values(), *self.built)
+
+
+def build_folder(adapter: Path, name: str) -> Path:
+    """The folder in which an adapter is built: two adapters with the same name share none."""
+    place = hashlib.sha256(str(adapter).encode()).hexdigest()[:12]
+    return cache_folder() / "builds" / f"{name}-{place}"
+
+
+def _forget_removed(builds: Path) -> None:
+    """Remove what adapters built whose folders are gone."""
+    for note in builds.glob("*.path"):
+        with contextlib.suppress(OSError, ValueError):
+            if not Path(note.read_text(encoding="utf-8")).exists():
+                shutil.rmtree(note.with_suffix(""), ignore_errors=True)
+                note.unlink()
 
 
 def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
@@ -125,10 +148,15 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
     `extra` are further placeholders. Raises `UnknownRelease` and `CannotPrepare`.
     """
     release = release_of(chosen, wanted)
-    cache = cache_folder() / "adapters" / chosen.id
+    cache, downloads = (
+        build_folder(chosen.folder, chosen.id),
+        cache_folder() / "adapters" / chosen.id,
+    )
     values = {
         "adapter": str(chosen.folder),
         "cache": str(cache),
+        "downloads": str(downloads),
+        "sources": files_digest(chosen),
         "release": release,
         "variant": chosen.variant(release),
         "python": sys.executable,
@@ -137,12 +165,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
     }
     said: dict[str, str] = {}
     if chosen.prepare:
-        try:
-            cache.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CannotPrepare(
-                f"{cache} cannot be made ({error.strerror}); set CHARTER_CACHE to another folder"
-            ) from None
+        _make_folders(cache, downloads, chosen.folder)
         said = _run_prepare(chosen, filled(chosen.prepare, values, chosen))
     start = AdapterStart(
         command=filled(chosen.start, {**values, **said}, chosen),
@@ -153,7 +176,23 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
         deadlines=chosen.deadlines,
         expect=release,
     )
-    return Prepared(chosen, release, start, said)
+    inside = (part for part in start.command if Path(part).is_relative_to(cache))
+    built = tuple(part for part in inside if Path(part).exists())
+    return Prepared(chosen, release, start, said, built)
+
+
+def _make_folders(cache: Path, downloads: Path, adapter: Path) -> None:
+    """Make the folders that `prepare` writes to. Raises `CannotPrepare`."""
+    try:
+        downloads.mkdir(parents=True, exist_ok=True)
+        _forget_removed(cache.parent)
+        cache.mkdir(parents=True, exist_ok=True)
+        Path(f"{cache}.path").write_text(str(adapter), encoding="utf-8")
+    except OSError as error:
+        raise CannotPrepare(
+            f"{error.filename} cannot be made ({error.strerror}); set CHARTER_CACHE to another"
+            " folder"
+        ) from None
 
 
 def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) -> tuple[str, ...]:

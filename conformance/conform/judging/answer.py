@@ -13,6 +13,8 @@ from conform.judging.model import JudgeModel
 from conform.judging.traces import ModelTrace, begin, steps
 
 _MOST_NODES = 64
+_WRONG = (KeyError, ValueError, TypeError, AttributeError)
+"""The exceptions of a model for JSON that is no state, or no argument."""
 
 
 class CannotAnswer(Exception):
@@ -41,8 +43,12 @@ def answer_of(model: JudgeModel, question: Mapping[str, Json]) -> AnswerJson:
         return _answer(model, question)
     except Unresolved as error:
         raise CannotAnswer(str(error)) from None
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise CannotAnswer(f"{type(error).__name__}: {error}") from None
+    except Exception as error:
+        # Each folder of models has a class `Undefined` of its own: the charter has no value for a
+        # question that nobody planned, such as a given state that breaks a property.
+        if isinstance(error, _WRONG) or type(error).__name__ == "Undefined":
+            raise CannotAnswer(f"{type(error).__name__}: {error}") from None
+        raise
 
 
 def _answer(model: JudgeModel, question: Mapping[str, Json]) -> AnswerJson:

@@ -339,7 +339,7 @@ def _greet(
         "errors": dict(chosen.errors),
         "not_compared": dict(chosen.not_compared),
         "adapter": files_digest(chosen),
-        "prepared": {**prepared_digests(prepared.said)},
+        "prepared": {**prepared_digests(prepared.files)},
         "engine": options.engine,
         "buckets": suite.buckets,
         "limit": options.limit,
@@ -372,7 +372,7 @@ def context_of(resolved: ResolvedRun, name: str, place: str, limit: int = 0) -> 
         started=time.time(),
         reference=model.is_of(module, manifest.spec_digest),
         folders=resolved.folders,
-        files=adapter_files(resolved.prepared.target.folder, resolved.prepared.said.values()),
+        files=adapter_files(resolved.prepared.target.folder, resolved.prepared.files),
         types=manifest.judged_types(),
     )
 

@@ -2,7 +2,9 @@
 
 from types import SimpleNamespace
 
-from conform.judging.answer import answer_of
+import pytest
+
+from conform.judging.answer import CannotAnswer, answer_of
 
 
 class Coin:
@@ -31,3 +33,20 @@ def test_traces_are_kept_apart_when_a_later_reference_tells_them_apart():
     assert [node["from"] for node in answer["steps"][2]] == [[0], [1]]
     answer = answer_of(Coin(), {"sorts": {}, "given": None, "operations": operations[:2]})
     assert [node["from"] for node in answer["steps"][2]] == [[0, 1]]
+
+
+class Undefined(Exception):
+    """What each folder of generated models has."""
+
+
+@pytest.mark.parametrize(("raised", "caught"), [(Undefined, CannotAnswer), (OSError, OSError)])
+def test_a_question_without_a_value_has_no_answer(raised, caught):
+    """A smaller constant can make a given state that the charter has no value for."""
+
+    class Empty(Coin):
+        def outcomes(self, state, operation, args):
+            raise raised("the only one of 0")
+
+    question = {"sorts": {}, "given": None, "operations": [{"operation": "flip", "args": {}}]}
+    with pytest.raises(caught, match="the only one of 0"):
+        answer_of(Empty(), question)

@@ -1,7 +1,9 @@
 """adapter.toml, placeholders and releases."""
 
+import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.support.suites import write_suite
@@ -10,7 +12,16 @@ from tests.support.toy.vectors import random_vectors, write_toy_suite
 from charter.formats.reading import BadVector
 from charter.formats.suite import read_manifest
 from conform.adapters.base import AdapterStart
-from conform.adapters.targets import Prepared, prepare, read, release_of, target, targets
+from conform.adapters.prepared import prepared_digests
+from conform.adapters.targets import (
+    Prepared,
+    files_digest,
+    prepare,
+    read,
+    release_of,
+    target,
+    targets,
+)
 from conform.console.errors import BadSuite, CannotPrepare, UnknownRelease, UnknownTarget
 from conform.runs.select import RunSelection, check_fits, resolve, suite_for
 from conform.suites.cache import Suite, open_suite
@@ -48,6 +59,53 @@ def test_target_is_read_and_prepared(tmp_path, monkeypatch):
     assert ready.start.errors == {"A": "B"}
     assert (ready.start.deadlines.one, ready.start.deadlines.batch) == (3.0, 30.0)
     assert (tmp_path / "cache" / "adapters" / "x").is_dir()
+
+
+COMPILED = """id = "same"
+title = "Same"
+protocol = "p"
+component = "c"
+prepare = [
+  "{python}", "-c", "import sys; open(sys.argv[1], 'w').write(sys.argv[2])",
+  "{cache}/program", "{adapter}",
+]
+start = ["{cache}/program", "--sources", "{sources}", "{downloads}"]
+"""
+
+
+def test_adapters_with_the_same_id_share_no_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    first, second = (written(tmp_path / name, COMPILED) for name in ("one", "two"))
+    ready = [prepare(first, "", {}), prepare(second, "", {}), prepare(first, "", {})]
+    programs = [Path(one.start.command[0]) for one in ready]
+    assert programs[0] == programs[2] != programs[1]
+    assert [path.read_text() for path in programs] == [
+        str(x.folder) for x in (first, second, first)
+    ]
+    assert {one.start.command[-1] for one in ready} == {
+        str(tmp_path / "cache" / "adapters" / "same")
+    }
+
+
+def test_the_program_that_was_built_is_part_of_the_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    chosen = written(tmp_path / "one", COMPILED)
+    before = prepared_digests(prepare(chosen, "", {}).files)
+    assert list(before) == ["program"]
+    (tmp_path / "one" / "main.c").write_text("changed")
+    ready = prepare(chosen, "", {})
+    assert ready.start.command[2] == files_digest(chosen)
+    Path(ready.start.command[0]).write_text("another program")
+    assert prepared_digests(ready.files) != before
+
+
+def test_what_an_adapter_built_goes_with_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    gone, stays = (prepare(written(tmp_path / name, COMPILED), "", {}) for name in ("one", "two"))
+    shutil.rmtree(tmp_path / "one")
+    prepare(stays.target, "", {})
+    assert not Path(gone.start.command[0]).exists() and Path(stays.start.command[0]).exists()
+    assert len(list((tmp_path / "cache" / "builds").glob("*.path"))) == 1
 
 
 def test_variant_by_the_first_part_of_the_release(tmp_path):
