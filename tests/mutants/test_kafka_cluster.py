@@ -23,7 +23,7 @@ WHOLE = 200_000
 
 
 ALIKE = {
-    "preferred_out_of_sync", "reassigned_below_min_isr", "strangers_follow",
+    "leader_is_not_told", "preferred_out_of_sync", "reassigned_below_min_isr", "strangers_follow",
     "unclean_without_order", "unregistered_stays_in_sync",
 }  # fmt: skip
 """Mutants of operators whose stories are short: `make slow` alone asks for them."""
@@ -84,6 +84,7 @@ def test_every_mistake_that_the_texts_warn_of_has_a_mutant() -> None:
         "joins_with_stale_broker_epoch",
         "joins_with_stale_partition_epoch",
         "last_known_is_lost",
+        "leader_is_not_told",
         "nobody_is_eligible",
         "nobody_reports",
         "preferred_out_of_sync",
