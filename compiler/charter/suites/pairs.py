@@ -6,7 +6,9 @@ cancelled: it shows in the operation after that."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 
+from charter.core.nodes import Instance
 from charter.formats.vector import Answer, Vector, Why
 from charter.semantics.expressions import State
 from charter.semantics.retell import Act
@@ -14,7 +16,8 @@ from charter.suites.explored import ExploredInstance
 from charter.vectors.plan import OPEN
 
 MOST_PAIRS = 250
-"""The most pairs of branches that a small suite takes."""
+"""The most pairs of branches that a small suite takes: where there are more, those that change the
+state first."""
 
 MOST_TRIED = 25_000
 """The most acts in all states of an instance in which pairs are planned, which takes seconds."""
@@ -39,14 +42,28 @@ def is_small(explored: ExploredInstance) -> bool:
     return len(states) * sum(1 for _ in explored.acts(states[0])) <= MOST_TRIED
 
 
-def planned(explored: ExploredInstance, done: set[Pair]) -> Iterator[tuple[Pair, Vector]]:
+@dataclass(frozen=True, slots=True)
+class PlannedPair:
+    """A vector for a pair of branches of an instance. `changes` is how many of the two change the
+    state."""
+
+    pair: Pair
+    vector: Vector
+    instance: Instance
+    changes: int
+
+
+def planned(
+    explored: ExploredInstance, instance: Instance, done: set[Pair]
+) -> Iterator[PlannedPair]:
     """A vector for each pair of an instance that is not `done`, by a shortest trace; what is
-    planned is added to `done`. Stops when there are more than `MOST_PAIRS`."""
+    planned is added to `done`."""
     planner, every = explored.opened.planner, len(explored.opened.machine.labels)
     for trace, state, first in _arrivals(explored):
         if sum(before == first for before, _ in done) == every:
             continue
-        for second, act in _nearest(explored, state, trace[-1][1]):
+        moves = trace[-1][0] != state
+        for second, act, changes in _nearest(explored, state, trace[-1][1]):
             pair = (first, second)
             if pair in done:
                 continue
@@ -54,9 +71,7 @@ def planned(explored: ExploredInstance, done: set[Pair]) -> Iterator[tuple[Pair,
             vector = planner.traced([*trace, (state, act)], planner.start()[1], why)
             if vector is not None:
                 done.add(pair)
-                yield pair, vector
-        if len(done) > MOST_PAIRS:
-            return
+                yield PlannedPair(pair, vector, instance, moves + changes)
 
 
 def _arrivals(
@@ -77,18 +92,20 @@ def _arrivals(
                 yield trace, outcome.state, outcome.branch
 
 
-def _nearest(explored: ExploredInstance, state: State, last: Act) -> Iterator[tuple[str, Act]]:
+def _nearest(
+    explored: ExploredInstance, state: State, last: Act
+) -> Iterator[tuple[str, Act, bool]]:
     """For each branch that is possible in a state the act that shares most arguments with the last
-    one, the first of several."""
+    one, the first of several, and whether it changes the state."""
     operations = explored.opened.machine.operations
     kinds = [param.type for param in operations[last[0]].params]
     given = {*zip(kinds, last[1], strict=True)}
-    best: dict[str, tuple[int, Act]] = {}
+    best: dict[str, tuple[int, Act, bool]] = {}
     for act in explored.acts(state):
         kinds = [param.type for param in operations[act[0]].params]
         shared = sum(pair in given for pair in zip(kinds, act[1], strict=True))
         for outcome in explored.outcomes(state, act):
             if outcome.branch not in best or best[outcome.branch][0] < shared:
-                best[outcome.branch] = shared, act
-    for branch, (_, act) in best.items():
-        yield branch, act
+                best[outcome.branch] = shared, act, outcome.state != state
+    for branch, (_, act, changes) in best.items():
+        yield branch, act, changes

@@ -13,7 +13,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.suites import pairs
 from charter.suites.explored import ExploredInstance
 from charter.suites.found import FoundQuestion, searched
-from charter.suites.pairs import Pair, is_small, pairs_in, planned
+from charter.suites.pairs import Pair, PlannedPair, is_small, pairs_in, planned
 from charter.suites.smoke import Desk, SmokeVector
 from charter.suites.subject import Subject
 from charter.vectors.answer import NoAnswer
@@ -47,7 +47,7 @@ class QuestionSearch:
     asked: list[FoundQuestion] = field(default_factory=list)
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     taken: set[Pair] = field(default_factory=set)
-    pairs: dict[Pair, tuple[Vector, n.Instance]] = field(default_factory=dict)
+    pairs: dict[Pair, PlannedPair] = field(default_factory=dict)
     large: list[str] = field(default_factory=list)
     told: str = ""
 
@@ -120,18 +120,21 @@ class QuestionSearch:
         if not is_small(explored):
             self.large.append(instance.name)
             return
-        for pair, vector in planned(explored, self.taken | {*self.pairs}):
-            self.pairs[pair] = vector, instance
+        for one in planned(explored, instance, self.taken | {*self.pairs}):
+            self.pairs[one.pair] = one
 
     def keep_pairs(self) -> None:
-        """Keep these questions, if they are few enough."""
+        """Keep these questions, as many as a small suite takes."""
         names = ", ".join(f"`{name}`" for name in self.large)
         left = f"; not asked for in {names}: too many transitions" if names else ""
-        most = pairs.MOST_PAIRS
-        if len(self.taken | {*self.pairs}) > most:
-            self.told = f"more than {most} pairs can follow each other, so none is asked for{left}"
-            return
-        for pair, (vector, instance) in self.pairs.items():
-            if pair not in self.taken:
-                self.keep(vector, instance, vector.why, always=True)
+        several = len(self.taken | {*self.pairs})
+        waiting = [one for pair, one in self.pairs.items() if pair not in self.taken]
+        waiting.sort(key=lambda one: -one.changes)  # keeps the order of those that are alike
+        chosen = waiting[: max(pairs.MOST_PAIRS - len(self.taken), 0)]
+        for one in chosen:
+            if one.pair not in self.taken:
+                self.keep(one.vector, one.instance, one.vector.why, always=True)
         self.told = f"{len(self.taken)} pairs are taken{left}"
+        if several > len(self.taken):
+            first = "those in which both branches change the state first"
+            self.told = f"{len(self.taken)} of {several} pairs are taken, {first}{left}"

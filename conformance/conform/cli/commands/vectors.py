@@ -32,7 +32,8 @@ components but the first have a folder of their own in it. Old questions stay if
 answer; to start again, remove the folder. Instances that are new or have other bounds are searched
 again, too. If instances differ in constants, each branch, and each side of a comparison that reads
 a constant, is asked for with the constants of each. Each branch is asked for right after each other
-one, unless these are more than 250 pairs; instances with many transitions are left out.
+one, in at most 250 pairs, those that change the state first; instances with many transitions are
+left out.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.
