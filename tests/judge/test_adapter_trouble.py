@@ -105,6 +105,14 @@ def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran):
     assert "Fault" not in ran("crash", "--limit", "12")[1]
 
 
+def test_replay_shows_where_an_exception_in_an_adapter_came_from(ran, called):
+    out = ran("errs", "--limit", "12", "--out", "run")[1]
+    command = next(line for line in out.splitlines() if line.startswith("    see: conform replay "))
+    told = called(*command.split()[2:])[1]
+    assert "(an exception in the adapter: KeyError: 'failover')" in told
+    assert "  | KeyError: 'failover'\n" in told
+
+
 def test_hello_with_a_name_that_the_charter_lacks_ends_the_run_before_it_begins(ran, tmp_path):
     code, out, err = ran("misnamed", "--out", str(tmp_path / "run"))
     assert (code, out) == (2, "")

@@ -215,6 +215,13 @@ class StdioConnection:
     def alive(self) -> bool:
         return not self._child.eof and self._child.process.poll() is None
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The lines that matter of what the adapter wrote to stderr since the last batch was
+        sent."""
+        text = self._child.said()
+        return tuple(text.split(BETWEEN)) if text else ()
+
     def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
         if not self._sent:
             self._child.forget_stderr()

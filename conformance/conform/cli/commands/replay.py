@@ -12,7 +12,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.verdict import Kind, Severity
 from conform.cli.commands.overlay import releases_of
-from conform.console.terminal import out, out_json
+from conform.console.terminal import one_line, out, out_json
 from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
 from conform.judging.model import load
@@ -102,6 +102,8 @@ def _show(
     if verdict.not_judged:
         last += f", {verdict.not_judged} not"
     out(f"{last} ({verdict.detail})" if verdict.detail else last)
+    for line in replayed.said:
+        out(f"  | {one_line(line)}")
 
 
 def _show_asked(question: Mapping[str, Json]) -> None:

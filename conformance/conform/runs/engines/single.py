@@ -11,6 +11,7 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.suite import Manifest
+from charter.formats.verdict import STDERR, Kind
 from conform.adapters.base import AdapterStart
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
@@ -50,6 +51,8 @@ class Replayed:
     assessment: Assessment
     steps: tuple[Shown, ...]
     line: str
+    said: tuple[str, ...] = ()
+    """What the adapter wrote to stderr, if it failed."""
 
 
 def replay(
@@ -71,11 +74,14 @@ def replay(
         session = Session(connection, siblings, start.deadlines, nonce, variables)
         session.judge.types = manifest.judged_types()
         judgement = next(iter(list(session.run([item], 1))))
+        said = connection.said
     finally:
         connection.close()
     assessment = judgement.assessments[0]
+    if assessment.verdict.kind is not Kind.ADAPTER_ERROR or STDERR in assessment.verdict.detail:
+        said = ()
     steps = _steps(item, assessment, judgement.line) if judgement.line else ()
-    return Replayed(assessment, steps, judgement.line.decode("utf-8", "replace"))
+    return Replayed(assessment, steps, judgement.line.decode("utf-8", "replace"), said)
 
 
 def _steps(item: VectorItem, assessment: Assessment, line: bytes) -> tuple[Shown, ...]:
