@@ -135,6 +135,13 @@ def test_reference_to_what_is_shown_nowhere_is_unresolved_and_no_lie(cheat, judg
     assert found["unresolved"] > 0
 
 
+def test_what_to_do_about_unresolved_references_is_told(cheat, called, toy_suite):
+    out = called(
+        "run", "--target", cheat("unversioned"), "--suite", toy_suite, "--engine", "inline"
+    )[1]
+    assert " vectors refer to what the target does not show: take such variables out of" in out
+
+
 def test_reference_to_what_a_reply_shows_is_judged(cheat, judged):
     finished = judged(cheat("partial"))
     assert finished.summary["verdicts"]["conforms"] == 121

@@ -253,6 +253,13 @@ def _object(observation: Json) -> dict[str, Json]:
     return observation if isinstance(observation, dict) else {}
 
 
+CHOSEN = (
+    "(the solver chose this state, and no run was seen to reach it: if none can, an `always`"
+    " property or a narrower type rules it out)"
+)
+"""What is said of a given state that may be impossible."""
+
+
 def shrunk_lines(shrunk: Mapping[str, Json]) -> tuple[str, ...]:
     """The operations of a shrunk vector, with what differs in the last one below it."""
     question = shrunk["question"]
@@ -267,6 +274,7 @@ def shrunk_lines(shrunk: Mapping[str, Json]) -> tuple[str, ...]:
     consts = question.get("consts")
     limits = [f"with {constants(consts)}"] if isinstance(consts, dict) and consts else []
     given = [f"given {_whole(question['given'])}"] if question["given"] is not None else []
+    given += [CHOSEN] if shrunk.get("chosen") else []
     return (*limits, *given, *steps, *map(str, shown[1:]))
 
 

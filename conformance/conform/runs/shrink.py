@@ -45,12 +45,14 @@ _NO_REASON = b'{"label":"","obligations":[],"purpose":[],"source":"finding","tit
 @dataclass(frozen=True, slots=True)
 class Shrunk:
     """A smaller question that shows a finding in its last step, with the `sentence` about it.
-    `before` is the number of operations of the vector that it was made from."""
+    `before` is the number of operations of the vector that it was made from. `chosen`: the solver
+    chose the given state, and no run was seen to reach it."""
 
     question: Mapping[str, Json]
     before: int
     shown: tuple[str, ...]
     sentence: str
+    chosen: bool = False
 
     @property
     def id(self) -> str:
@@ -63,6 +65,7 @@ class Shrunk:
             "before": self.before,
             "question": dict(self.question),
             "shown": list(self.shown),
+            "chosen": self.chosen,
         }
 
 
@@ -94,7 +97,8 @@ class Shrinker:
                     best, shown, smaller = candidate, found, True
                     break
         row = deviation_row(shown)
-        return Shrunk(best, before, side_by_side(row), sentence(row))
+        chosen = best["given"] is not None and orjson.loads(item.why)["source"] == "solver"
+        return Shrunk(best, before, side_by_side(row), sentence(row), chosen)
 
     def conforms(self, item: VectorItem) -> bool:
         """Whether the vector conforms when it is asked alone. Raises `CannotStart`."""

@@ -2,7 +2,7 @@
 
 import json
 
-from conform.runs.findings import FindingGroup, run_findings, sentence
+from conform.runs.findings import CHOSEN, FindingGroup, run_findings, sentence, shrunk_lines
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 
@@ -90,3 +90,10 @@ def test_long_values_are_cut_so_that_the_first_difference_shows():
     assert wanted.startswith("go/done: expected held = …") and '"id":"~1","seats":1},' in wanted
     assert '"id":"~1","seats":2},' in seen
     assert len(said) < 160
+
+
+def test_a_given_state_that_the_solver_chose_is_told_as_such():
+    question = {"given": {"x": 1}, "operations": [{"operation": "go", "args": {}}]}
+    shrunk = {"question": question, "shown": ["go", "  x  1  2"]}
+    assert shrunk_lines(shrunk | {"chosen": True})[:2] == ('given {"x":1}', CHOSEN)
+    assert CHOSEN not in shrunk_lines(shrunk | {"chosen": False}) + shrunk_lines(shrunk)

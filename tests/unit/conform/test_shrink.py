@@ -1,5 +1,7 @@
 """Findings are shrunk with the target in the loop, to the smallest vector that shows them."""
 
+from dataclasses import replace
+
 import orjson
 import pytest
 from tests.support.fakes.planted import BUGS, KeepsSessions, implementation
@@ -104,3 +106,18 @@ def test_a_constant_stays_as_great_as_the_numbers_of_the_question():
     tried = [found["consts"]["cap"] for found in _smaller(question, {"cap": 1})
              if found["operations"]]  # fmt: skip
     assert tried == [2, 3]
+
+
+@pytest.mark.parametrize(("source", "chosen"), [("solver", True), ("exploration", False)])
+def test_a_shrunk_vector_says_who_chose_its_given_state(source, chosen):
+    asked = session(BUGS[0])
+    name, item = first_finding(asked)
+    why = orjson.dumps({**orjson.loads(item.why), "source": source})
+    question = orjson.loads(item.question)
+    shrinker = Shrinker(asked, charter)
+    assert not shrinker.shrink(name, replace(item, why=why)).chosen
+    given = charter.encode(charter.initial(question["sorts"]))
+    loaded = orjson.dumps({**question, "given": given}, option=orjson.OPT_SORT_KEYS)
+    shrunk = shrinker.shrink(name, replace(item, why=why, question=loaded))
+    assert shrunk.question["given"] is not None
+    assert shrunk.chosen is shrunk.json()["chosen"] is chosen

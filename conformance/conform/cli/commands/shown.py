@@ -60,6 +60,7 @@ def show(finished: Finished) -> None:
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
     _show_unclaimed(counted)
+    _show_unresolved(counted)
     _show_unknown_constants(counted)
     if told := bounds_told(counted["bounds"]):
         out(f"judged within: {told}")
@@ -115,6 +116,17 @@ def _show_unclaimed(counted: Mapping[str, Json]) -> None:
             out(f"{plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
                 " adapter (`conform help adapters`), or allow it in adapter.toml:"
                 f' [not_compared] "{UNLOADED}" = "why"')  # fmt: skip
+
+
+def _show_unresolved(counted: Mapping[str, Json]) -> None:
+    """Shows what to do about references into variables that the target does not show."""
+    left = [one for one in read(counted["not_compared"]) if not one.allowed]
+    hides = any(one.what.startswith("variable ") for one in read(counted["not_compared"]))
+    for one in left:
+        if one.what == Kind.UNRESOLVED and hides:
+            out(f"{plural(one.vectors, 'vector')} refer to what the target does not show: take such"
+                " variables out of `observe` in the charter, and make the suite again"
+                " (`conform help adapters`)")  # fmt: skip
 
 
 def _show_unknown_constants(counted: Mapping[str, Json]) -> None:
