@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
-_OPAQUE_NUMBER = re.compile(r'"@(-?\d+)"')
+_OPAQUE_NUMBER = re.compile(r'"@(-?\d+)"|"#(\d+)([.\d]*)"')
 _DIGITS = 20
 _OFFSET = 10**_DIGITS
 
@@ -39,12 +39,20 @@ def text_digest(content: str) -> str:
 
 
 def order_key(value: Json) -> str:
-    """What sets and maps are sorted by: the canonical text, in which opaque numbers count as
-    numbers. So the order of a set stays what it is when its opaque values are renamed."""
+    """What sets and maps are sorted by: the canonical text, in which opaque numbers, and labels of
+    them, count as numbers. So the order of a set stays what it is when its opaque values are
+    renamed."""
     content = text(value)
-    if '"@' not in content:
+    if '"@' not in content and '"#' not in content:
         return content
-    return _OPAQUE_NUMBER.sub(lambda match: f'"@{int(match[1]) + _OFFSET:0{_DIGITS + 1}}"', content)
+    return _OPAQUE_NUMBER.sub(_as_number, content)
+
+
+def _as_number(match: re.Match[str]) -> str:
+    """A number as text that is sorted like the number."""
+    if match[1] is not None:
+        return f'"@{int(match[1]) + _OFFSET:0{_DIGITS + 1}}"'
+    return f'"#{int(match[2]):0{_DIGITS}}{match[3]}"'
 
 
 def as_set(items: Iterable[Json]) -> list[Json]:

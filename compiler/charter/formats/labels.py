@@ -4,8 +4,9 @@ An implementation picks its own numbers for opaque counters (`"@17"`) and its ow
 values (`"~Jx4"`). Along one vector they are renamed in order of first appearance, step by step:
 a number greater than all before becomes the next label (`"#3"`), one that is not gets a label
 between its neighbours (`"#2.5"`), and several new ones in the same step count in ascending order.
-So two runs have equal labels exactly if equality and order of their values agree. `~` values
-become `"~1"`, `"~2"` in the order in which the canonical traversal meets them.
+`~` values become `"~1"`, `"~2"` in the order in which the canonical traversal meets them. Each
+type counts by itself: a token and an epoch are never compared, and both begin with `"#1"`. So two
+runs have equal labels exactly if equality and order of their values agree, within each type.
 
 What is already renamed can be renamed again (`"#2.5"` counts as the number 2.5): this is how an
 expectation is cut down to what a target shows.
@@ -15,73 +16,137 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from charter.formats.canonical import Json
+from charter.formats.opaque import MARKS, OpaqueTypes
 
 Number = Fraction
 
+Name = tuple[str, str]
+"""The name of a type ("" if it need not be known), and an opaque value or a label of it."""
+
 _LABEL = re.compile(r'"#[0-9]+(\.[0-9]+)?"')
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOrder:
+    """The ordered values of one type that were seen, ascending, and their labels, in parallel."""
+
+    numbers: tuple[Number, ...] = ()
+    labels: tuple[Number, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
     """The names given so far along one vector. Immutable: each step yields the next one.
 
-    `numbers` are the ordered values seen, ascending, and `labels` their names, in parallel;
-    `texts` are the unordered ones in order of appearance.
+    `types` say of which type a value is. By type, sorted: `orders` are the ordered values with
+    their labels, `texts` the unordered ones in order of appearance.
     """
 
-    numbers: tuple[Number, ...] = ()
-    labels: tuple[Number, ...] = ()
-    texts: tuple[str, ...] = ()
-    _names: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    types: OpaqueTypes = field(default_factory=OpaqueTypes, compare=False)
+    orders: tuple[tuple[str, LabelOrder], ...] = ()
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    _names: dict[Name, str] = field(default_factory=dict, compare=False, repr=False)
 
-    def step(self, reply: Json, observation: Json) -> tuple[Json, Json, Labels]:
-        """The reply and the observation of one step renamed (they are labelled as one), and the
-        labels for the next step. Raises ValueError for an `@` value that is not a number."""
-        seen: dict[str, None] = {}
+    def step(
+        self, reply: Json, observation: Json, operation: str = ""
+    ) -> tuple[Json, Json, Labels]:
+        """The reply of `operation` and the observation of one step renamed (they are labelled as
+        one), and the labels for the next step. Raises ValueError for an `@` value that is not a
+        number."""
+        if not self.types.differ:
+            return self._step_of_one_type(reply, observation)
+        seen: dict[Name, None] = {}
+
+        def note(kind: str, value: str) -> str:
+            seen[kind, value] = None
+            return value
+
+        self.types.reply(operation, reply, note)
+        self.types.observation(observation, note)
+        labels = self._with(seen)
+
+        def renamed(kind: str, value: str) -> str:
+            return labels._names[kind, value]
+
+        shown_reply = self.types.reply(operation, reply, renamed)
+        return shown_reply, self.types.observation(observation, renamed), labels
+
+    @property
+    def text(self) -> str:
+        """All that was seen, with its names: equal for labels that are equal."""
+        parts = []
+        for kind, order in self.orders:
+            ordered = zip(order.numbers, order.labels, strict=True)
+            parts += [kind, *(f"{raw}={label}" for raw, label in ordered)]
+        for kind, texts in self.texts:
+            parts += [f"~{kind}", *texts]
+        return " ".join(parts)
+
+    def order(self, kind: str) -> LabelOrder:
+        """The ordered values of a type."""
+        return next((order for name, order in self.orders if name == kind), LabelOrder())
+
+    def highest(self) -> Number:
+        """The greatest number of any type; 0 if there is none."""
+        return max((order.numbers[-1] for _, order in self.orders), default=Fraction(0))
+
+    def raw_names(self) -> dict[Name, str]:
+        """A copy of the table from type and raw value to label."""
+        return dict(self._names)
+
+    def _step_of_one_type(self, reply: Json, observation: Json) -> tuple[Json, Json, Labels]:
+        seen: dict[Name, None] = {}
         _collect(reply, seen)
         _collect(observation, seen)
         labels = self._with(seen)
         return labels._rename(reply), labels._rename(observation), labels
 
-    @property
-    def text(self) -> str:
-        """All that was seen, with its names: equal for labels that are equal."""
-        ordered = zip(self.numbers, self.labels, strict=True)
-        return " ".join([*(f"{raw}={label}" for raw, label in ordered), *self.texts])
-
-    def raw_names(self) -> dict[str, str]:
-        """A copy of the table from raw value to label."""
-        return dict(self._names)
-
-    def _with(self, seen: dict[str, None]) -> Labels:
-        new = [raw for raw in seen if raw not in self._names]
+    def _with(self, seen: Mapping[Name, None]) -> Labels:
+        new = [name for name in seen if name not in self._names]
         if not new:
             return self
         names = dict(self._names)
-        numbers, labels = list(self.numbers), list(self.labels)
-        texts = list(self.texts)
-        ordered = sorted({(_number(raw), raw) for raw in new if raw[0] != "~"})
-        for number, raw in ordered:
-            names[raw] = "#" + _decimal(_insert(number, numbers, labels))
-        for raw in new:
-            if raw[0] == "~":
-                texts.append(raw)
-                names[raw] = f"~{len(texts)}"
-        return Labels(tuple(numbers), tuple(labels), tuple(texts), names)
+        orders, texts = dict(self.orders), dict(self.texts)
+        for kind in dict.fromkeys(kind for kind, _ in new):
+            values = [value for name, value in new if name == kind]
+            ordered = [value for value in values if value[0] != "~"]
+            if ordered:
+                orders[kind] = _numbered(kind, ordered, self.order(kind), names)
+            for value in (value for value in values if value[0] == "~"):
+                texts[kind] = (*texts.get(kind, ()), value)
+                names[kind, value] = f"~{len(texts[kind])}"
+        return Labels(
+            self.types, tuple(sorted(orders.items(), key=_first)), tuple(sorted(texts.items())),
+            names,
+        )  # fmt: skip
 
     def _rename(self, value: Json) -> Json:
         if isinstance(value, str):
-            return self._names[value] if value[:1] in _OPAQUE else value
+            return self._names["", value] if value[:1] in MARKS else value
         if isinstance(value, dict):
             return {key: self._rename(item) for key, item in value.items()}
         if isinstance(value, list):
             return [self._rename(item) for item in value]
         return value
+
+
+def _first(item: tuple[str, LabelOrder]) -> str:
+    return item[0]
+
+
+def _numbered(
+    kind: str, values: Iterable[str], before: LabelOrder, names: dict[Name, str]
+) -> LabelOrder:
+    """Ordered values of a type added to those before; their labels are put into `names`."""
+    numbers, labels = list(before.numbers), list(before.labels)
+    for number, raw in sorted((_number(raw), raw) for raw in values):
+        names[kind, raw] = "#" + _decimal(_insert(number, numbers, labels))
+    return LabelOrder(tuple(numbers), tuple(labels))
 
 
 def legend(texts: Iterable[str]) -> str:
@@ -90,17 +155,16 @@ def legend(texts: Iterable[str]) -> str:
     if not found:
         return ""
     between = ', "#1.5" lies between #1 and #2' if any(match[1] for match in found) else ""
-    return f'"#1" < "#2": counters by their order, not their values{between}'
+    return f'"#1" < "#2": the values of one counter by their order, not the numbers{between}'
 
 
-_OPAQUE = ("@", "~", "#")
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,400})?")
 
 
-def _collect(value: Json, seen: dict[str, None]) -> None:
+def _collect(value: Json, seen: dict[Name, None]) -> None:
     if isinstance(value, str):
-        if value[:1] in _OPAQUE:
-            seen[value] = None
+        if value[:1] in MARKS:
+            seen["", value] = None
     elif isinstance(value, dict):
         for key in sorted(value):
             _collect(value[key], seen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
@@ -39,11 +39,13 @@ class DeclaredType:
 @dataclass(frozen=True, slots=True)
 class JudgedTypes:
     """The types of a component's replies, by operation, and of its variables that observations
-    show. `named` are the types that others mention by name."""
+    show. `named` are the types that others mention by name. `state` are the types of all variables,
+    whole, if there are several types of opaque counters, or of opaque values without order."""
 
     replies: Mapping[str, DeclaredType]
     observes: Mapping[str, DeclaredType]
     named: Mapping[str, DeclaredType]
+    state: Mapping[str, DeclaredType] = field(default_factory=dict)
 
     def wrong_reply(self, operation: str, reply: Json, sorts: Sorts) -> str:
         """Why a reply is not of its type, with the path; "" if it is."""
@@ -236,7 +238,7 @@ def _like(name: str, known: Mapping[str, DeclaredType]) -> str:
 
 def read_types(value: Json, where: str) -> JudgedTypes:
     """The `types` of a manifest. Raises `BadVector`."""
-    if not isinstance(value, dict) or value.keys() != {"replies", "observes", "names"}:
+    if not isinstance(value, dict) or value.keys() - {"state"} != {"replies", "observes", "names"}:
         raise BadVector(f"{where}: not an object with replies, observes and names")
     named = _read(value["names"], f"{where}.names")
     named = {
@@ -245,9 +247,24 @@ def read_types(value: Json, where: str) -> JudgedTypes:
     }
     replies = _read(value["replies"], f"{where}.replies")
     observes = _read(value["observes"], f"{where}.observes")
-    for shape in (*named.values(), *replies.values(), *observes.values()):
+    state = _read(value["state"], f"{where}.state") if "state" in value else {}
+    for shape in (*named.values(), *replies.values(), *observes.values(), *state.values()):
         _check_names(shape, named, where)
-    return JudgedTypes(replies, observes, named)
+    if "state" not in value:
+        _check_labels(named, where)
+    return JudgedTypes(replies, observes, named, state)
+
+
+def _check_labels(named: Mapping[str, DeclaredType], where: str) -> None:
+    """Raises `BadVector` for a suite whose labels count over several types, which compares values
+    that have nothing to do with each other."""
+    for kind in ("ordered", "opaque"):
+        alike = [name for name, shape in named.items() if shape.kind == kind]
+        if len(alike) > 1:
+            raise BadVector(
+                f"{where}: an earlier version made this suite; its answers compare values of"
+                f" {', '.join(alike[:-1])} with values of {alike[-1]}, which is wrong"
+            )
 
 
 def _read(value: Json, where: str) -> dict[str, DeclaredType]:

@@ -4,7 +4,7 @@ operations or steps, and successors."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from charter.core import nodes as n
@@ -13,9 +13,12 @@ from charter.core.expressions import E_co
 from charter.core.nodes import S_co, Value
 from charter.core.transition import argument
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.types import read_types
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
+from charter.semantics.judged_types import judged_types
 from charter.semantics.values import Universe, fits, from_json, to_json
 
 E = TypeVar("E", bound="n.Expr")
@@ -44,6 +47,8 @@ class Machine(Generic[E_co, S_co]):
     variables: tuple[n.StateVar, ...]
     operations: Mapping[str, n.Operation[E_co] | n.Step[E_co, S_co]]
     component: n.Component[E_co] | None
+    opaque: OpaqueTypes = field(default_factory=OpaqueTypes, compare=False)
+    """The types by which labels of opaque values count."""
 
     @staticmethod
     def of(model: n.Model[E, S], instance: n.Instance[E]) -> Machine[E, S]:
@@ -55,7 +60,10 @@ class Machine(Generic[E_co, S_co]):
                 chosen: dict[str, n.Operation[E] | n.Step[E, S]] = {
                     o.name: o for o in component.operations if not offered or o.name in offered
                 }
-                return Machine(model, instance, evaluator, component.state, chosen, component)
+                opaque = OpaqueTypes.of(read_types(judged_types(component), component.name))
+                return Machine(
+                    model, instance, evaluator, component.state, chosen, component, opaque
+                )
         for system in model.systems:
             if system.name == instance.machine:
                 steps: dict[str, n.Operation[E] | n.Step[E, S]] = {

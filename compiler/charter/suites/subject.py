@@ -18,9 +18,9 @@ from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.compile import compiled
 from charter.project.sources import Missing, Selection
+from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
 from charter.suites.found import NOTHING, Found, beside
-from charter.suites.judged_types import judged_types
 
 PACKAGE = "charter_models"
 

@@ -58,7 +58,7 @@ class AllowedTrace:
         kept = tuple(text(self.history.at(place)) for place in sorted(needed))
         labels = self.labels
         state = tuple(self.state[v.name] for v in machine.variables if v.kind != "ghost")
-        return (state, labels.numbers, labels.labels, labels.texts, kept)
+        return (state, labels.orders, labels.texts, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,12 @@ class Answers:
         """The relabelled reply and observation of an outcome after `run`."""
         machine, labels = self.machine, run.labels
         state = tuple(outcome.state[v.name] for v in machine.variables if v.kind != "ghost")
-        before = (labels.numbers, labels.labels, labels.texts)
-        key = (operation, outcome.reply, state, before)
+        key = (operation, outcome.reply, state, labels.orders, labels.texts)
         known = self.memory.get(key)
         if known is None:
             raw_reply = to_json(machine.reply_type(operation), outcome.reply, machine.universe)
             raw = machine.observe(outcome.state)
-            reply, shown, after = labels.step(raw_reply, raw)
+            reply, shown, after = labels.step(raw_reply, raw, operation)
             known = RelabelledOutcome(reply, text(reply), shown, text(shown), raw_reply, raw, after)
             if len(self.memory) > MOST_REMEMBERED:
                 self.memory.clear()
@@ -180,7 +179,8 @@ def begin(machine: Machine, given: Json) -> AllowedTrace:
         assert isinstance(given, dict)
         state = machine.loaded(machine.from_durable(given))
     observed = machine.observe(state)
-    return AllowedTrace(state, Labels().step(None, observed)[2], History((observed,)))
+    labels = Labels(machine.opaque)
+    return AllowedTrace(state, labels.step(None, observed)[2], History((observed,)))
 
 
 def arguments(machine: Machine, call: OperationCall, history: History) -> tuple[Value, ...]:

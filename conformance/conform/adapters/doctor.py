@@ -22,6 +22,7 @@ import orjson
 
 from charter.formats.adapter import Status
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import Manifest
 from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion
@@ -207,7 +208,9 @@ class _Rules:
             raise _Failed("the state before the first operation differs now")
         if not self.probes.sample:
             return ""
-        comparison = OrderComparison(self.connection, self.start.deadlines.one)
+        types = self.probes.manifest.judged_types() if self.probes.manifest else None
+        opaque = OpaqueTypes.of(types)
+        comparison = OrderComparison(self.connection, self.start.deadlines.one, opaque)
         found = comparison.compare(self.probes.sample)
         if found.told:
             raise _Failed(found.told)

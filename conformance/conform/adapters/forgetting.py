@@ -12,6 +12,7 @@ import orjson
 
 from charter.formats.adapter import Result
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
 from conform.adapters.trials import Trial
@@ -109,10 +110,11 @@ PlacedTexts = tuple[tuple[str, str], ...]
 @dataclass(slots=True)
 class OrderComparison:
     """Asks questions in several orders. `chances` are the places where answers differ although
-    nothing was asked before: the implementation chooses."""
+    nothing was asked before: the implementation chooses. Labels count by the types in `opaque`."""
 
     connection: Connection
     deadline: float
+    opaque: OpaqueTypes = field(default_factory=OpaqueTypes)
     clock: Callable[[], float] = time.monotonic
     chances: set[str] = field(default_factory=set)
 
@@ -180,7 +182,7 @@ class OrderComparison:
                 continue
             batch = BatchTexts.of(answer.results, None)
             try:
-                found[number] = _read(asked[number], answer.results.results[0], batch)
+                found[number] = _read(asked[number], answer.results.results[0], batch, self.opaque)
             except Malformed:
                 continue  # another rule tells it
         return found
@@ -200,9 +202,9 @@ def _orders(asked: Sequence[Trial]) -> Iterator[Sequence[int]]:
             yield [number, *(other for other in reverse if other != number)]
 
 
-def _read(trial: Trial, result: Result, batch: BatchTexts) -> PlacedTexts:
+def _read(trial: Trial, result: Result, batch: BatchTexts, opaque: OpaqueTypes) -> PlacedTexts:
     """What is compared of the answer to a question. Raises `Malformed`."""
-    steps = Walker().walk(result, batch)
+    steps = Walker(opaque).walk(result, batch, trial.operations)
     found: list[tuple[str, str]] = []
     for number, (reply, state) in enumerate(zip(steps.replies, steps.states, strict=True)):
         name = f"step {number}, {trial.operations[number - 1]}" if number else "the first state"

@@ -10,6 +10,7 @@ import orjson
 
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
@@ -124,7 +125,7 @@ class Trials:
         if isinstance(answer, BatchAnswered):
             result, batch = answer.results.results[0], BatchTexts.of(answer.results, None)
             try:
-                Walker().walk(result, batch)
+                Walker(OpaqueTypes.of(self.types)).walk(result, batch, trial.operations)
             except Malformed as error:
                 return f"its steps are not in the protocol: {error}"
             return result, batch

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import Place, Unresolved, referred
 from conform.judging.judge import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
@@ -36,11 +37,11 @@ class _Table:
         return position
 
 
-def answer_of(model: JudgeModel, question: Mapping[str, Json]) -> AnswerJson:
+def answer_of(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> AnswerJson:
     """The automaton of all outcomes that the model allows (docs/formats/vector.md). Raises
     `CannotAnswer`."""
     try:
-        return _answer(model, question)
+        return _answer(model, question, opaque)
     except Unresolved as error:
         raise CannotAnswer(str(error)) from None
     except Exception as error:
@@ -51,9 +52,9 @@ def answer_of(model: JudgeModel, question: Mapping[str, Json]) -> AnswerJson:
         raise
 
 
-def _answer(model: JudgeModel, question: Mapping[str, Json]) -> AnswerJson:
+def _answer(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> AnswerJson:
     observations, replies = _Table(), _Table()
-    first = begin(model, question)
+    first = begin(model, question, opaque)
     shown = observations.at(first.seen)
     nodes: list[NodeJson] = [{"from": [], "branch": "", "reply": -1, "observation": shown}]
     levels, front = [nodes], [first.after]

@@ -81,28 +81,29 @@ def _compared(
 ) -> Assessment:
     """As `assess`, for a result with steps."""
     try:
-        walk = judge.walker.walk(result, batch)
+        operations = judge.operations(item.question)
+        walk = judge.walker.walk(result, batch, operations)
         if judge.observes is None and result.status is Status.OK and not walk.images:
             taken: list[str] | None = orjson.loads(item.ways).get(walk.behaviour)
             if taken is not None:
                 return _allowed(item, walk, taken)
         answer: AnswerJson = orjson.loads(item.answer)
-        track = judge.track(answer, result, walk)
+        track = judge.track(answer, result, walk, operations)
     except Malformed as error:
         detail = f"the steps of the result are not in the protocol: {error}"
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, detail))
-    operations = len(answer["steps"]) - 1
+    asked = len(answer["steps"]) - 1
     if track.stop is None and not walk.images:
         lie = _lie(item, result, batch) if track.kind is Kind.UNRESOLVED else ""
         if lie:
             return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, lie))
-        verdict = _undisturbed(item, answer, track, operations)
+        verdict = _undisturbed(item, answer, track, asked)
         return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
     wrong = mistyped(judge.types, question, result, batch) if judge.types else ""
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
-    found = _Case(question, answer, result, batch, judge.observes).findings(track, walk, siblings)
+    found = _Case(question, answer, result, batch, judge).findings(track, walk, siblings)
     verdict = Verdict(
         item.id,
         Kind.DIVERGES,
@@ -110,7 +111,7 @@ def _compared(
         tuple(sorted(found.deviations, key=lambda deviation: deviation.step)),
         tuple(found.branches),
         found.judged,
-        operations - found.judged,
+        asked - found.judged,
     )
     before = _transitions(walk, verdict.branches[: len(track.fronts)])
     return Assessment(verdict, before + tuple(found.transitions), walk.behaviour)
@@ -163,7 +164,11 @@ class _Case:
     answer: AnswerJson
     result: Result
     batch: BatchTexts
-    observes: tuple[str, ...] | None
+    judge: Judge
+
+    @property
+    def observes(self) -> tuple[str, ...] | None:
+        return self.judge.observes
 
     def findings(self, track: Track, walk: RelabelledSteps, siblings: Siblings | None) -> _Findings:
         seen = self._seen(walk)
@@ -196,10 +201,11 @@ class _Case:
 
     def _images(self, walk: RelabelledSteps) -> dict[int, Json]:
         """The images that do not agree with the observation, relabelled."""
-        labels, found = Labels(), {}
+        labels, found = Labels(self.judge.opaque), {}
         for number in range(len(walk.states)):
             reply, observation, image = self.result.steps[number]
-            labels = labels.step(self.batch.at(reply), self.batch.at(observation))[2]
+            shown = (self.batch.at(reply), self.batch.at(observation))
+            labels = labels.step(*shown, self._call(number)[0])[2]
             if number in walk.images:
                 found[number] = labels.step(None, self.batch.at(image))[1]
         return found

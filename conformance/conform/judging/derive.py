@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import Unresolved
 from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel
@@ -32,11 +33,11 @@ class _Together:
     traces: tuple[ModelTrace, ...]
 
 
-def difference(item: VectorItem, model: JudgeModel) -> str:
+def difference(item: VectorItem, model: JudgeModel, opaque: OpaqueTypes) -> str:
     """Where the answer of a vector is not that of the model; "" if they are equal."""
     question, answer = orjson.loads(item.question), orjson.loads(item.answer)
     try:
-        return _difference(question, answer, model)
+        return _difference(question, answer, model, opaque)
     except Unresolved as error:
         return f"a reference leads nowhere: {error}"
     except (LookupError, ValueError, TypeError, AttributeError) as error:
@@ -44,10 +45,12 @@ def difference(item: VectorItem, model: JudgeModel) -> str:
         return f"the generated model fails ({why}): a bug of conform, or the suite was changed"
 
 
-def _difference(question: dict[str, Json], answer: dict[str, Json], model: JudgeModel) -> str:
+def _difference(
+    question: dict[str, Json], answer: dict[str, Json], model: JudgeModel, opaque: OpaqueTypes
+) -> str:
     calls, levels = question["operations"], answer["steps"]
     assert isinstance(calls, list) and isinstance(levels, list)
-    first = begin(model, question)
+    first = begin(model, question, opaque)
     allowed = _nodes(answer, levels[0])
     if [(reply, seen) for _, reply, seen in allowed] != [(b"null", key(first.seen))]:
         return "step 0: the model begins otherwise"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.console.errors import ModelBug
 from conform.judging.differ import Allowed
@@ -75,14 +76,15 @@ class Siblings:
     """The charter's model, and the models with one overlay entry each ("" has them all).
 
     `same_state` and `same_operations` are False if given states, or arguments, of the suite may not
-    fit `charter`, because the suite was made from another model. Followers share a cache: most
-    vectors begin like others, and deviate in the same way.
+    fit `charter`, because the suite was made from another model. Labels count by the types in
+    `opaque`. Followers share a cache: most vectors begin like others, and deviate in the same way.
     """
 
     charter: JudgeModel
     entries: Mapping[str, JudgeModel] = field(default_factory=dict)
     same_state: bool = True
     same_operations: bool = True
+    opaque: OpaqueTypes = field(default_factory=OpaqueTypes)
     memory: dict[tuple[bytes | str, ...], _Moved] = field(default_factory=dict, compare=False)
 
     def remember(self, at: tuple[bytes | str, ...], moved: _Moved) -> None:
@@ -147,7 +149,7 @@ class Follower:
         self._world_text = key([question["sorts"], question.get("consts")])
         self.siblings = siblings
         self.observes = observes
-        self.labels = Labels()
+        self.labels = Labels(siblings.opaque)
         self.wishes = Wishes(siblings.charter)
         self.wished: Mapping[str, str] = {}
         self.history = History(())
@@ -162,8 +164,9 @@ class Follower:
         model = self.siblings.charter
         observation, encoded = self._first(model)
         self._own = encoded
-        _, renamed, labels = Labels().step(None, self._shown(observation))
-        _, shown, self.labels = Labels().step(None, start)
+        none = self.labels
+        _, renamed, labels = none.step(None, self._shown(observation))
+        _, shown, self.labels = none.step(None, start)
         if key(renamed) != key(shown):
             raise CannotFollow("the state before the first operation is not the charter's")
         try:
@@ -237,7 +240,7 @@ class Follower:
 
     def _judge(self, step: ObservedStep, args: dict[str, Json]) -> Judged:
         """Judge one transition that is not in the cache."""
-        reply, observation, labels = self.labels.step(step.reply, step.observation)
+        reply, observation, labels = self.labels.step(step.reply, step.observation, step.operation)
         seen = _Seen(key(reply), key(observation), labels, step.observation)
         charter = self.siblings.charter
         candidates = self._candidates(charter, self.states, step.operation, args)
@@ -374,7 +377,9 @@ class Follower:
         except Exception as error:
             raise self._failed(model, operation, error) from error
         return [
-            _Candidate(outcome, *self.labels.step(outcome.reply, self._shown(observation)))
+            _Candidate(
+                outcome, *self.labels.step(outcome.reply, self._shown(observation), operation)
+            )
             for outcome, observation in found
         ]
 

@@ -10,8 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+import orjson
+
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import JudgedTypes
 from charter.formats.verdict import Kind
 from conform.judging.relabel import (
@@ -22,7 +25,7 @@ from conform.judging.relabel import (
     key,
     step_digest,
 )
-from conform.judging.walk import Malformed, RelabelledSteps, Walker, project
+from conform.judging.walk import Malformed, RelabelledSteps, Walker, operation_at, project
 
 NodeJson = TypedDict(
     "NodeJson", {"from": list[int], "branch": str, "reply": int, "observation": int}
@@ -73,7 +76,7 @@ NOT_JUDGED = {
 class Judge:
     """Judges vectors of a target that shows the variables `observes` (None: all) and claims the
     operations and capabilities `offers`. `types` are those of replies and observations, if the
-    suite has them."""
+    suite has them; labels count by them (`opaque`)."""
 
     def __init__(
         self,
@@ -84,10 +87,32 @@ class Judge:
         self.observes = observes
         self.types = types
         self.offers = frozenset(offers)
-        self.walker = Walker()
-        self._expected = Relabelling()
+        self.label_by(OpaqueTypes.of(types))
 
-    def track(self, answer: AnswerJson, result: Result, walk: RelabelledSteps) -> Track:
+    def know(self, types: JudgedTypes | None) -> None:
+        """Take the types of a suite."""
+        self.types = types
+        self.label_by(OpaqueTypes.of(types))
+
+    def label_by(self, opaque: OpaqueTypes) -> None:
+        """Take the types of opaque values of a suite, and accept values of whatever type."""
+        self.opaque = opaque
+        self.walker = Walker(opaque)
+        self._expected = Relabelling(opaque)
+
+    def operations(self, question: bytes) -> Sequence[str]:
+        """The operations of a question, if labels depend on them."""
+        if not self.opaque.differ:
+            return ()
+        return [str(call["operation"]) for call in orjson.loads(question)["operations"]]
+
+    def track(
+        self,
+        answer: AnswerJson,
+        result: Result,
+        walk: RelabelledSteps,
+        operations: Sequence[str] = (),
+    ) -> Track:
         """Follow the automaton of `answer` along the result of one question.
 
         Raises `Malformed` for results with too few or too many steps.
@@ -100,7 +125,7 @@ class Judge:
             raise Malformed(f"{came} steps, {len(answer['steps'])} were asked for")
         for number, seen in enumerate(zip(walk.replies, walk.states, strict=True)):
             nodes = answer["steps"][number]
-            after = view.match(nodes, front, seen)
+            after = view.match(nodes, front, (*seen, operation_at(operations, number)))
             if not after:
                 return Track(tuple(fronts), Stop(number, _possible(nodes, front), False))
             front = after
@@ -137,10 +162,11 @@ class Whole:
         self,
         nodes: list[NodeJson],
         front: dict[int, RelabelPlace | None],
-        seen: tuple[bytes, bytes],
+        seen: tuple[bytes, bytes, str],
     ) -> dict[int, RelabelPlace | None]:
-        """The nodes that follow one of `front` with the reply and observation that were seen."""
-        reply, observation = seen
+        """The nodes that follow one of `front` with the reply and observation that were seen, after
+        an operation."""
+        reply, observation, _ = seen
         found: dict[int, RelabelPlace | None] = {}
         for position, node in enumerate(nodes):
             if self.observations[node["observation"]] != observation:
@@ -168,7 +194,7 @@ class Cut:
         self,
         nodes: list[NodeJson],
         front: dict[int, RelabelPlace | None],
-        seen: tuple[bytes, bytes],
+        seen: tuple[bytes, bytes, str],
     ) -> dict[int, RelabelPlace | None]:
         """As `Whole.match`; each node has its state of the second relabelling."""
         found: dict[int, RelabelPlace | None] = {}
@@ -176,16 +202,17 @@ class Cut:
             origins = node["from"]
             places = [front[origin] for origin in origins if origin in front]
             for place in places if origins else [self.relabelling.begin()]:
-                reply, text, after, _ = self._rename(place, node)
-                if (reply, text) == seen:
+                reply, text, after, _ = self._rename(place, node, seen[2])
+                if (reply, text) == seen[:2]:
                     found.setdefault(position, after)
         return found
 
-    def _rename(self, place: RelabelPlace | None, node: NodeJson) -> Renamed:
+    def _rename(self, place: RelabelPlace | None, node: NodeJson, operation: str) -> Renamed:
         assert place is not None
         reply = self.replies[node["reply"]] if node["reply"] >= 0 else None
         observation = self.observations[node["observation"]]
-        return self.relabelling.step(place, (key(reply), reply), (key(observation), observation))
+        seen = (key(observation), observation)
+        return self.relabelling.step(place, (key(reply), reply), seen, operation)
 
 
 View = Whole | Cut

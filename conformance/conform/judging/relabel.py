@@ -10,6 +10,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.opaque import OpaqueTypes
 
 _MEMORY = 128 << 20
 """Bytes in a full cache."""
@@ -24,11 +25,11 @@ def key(value: Json) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class RelabelPlace:
-    """The labels of a vector after some of its steps, with a cache of next steps: from raw reply
-    and raw observation to their relabelled texts and the next place."""
+    """The labels of a vector after some of its steps, with a cache of next steps: from raw reply,
+    raw observation and operation to their relabelled texts and the next place."""
 
     labels: Labels
-    after: dict[tuple[bytes, bytes], Renamed] = field(default_factory=dict)
+    after: dict[tuple[bytes, bytes, str], Renamed] = field(default_factory=dict)
 
 
 Renamed = tuple[bytes, bytes, RelabelPlace, bytes]
@@ -38,32 +39,38 @@ Renamed = tuple[bytes, bytes, RelabelPlace, bytes]
 class Relabelling:
     """Relabels steps, with a cache that is cleared when it is full."""
 
-    def __init__(self) -> None:
-        self.start = RelabelPlace(Labels())
+    def __init__(self, types: OpaqueTypes) -> None:
+        self.types = types
+        self.start = RelabelPlace(Labels(types))
         self._known = 0
 
     def begin(self) -> RelabelPlace:
         """The place before the first step of a vector."""
         if self._known > _MEMORY:
-            self.start = RelabelPlace(Labels())
+            self.start = RelabelPlace(Labels(self.types))
             self._known = 0
         return self.start
 
     def step(
-        self, place: RelabelPlace, reply: tuple[bytes, Json], observation: tuple[bytes, Json]
+        self,
+        place: RelabelPlace,
+        reply: tuple[bytes, Json],
+        observation: tuple[bytes, Json],
+        operation: str,
     ) -> Renamed:
-        """The canonical texts of the renamed reply and observation, the next place, and the
-        digest of both texts. Each value comes with its own canonical text."""
-        at = (reply[0], observation[0])
+        """The canonical texts of the renamed reply of `operation` and observation, the next place,
+        and the digest of both texts. Each value comes with its own canonical text. The operation
+        may be "" where all values are of one type."""
+        at = (reply[0], observation[0], operation)
         found = place.after.get(at)
         if found is not None:
             return found
-        renamed_reply, renamed, labels = place.labels.step(reply[1], observation[1])
+        renamed_reply, renamed, labels = place.labels.step(reply[1], observation[1], operation)
         following = RelabelPlace(labels) if labels is not place.labels else place
         texts = (key(renamed_reply), key(renamed))
         found = (*texts, following, step_digest(*texts))
         place.after[at] = found
-        self._known += _ENTRY + sum(map(len, (*at, *texts)))
+        self._known += _ENTRY + sum(map(len, (*at[:2], *texts)))
         return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, resolve
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.wishes import NeverIssued
@@ -32,12 +33,12 @@ class ModelStep:
     after: ModelTrace
 
 
-def begin(model: JudgeModel, question: Mapping[str, Json]) -> ModelStep:
-    """The state in which a question starts."""
+def begin(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> ModelStep:
+    """The state in which a question starts, with labels by these types."""
     world, given = world_of(question), question["given"]
     state = model.initial(*world) if given is None else model.given(given, *world)
     raw = model.observe(state)
-    reply, seen, labels = Labels().step(None, raw)
+    reply, seen, labels = Labels(opaque).step(None, raw)
     return ModelStep("", reply, seen, ModelTrace(state, labels, History((raw,))))
 
 
@@ -49,6 +50,6 @@ def steps(model: JudgeModel, call: Mapping[str, Json], trace: ModelTrace) -> Ite
     assert isinstance(args, dict)
     for outcome in model.outcomes(trace.state, operation, args):
         raw = model.observe(outcome.state)
-        reply, seen, labels = trace.labels.step(outcome.reply, raw)
+        reply, seen, labels = trace.labels.step(outcome.reply, raw, operation)
         after = ModelTrace(outcome.state, labels, trace.history.then(outcome.reply, raw))
         yield ModelStep(outcome.branch, reply, seen, after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from charter.formats.canonical import Json
-from charter.formats.labels import Labels
+from charter.formats.labels import LabelOrder, Labels
 
 
 class NoPlace(Exception):
@@ -13,20 +13,34 @@ class NoPlace(Exception):
 
 
 def translate(value: Json, model: Labels, target: Labels) -> Json:
-    """`value` with each opaque value of the model replaced by the target's value with the same
-    label.
+    """A whole state with each opaque value of the model replaced by the target's value of the same
+    type with the same label.
 
     An ordered value that was never shown gets a number with the same order. Raises `NoPlace`.
     """
-    back = {label: raw for raw, label in target.raw_names().items()}
-    forward = {raw: back[label] for raw, label in model.raw_names().items() if label in back}
-    return _replace(value, forward, _Scale(model, target))
+    back = {(kind, label): raw for (kind, raw), label in target.raw_names().items()}
+    forward = {
+        (kind, raw): back[kind, label]
+        for (kind, raw), label in model.raw_names().items()
+        if (kind, label) in back
+    }
+    scales: dict[str, _Scale] = {}
+
+    def replaced(kind: str, raw: str) -> str:
+        known = forward.get((kind, raw))
+        if known is not None or raw[:1] != "@":
+            return raw if known is None else known
+        if kind not in scales:
+            scales[kind] = _Scale(model.order(kind), target.order(kind))
+        return scales[kind].place(raw)
+
+    return model.types.whole(value, replaced)
 
 
 class _Scale:
-    """Maps numbers of the model to numbers of the target, preserving order."""
+    """Maps numbers of the model to numbers of the target, of one type, preserving order."""
 
-    def __init__(self, model: Labels, target: Labels) -> None:
+    def __init__(self, model: LabelOrder, target: LabelOrder) -> None:
         of_label = dict(zip(target.labels, target.numbers, strict=True))
         self.pairs = [
             (number, of_label[label])
@@ -49,15 +63,3 @@ class _Scale:
         if placed >= above[0][1]:
             raise NoPlace(f"the value {raw}, which was never shown, has no certain place")
         return f"@{placed}"
-
-
-def _replace(value: Json, forward: dict[str, str], scale: _Scale) -> Json:
-    if isinstance(value, str):
-        if value[:1] == "@":
-            return forward.get(value) or scale.place(value)
-        return forward.get(value, value) if value[:1] == "~" else value
-    if isinstance(value, dict):
-        return {name: _replace(item, forward, scale) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_replace(item, forward, scale) for item in value]
-    return value

@@ -10,6 +10,7 @@ import orjson
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import (
     REPLY,
     History,
@@ -37,7 +38,7 @@ def visible(item: VectorItem, judge: Judge, siblings: Siblings | None) -> Vector
         return item
     if siblings is None or not siblings.same_state:
         return item
-    sight = _Sight(siblings.charter, judge.types, judge.observes)
+    sight = _Sight(siblings.charter, judge.types, judge.observes, judge.opaque)
     question = orjson.loads(item.question)
     if not any(sight.is_hidden(reference) for reference in references(question["operations"])):
         return item
@@ -55,12 +56,13 @@ class _Sight:
     model: JudgeModel
     types: JudgedTypes
     observes: tuple[str, ...]
+    opaque: OpaqueTypes
 
     def question(self, question: dict[str, Json]) -> Json:
         """A question with other references."""
         calls: list[Json] = []
         earlier = _Earlier(
-            (begin(self.model, question).after,), ("",), question["given"] is not None
+            (begin(self.model, question, self.opaque).after,), ("",), question["given"] is not None
         )
         operations = question["operations"]
         assert isinstance(operations, list)

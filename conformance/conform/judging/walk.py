@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from charter.formats.adapter import Result, Results
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from conform.judging.relabel import Relabelling, behaviour_digest, key
 
 _AGREEMENTS = 10_000
@@ -69,19 +70,22 @@ class RelabelledSteps:
 class Walker:
     """Reads results, with a cache of relabelled steps."""
 
-    def __init__(self) -> None:
-        self._relabelling = Relabelling()
+    def __init__(self, types: OpaqueTypes) -> None:
+        self.types = types
+        self._relabelling = Relabelling(types)
         self._agreements: dict[tuple[bytes, bytes], bool] = {}
 
-    def walk(self, result: Result, batch: BatchTexts) -> RelabelledSteps:
-        """The relabelled steps of one result. Raises `Malformed` for steps that violate the
-        protocol."""
+    def walk(self, result: Result, batch: BatchTexts, operations: Sequence[str]) -> RelabelledSteps:
+        """The relabelled steps of one result of these operations, which may be left out where all
+        values are of one type. Raises `Malformed` for steps that violate the protocol."""
         try:
-            return self._walk(result, batch)
+            return self._walk(result, batch, operations)
         except (IndexError, TypeError, ValueError) as error:
             raise Malformed(str(error)) from None
 
-    def _walk(self, result: Result, batch: BatchTexts) -> RelabelledSteps:
+    def _walk(
+        self, result: Result, batch: BatchTexts, operations: Sequence[str]
+    ) -> RelabelledSteps:
         texts, values = batch.texts, batch.values
         place = self._relabelling.begin()
         replies, states, digests = [], [], []
@@ -96,10 +100,11 @@ class Walker:
                 raw, shown = NOTHING, None
             else:
                 raw, shown = texts[reply], values[reply]
-            found = place.after.get((raw, texts[observation]))
+            operation = operation_at(operations, number)
+            found = place.after.get((raw, texts[observation], operation))
             if found is None:
                 pair = (texts[observation], values[observation])
-                found = self._relabelling.step(place, (raw, shown), pair)
+                found = self._relabelling.step(place, (raw, shown), pair, operation)
             reply_text, state, place, digest = found
             replies.append(reply_text)
             states.append(state)
@@ -118,6 +123,11 @@ class Walker:
             known = shows_part(batch.values[image], batch.values[observation])
             self._agreements[pair] = known
         return known
+
+
+def operation_at(operations: Sequence[str], step: int) -> str:
+    """The operation of a step; "" for the state before the first, and where none is known."""
+    return operations[step - 1] if 0 < step <= len(operations) else ""
 
 
 def _unusual(result: Result, number: int, batch: BatchTexts) -> bool:

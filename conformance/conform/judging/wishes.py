@@ -70,7 +70,7 @@ class Wishes:
         alike = {own for own in self.own.values() if own[:1] == value[:1]}
         if len(alike) == 1:
             return alike.pop()
-        highest = max(labels.numbers, default=0)
+        highest = labels.highest()
         if value[:1] == "@" and highest >= int(value[1:]):
             return f"@{int(highest) + 1}"
         return value
@@ -78,10 +78,13 @@ class Wishes:
 
 def shown_for(asked: Mapping[_Place, str], model: Labels, target: Labels) -> dict[str, str]:
     """The target's values for those that were asked: those with the label that the model's has."""
-    back = {label: raw for raw, label in target.raw_names().items()}
-    names = model.raw_names()
-    found = ((value, names.get(value)) for value in asked.values())
-    return {value: back[label] for value, label in found if label in back}
+    back = {(kind, label): raw for (kind, raw), label in target.raw_names().items()}
+    wanted = set(asked.values())
+    return {
+        value: back[kind, label]
+        for (kind, value), label in sorted(model.raw_names().items())
+        if value in wanted and (kind, label) in back
+    }
 
 
 def shown_alone(
@@ -97,4 +100,5 @@ def shown_alone(
     if len(new) != 1 or len(wished) != 1:
         return {}
     (value,) = wished
-    return {value: new[0]} if value[:1] == new[0][:1] else {}
+    (_, shown) = new[0]
+    return {value: shown} if value[:1] == shown[:1] else {}

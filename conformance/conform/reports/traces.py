@@ -9,10 +9,13 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
+from conform.judging.walk import operation_at
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.reports.values import FieldRow, call_text, flat, rows, shown
+from conform.storage.observations import labelled_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,7 @@ class _Known:
     verdict: Mapping[str, Json] = field(default_factory=dict)
     deviations: dict[int, DeviationRow] = field(default_factory=dict)
     seen: tuple[tuple[Json, Json], ...] = ()
+    raw: tuple[tuple[Json, Json], ...] = ()
 
 
 def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace]:
@@ -170,9 +174,14 @@ def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace
         known[str(row["id"])].deviations.setdefault(deviation.step, deviation)
     for held, line in run.lines(ids):
         for name, seen in _seen(line, known.keys() & set(held)).items():
-            known[name].seen = seen
+            known[name].raw = seen
     questions = run.questions(ids)
-    ordered = run.sections.ordered
+    ordered, opaque = run.sections.ordered, labelled_by(run.about)
+    for name, found in known.items():
+        asked = questions.get(name)
+        called = [call.operation for call in asked[0].operations] if asked else []
+        if asked or not opaque.differ:  # without the question the types of replies are not known
+            found.seen = _relabelled(found.raw, opaque, called)
     return {
         name: _trace(name, found, questions.get(name), ordered)
         for name, found in known.items()
@@ -200,7 +209,7 @@ def _deviation(row: Mapping[str, Json]) -> DeviationRow:
 
 
 def _seen(line: str, wanted: Collection[str]) -> dict[str, tuple[tuple[Json, Json], ...]]:
-    """Replies and observations of some vectors from one line of output, with elements renamed.
+    """Replies and observations of some vectors from one line of output, as they were received.
     Vectors that the judge could not read are left out."""
     try:
         message = mapping(orjson.loads(line))
@@ -215,21 +224,39 @@ def _seen(line: str, wanted: Collection[str]) -> dict[str, tuple[tuple[Json, Jso
         if name not in wanted:
             continue
         try:
-            found[name] = _renamed(result.get("steps"), values)
+            found[name] = _raw_steps(result.get("steps"), values)
         except (ValueError, IndexError, TypeError):
             continue
     return found
 
 
-def _renamed(steps: Json, values: Sequence[Json]) -> tuple[tuple[Json, Json], ...]:
-    labels, seen = Labels(), list[tuple[Json, Json]]()
+def _raw_steps(steps: Json, values: Sequence[Json]) -> tuple[tuple[Json, Json], ...]:
+    seen = list[tuple[Json, Json]]()
     for step in steps if isinstance(steps, list) else []:
         reply, observation = _indices(step)
         raw = values[reply] if reply >= 0 else None
         if observation < 0:
             seen.append((raw, None))
             break
-        renamed, state, labels = labels.step(raw, values[observation])
+        seen.append((raw, values[observation]))
+    return tuple(seen)
+
+
+def _relabelled(
+    steps: Sequence[tuple[Json, Json]], opaque: OpaqueTypes, operations: Sequence[str]
+) -> tuple[tuple[Json, Json], ...]:
+    """Steps with labels; nothing if a value is not one that can have a label."""
+    labels, seen = Labels(opaque), list[tuple[Json, Json]]()
+    for number, (reply, observation) in enumerate(steps):
+        if observation is None:
+            seen.append((reply, None))
+            break
+        try:
+            renamed, state, labels = labels.step(
+                reply, observation, operation_at(operations, number)
+            )
+        except ValueError:
+            return ()
         seen.append((renamed, state))
     return tuple(seen)
 

@@ -141,7 +141,7 @@ def derived(context: RunContext, drawn: Sequence[VectorItem], where: str) -> lis
     if not (context.reference and context.model and drawn):
         return []
     charter = model.load(context.model)
-    wrong = [(item, told) for item in drawn if (told := difference(item, charter))]
+    wrong = [(item, told) for item in drawn if (told := difference(item, charter, context.opaque))]
     item, told = wrong[0] if wrong else (drawn[0], "")
     got = f"{len(wrong)} of {len(drawn)} other answers" if wrong else _SAME
     return [Canary("derived", where, item.id, _SAME, got, not wrong, told)]
@@ -230,6 +230,7 @@ def _kinds(start: AdapterStart, items: Sequence[VectorItem], context: RunContext
     try:
         variables = context.variables or None
         session = Session(connection, None, start.deadlines, secrets.token_hex(4), variables)
+        session.judge.label_by(context.opaque)
         kinds = {
             assessment.verdict.id: assessment.verdict.kind
             for judgement in session.run(items)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from conform.console.errors import BadRun
 from conform.judging.differ import paths
 from conform.judging.relabel import key
 from conform.judging.walk import shows_part
-from conform.storage.observations import observations, renamed_steps
+from conform.storage.observations import labelled_by, observations, renamed_steps
 from conform.storage.store import RunFolder
 
 _EXAMINED = 2_000
@@ -75,6 +77,13 @@ class _Verdict:
 def compare(left: str, right: str) -> Comparison:
     """Compare two runs by the questions that are in both. Raises `BadRun`."""
     runs = (_opened(left), _opened(right))
+    types = [labelled_by(run.read_json("run.json")) for run in runs]
+    if types[0].differ != types[1].differ:
+        old = (left, right)[types[0].differ]
+        raise BadRun(
+            f"an earlier version judged {old}, and compared opaque values of different types; run"
+            " it again, or judge it again with `conform rejudge`"
+        )
     first, second = _verdicts(runs[0]), _verdicts(runs[1])
     shared = first.keys() & second.keys()
     if not shared:
@@ -86,11 +95,11 @@ def compare(left: str, right: str) -> Comparison:
     )
     kinds = Counter((first[name].kind, second[name].kind) for name in differing)
     examined = differing[:_EXAMINED]
-    seen = (
-        _steps(runs[0], {name: first[name].bucket for name in examined}),
-        _steps(runs[1], {name: second[name].bucket for name in examined}),
-    )
     operations = _operations(runs[0], examined) or _operations(runs[1], examined)
+    seen = (
+        _steps(runs[0], {name: first[name].bucket for name in examined}, types[0], operations),
+        _steps(runs[1], {name: second[name].bucket for name in examined}, types[1], operations),
+    )
     found = tuple(
         difference(
             name,
@@ -119,7 +128,12 @@ def _verdicts(folder: RunFolder) -> dict[str, _Verdict]:
 Steps = list[tuple[Json, Json, bool]]
 
 
-def _steps(folder: RunFolder, wanted: dict[str, int]) -> dict[str, Steps]:
+def _steps(
+    folder: RunFolder,
+    wanted: Mapping[str, int],
+    opaque: OpaqueTypes,
+    operations: Mapping[str, list[str]],
+) -> dict[str, Steps]:
     """The relabelled steps of the wanted questions, which come with their buckets: reply,
     observation, and whether the image agrees with it."""
     found: dict[str, Steps] = {}
@@ -127,12 +141,11 @@ def _steps(folder: RunFolder, wanted: dict[str, int]) -> dict[str, Steps]:
         for observed in observations(folder, bucket):
             for result in observed.results.results:
                 if result.id in wanted:
-                    values = observed.results.values
+                    values, called = observed.results.values, operations.get(result.id, [])
+                    renamed = renamed_steps(values, result, opaque, called)
                     found[result.id] = [
                         (*step, min(at, image) < 0 or shows_part(values[image], values[at]))
-                        for step, (_, at, image) in zip(
-                            renamed_steps(values, result), result.steps, strict=True
-                        )
+                        for step, (_, at, image) in zip(renamed, result.steps, strict=True)
                     ]
     return found
 

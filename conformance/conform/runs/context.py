@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.assess import VectorItem
@@ -51,3 +52,8 @@ class RunContext:
     controls: tuple[VectorItem, ...] = ()
     first: bool = False
     known: frozenset[str] = frozenset()
+
+    @property
+    def opaque(self) -> OpaqueTypes:
+        """The types by which labels count."""
+        return OpaqueTypes.of(self.types)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.suite import Manifest
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import adapter_files, prepared_digests
 from conform.adapters.stdio import StdioConnection
@@ -247,7 +249,11 @@ def stale_entries(
     unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
     if not unused:
         return ()
-    models = {entry: Siblings(model.load(entries[entry]), same_state=False) for entry in unused}
+    opaque = OpaqueTypes.of(suite.manifest.judged_types())
+    models = {
+        entry: Siblings(model.load(entries[entry]), same_state=False, opaque=opaque)
+        for entry in unused
+    }
     shows = folder.read_json("run.json")["observes"]
     assert isinstance(shows, list)
     wanted = variables(suite)
@@ -344,7 +350,13 @@ def _greet(
         "buckets": suite.buckets,
         "limit": options.limit,
         "command": list(options.command),
+        **label_types(manifest),
     }
+
+
+def label_types(manifest: Manifest) -> dict[str, Json]:
+    """The types by which the labels of a run count, if they count by type."""
+    return {"types": dict(manifest.types)} if "state" in manifest.types else {}
 
 
 def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:

@@ -25,7 +25,7 @@ from conform.runs.canaries import derived
 from conform.runs.compared import LIMIT, left_out
 from conform.runs.context import RunContext
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
-from conform.runs.execute import Finished, judged_with, scope
+from conform.runs.execute import Finished, judged_with, label_types, scope
 from conform.runs.findings import run_findings
 from conform.runs.kept import keep
 from conform.runs.select import Ranges, models_of, no_ranges, variables
@@ -77,7 +77,8 @@ def rejudge(
     }
     judged_target = target(str(before.get("found_by", before["target"])))
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
-    about |= judged_with(suite, entries)
+    about.pop("types", None)
+    about |= {**judged_with(suite, entries), **label_types(manifest)}
     about["not_compared"] = dict(judged_target.not_compared)
     new.write_json("run.json", about)
     module = manifest.models.charter

@@ -183,7 +183,10 @@ def _manifests(generated: Path) -> Iterator[tuple[Path, Manifest]]:
         try:
             yield path.parent, read_manifest(path.parent)
         except (BadVector, OSError) as error:
-            raise BadSuite(f"the manifest of a generated suite cannot be read: {error}") from None
+            raise BadSuite(
+                f"the manifest of a generated suite cannot be read: {error}; `conform generate`"
+                " writes it again"
+            ) from None
 
 
 def _refuse_unknown_names(chosen: Target) -> None:

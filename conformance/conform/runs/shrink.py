@@ -13,6 +13,7 @@ import orjson
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import is_reference
 from charter.formats.verdict import Deviation, Kind
 from conform.adapters.session import Session
@@ -110,7 +111,7 @@ class Shrinker:
         """The first deviation of the finding when the target is asked, if there is one."""
         if self.asked >= MOST:
             return None
-        item = asked_item(self.model, question)
+        item = asked_item(self.model, question, self.session.judge.opaque)
         if item is None:
             return None
         self.asked += 1
@@ -159,10 +160,12 @@ def _lowest(consts: Mapping[str, str]) -> dict[str, int]:
     return {name: int(match[1]) for name, match in found.items() if match}
 
 
-def asked_item(model: JudgeModel, question: Mapping[str, Json]) -> VectorItem | None:
+def asked_item(
+    model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes
+) -> VectorItem | None:
     """A question with the answer that the model gives it; None if it gives none."""
     try:
-        answer = answer_of(model, question)
+        answer = answer_of(model, question, opaque)
     except CannotAnswer:
         return None
     names = sorted({str(call["operation"]) for call in _operations(question)})
@@ -175,7 +178,9 @@ def asked_item(model: JudgeModel, question: Mapping[str, Json]) -> VectorItem | 
     )
 
 
-def shrunk_item(summary: Mapping[str, Json], start: str, model: JudgeModel) -> VectorItem | None:
+def shrunk_item(
+    summary: Mapping[str, Json], start: str, model: JudgeModel, opaque: OpaqueTypes
+) -> VectorItem | None:
     """The shrunk vector of a finding in summary.json whose id begins with `start`."""
     listed = summary.get("findings")
     for finding in listed if isinstance(listed, list) else ():
@@ -183,7 +188,7 @@ def shrunk_item(summary: Mapping[str, Json], start: str, model: JudgeModel) -> V
         if isinstance(shrunk, dict) and shrunk and str(shrunk["vector"]).startswith(start):
             question = shrunk["question"]
             assert isinstance(question, dict)
-            return asked_item(model, question)
+            return asked_item(model, question, opaque)
     return None
 
 

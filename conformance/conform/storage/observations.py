@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -10,7 +10,11 @@ import orjson
 from charter.formats.adapter import BadMessage, Result, Results, read_results
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import BadVector
+from charter.formats.types import read_types
 from conform.console.errors import BadRun
+from conform.judging.walk import operation_at
 from conform.storage.store import RunFolder
 
 
@@ -39,12 +43,24 @@ def observations(folder: RunFolder, bucket: int) -> Iterator[ObservationBatch]:
         yield ObservationBatch(tuple(ids), results, line.encode())
 
 
-def renamed_steps(values: list[Json], result: Result) -> list[tuple[Json, Json]]:
-    """Reply and observation of each step, relabelled."""
-    labels, steps = Labels(), []
-    for reply, observation, _ in result.steps:
+def labelled_by(about: Mapping[str, Json]) -> OpaqueTypes:
+    """The types by which the labels of a run count, from its run.json. Raises `BadRun`."""
+    types = about.get("types")
+    try:
+        return OpaqueTypes.of(read_types(types, "types") if types else None)
+    except BadVector as error:
+        raise BadRun(f"run.json is not what `conform run` writes ({error})") from None
+
+
+def renamed_steps(
+    values: list[Json], result: Result, opaque: OpaqueTypes, operations: Sequence[str]
+) -> list[tuple[Json, Json]]:
+    """Reply and observation of each step, relabelled by the types of a suite."""
+    labels, steps = Labels(opaque), []
+    for number, (reply, observation, _) in enumerate(result.steps):
         raw = values[reply] if reply >= 0 else None
         seen = values[observation] if observation >= 0 else None
-        shown_reply, shown, labels = labels.step(raw, seen)
+        operation = operation_at(operations, number)
+        shown_reply, shown, labels = labels.step(raw, seen, operation)
         steps.append((shown_reply, shown))
     return steps

@@ -116,7 +116,7 @@ class VectorJudge:
             connection, siblings(context), context.start.deadlines, secrets.token_hex(4),
             context.variables or None,
         )  # fmt: skip
-        made.judge.types = context.types
+        made.judge.know(context.types)
         return made
 
     def begin(self) -> Session:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from charter.formats.opaque import OpaqueTypes
 from conform.judging.answer import CannotAnswer, answer_of
 
 
@@ -27,11 +28,15 @@ class Coin:
 def test_traces_are_kept_apart_when_a_later_reference_tells_them_apart():
     calls = [("flip", {}), ("hide", {}), ("tell", {"face": {"ref": [1, "face"]}})]
     operations = [{"operation": name, "args": args} for name, args in calls]
-    answer = answer_of(Coin(), {"sorts": {}, "given": None, "operations": operations})
+    answer = answer_of(
+        Coin(), {"sorts": {}, "given": None, "operations": operations}, OpaqueTypes()
+    )
     told = [(node["from"], answer["replies"][node["reply"]]) for node in answer["steps"][3]]
     assert told == [([0], 1), ([1], 2)]
     assert [node["from"] for node in answer["steps"][2]] == [[0], [1]]
-    answer = answer_of(Coin(), {"sorts": {}, "given": None, "operations": operations[:2]})
+    answer = answer_of(
+        Coin(), {"sorts": {}, "given": None, "operations": operations[:2]}, OpaqueTypes()
+    )
     assert [node["from"] for node in answer["steps"][2]] == [[0, 1]]
 
 
@@ -49,4 +54,4 @@ def test_a_question_without_a_value_has_no_answer(raised, caught):
 
     question = {"sorts": {}, "given": None, "operations": [{"operation": "flip", "args": {}}]}
     with pytest.raises(caught, match="the only one of 0"):
-        answer_of(Empty(), question)
+        answer_of(Empty(), question, OpaqueTypes())

@@ -5,6 +5,7 @@ import pytest
 from tests.support.toy import charter, keeps_leader, no_epoch_check
 from tests.support.toy.vectors import killers, random_vectors, vector
 
+from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.derive import difference
 from conform.runs.canaries import DRAWN, derived, draw
@@ -16,15 +17,18 @@ CHARTER = "tests.support.toy.charter"
 
 def test_answers_of_the_model_are_its_own():
     items = [item_of(made) for made in random_vectors(60, seed=3)]
-    assert [difference(item, charter) for item in items] == [""] * 60
+    assert [difference(item, charter, OpaqueTypes()) for item in items] == [""] * 60
 
 
 def test_answers_of_another_model_differ():
-    told = [difference(item_of(made), keeps_leader) for made in random_vectors(60, seed=3)]
+    told = [
+        difference(item_of(made), keeps_leader, OpaqueTypes())
+        for made in random_vectors(60, seed=3)
+    ]
     assert any("expire/expired" in sentence for sentence in told)
     (killer,) = killers(no_epoch_check)
     told = "step 4: the suite allows write/committed, and the model allows write/stale_epoch"
-    assert difference(item_of(killer), charter) == told
+    assert difference(item_of(killer), charter, OpaqueTypes()) == told
 
 
 def changed(change):
@@ -65,14 +69,14 @@ def rename(answer):
     ],
 )
 def test_answer_that_was_changed_differs(change, sentence):
-    assert difference(changed(change), charter) == sentence
+    assert difference(changed(change), charter, OpaqueTypes()) == sentence
 
 
 def test_model_that_fails_has_no_answer():
     item = item_of(vector(("register", {"node": "n1"}), ("expire", {"node": "n1"})))
     from tests.support.toy import has_a_bug
 
-    assert "the generated model fails (KeyError" in difference(item, has_a_bug)
+    assert "the generated model fails (KeyError" in difference(item, has_a_bug, OpaqueTypes())
 
 
 def context(reference=True):

@@ -7,6 +7,7 @@ import orjson
 import pytest
 from tests.support.judging import QUICK
 
+from charter.formats.opaque import OpaqueTypes
 from conform import sdk
 from conform.adapters.direct import DirectConnection
 from conform.adapters.reference import Reference
@@ -95,7 +96,7 @@ def judged(charter, target, calls, never="@5000"):
         "sorts": {}, "given": None, "delta": "each",
         "operations": [{"operation": name, "args": args} for name, args in calls],
     }  # fmt: skip
-    item = asked_item(charter, orjson.loads(orjson.dumps(question)))
+    item = asked_item(charter, orjson.loads(orjson.dumps(question)), OpaqueTypes())
     connection = DirectConnection(lambda: adapter(target, never))
     session = Session(connection, Siblings(charter), QUICK, "test", charter.OBSERVES)
     ((assessment,),) = [judgement.assessments for judgement in session.run([item])]

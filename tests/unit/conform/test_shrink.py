@@ -9,6 +9,7 @@ from tests.support.judging import QUICK
 from tests.support.toy import charter
 from tests.support.toy.vectors import question, random_vectors, vector
 
+from charter.formats.opaque import OpaqueTypes
 from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
 from conform.judging.answer import CannotAnswer, answer_of
@@ -84,7 +85,7 @@ def test_reference_to_a_step_that_is_left_out_leads_to_the_state_before_it():
 def test_answer_of_a_model_is_that_of_the_suite():
     for made in random_vectors(20, seed=9):
         whole = made.json()
-        answer = answer_of(charter, whole["question"])
+        answer = answer_of(charter, whole["question"], OpaqueTypes())
         wanted = whole["answer"]
         assert answer["observations"] == wanted["observations"]
         assert answer["steps"] == wanted["steps"]
@@ -97,7 +98,7 @@ def test_answer_of_a_model_is_that_of_the_suite():
 )  # fmt: skip
 def test_question_that_the_model_cannot_answer_has_no_answer(call):
     with pytest.raises(CannotAnswer):
-        answer_of(charter, question(call).json())
+        answer_of(charter, question(call).json(), OpaqueTypes())
 
 
 def test_a_constant_stays_as_great_as_the_numbers_of_the_question():

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charter.formats.canonical import Json
+from charter.formats.canonical import Json, as_set
 from charter.formats.labels import Labels, legend
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.types import read_types
 
 
 def relabel(*steps: Json) -> list[Json]:
@@ -15,6 +17,31 @@ def relabel(*steps: Json) -> list[Json]:
     for step in steps:
         _, value, labels = labels.step(None, step)
         renamed.append(value)
+    return renamed
+
+
+TWO = OpaqueTypes.of(
+    read_types(
+        {
+            "replies": {"take": "Token", "join": "Life"},
+            "observes": {"token": "list Token", "life": "list Life", "seen": "set Seen",
+                         "map": "map Token -> Life", "id": "list Id", "key": "list Key"},
+            "names": {"Token": "ordered", "Life": "ordered", "Id": "opaque", "Key": "opaque",
+                      "Seen": "union held{at: Token}, lived{at: Life}"},
+            "state": {"token": "list Token", "life": "list Life", "last": "Life"},
+        },
+        "types",
+    )
+)  # fmt: skip
+"""Two opaque counters and two types of opaque values without order."""
+
+
+def by_type(*steps: tuple[str, Json, Json]) -> list[tuple[Json, Json]]:
+    """Steps as operation, reply, observation; relabelled by type."""
+    labels, renamed = Labels(TWO), []
+    for operation, reply, observation in steps:
+        shown_reply, shown, labels = labels.step(reply, observation, operation)
+        renamed.append((shown_reply, shown))
     return renamed
 
 
@@ -104,17 +131,71 @@ def test_renaming_twice_changes_nothing(history):
     assert relabel(*once) == once
 
 
+ORDER = '"#1" < "#2": the values of one counter by their order, not the numbers'
+
+
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
         ((), ""),
         (("reply 1.5", 'expected "~1"'), ""),
-        (('token = "#2"',), '"#1" < "#2": counters by their order, not their values'),
+        (('token = "#2"',), ORDER),
         (
             ('token = "#2"', 'expected "#3", got "#0.5"'),
-            '"#1" < "#2": counters by their order, not their values, "#1.5" lies between #1 and #2',
+            f'{ORDER}, "#1.5" lies between #1 and #2',
         ),
     ],
 )
 def test_legend_explains_the_labels_that_are_shown(texts: tuple[str, ...], told: str) -> None:
     assert legend(texts) == told
+
+
+def test_each_type_has_its_own_labels():
+    assert by_type(
+        ("", None, {"token": ["@100"], "life": ["@7"]}),
+        ("take", "@110", {"token": ["@100", "@110"], "life": ["@7"]}),
+        ("join", "@8", {"token": ["@110"], "life": ["@7", "@8"]}),
+        ("join", "@100", {"token": ["@100"], "life": ["@100"]}),
+    ) == [
+        (None, {"token": ["#1"], "life": ["#1"]}),
+        ("#2", {"token": ["#1", "#2"], "life": ["#1"]}),
+        ("#2", {"token": ["#2"], "life": ["#1", "#2"]}),
+        ("#3", {"token": ["#1"], "life": ["#3"]}),
+    ]
+
+
+def test_types_without_order_have_their_own_labels_too():
+    assert by_type(("", None, {"id": ["~a"], "key": ["~b", "~a"]})) == [
+        (None, {"id": ["~1"], "key": ["~1", "~2"]})
+    ]
+
+
+@given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))
+def test_set_of_two_types_is_sorted_without_comparing_them(token, life, more, other):
+    def seen(token: int, life: int) -> Json:
+        items = [{"case": "held", "at": f"@{token}"}, {"case": "lived", "at": f"@{life}"}]
+        return {"seen": as_set(items), "map": [[f"@{token}", f"@{life}"]]}
+
+    assert by_type(("", None, seen(token, life))) == by_type(("", None, seen(more, other)))
+
+
+@given(histories, histories, st.integers(1, 50), st.integers(-1000, 1000))
+def test_labels_of_one_type_do_not_depend_on_another(tokens, lives, factor, offset):
+    def steps(lives: list[list[int]]) -> list[tuple[str, Json, Json]]:
+        pairs = zip(as_json(tokens), as_json(lives), strict=False)
+        return [("take", token[0] if token else None, {"token": token, "life": life})
+                for token, life in pairs]  # fmt: skip
+
+    moved = [[number * factor + offset for number in step] for step in lives]
+    renamed = by_type(*steps(lives))
+    assert renamed == by_type(*steps(moved))
+    assert [shown["token"] for _, shown in renamed] == relabel(*as_json(tokens))[: len(renamed)]
+    assert [shown["life"] for _, shown in renamed] == relabel(*as_json(lives))[: len(renamed)]
+
+
+def test_value_where_none_is_expected_is_of_no_type():
+    assert by_type(("take", "@5", {"token": ["@5"], "other": "@7"})) == [
+        ("#1", {"token": ["#1"], "other": "#1"})
+    ]
+    with pytest.raises(ValueError, match="'@x'"):
+        by_type(("take", "@x", {}))

@@ -8,7 +8,7 @@ from charter import api
 from charter.formats.adapter import read_results
 from charter.formats.canonical import Json
 from charter.formats.suite import LINES, read_lines, read_manifest
-from charter.suites.judged_types import judged_types
+from charter.semantics.judged_types import judged_types
 from conform import sdk
 from conform.adapters.reference import Reference
 from conform.judging import model

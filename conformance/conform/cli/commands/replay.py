@@ -10,6 +10,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.verdict import Kind, Severity
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import one_line, out, out_json
@@ -68,10 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorItem, str]:
     """The vector with this id, and its title: a shrunk one of the run, or one of the suite."""
-    folder, module = RunFolder(str(Path(arguments.run).resolve())), resolved.suite.manifest.models
+    folder, manifest = RunFolder(str(Path(arguments.run).resolve())), resolved.suite.manifest
+    module, opaque = manifest.models, OpaqueTypes.of(manifest.judged_types())
     if arguments.run and module.charter and folder.has("summary.json"):
         summary = folder.read_json("summary.json")
-        item = shrunk_item(summary, arguments.id, load(module.charter))
+        item = shrunk_item(summary, arguments.id, load(module.charter), opaque)
         if item is not None:
             return item, "shrunk"
     vector = resolved.suite.find(arguments.id)

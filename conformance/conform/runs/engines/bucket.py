@@ -84,7 +84,7 @@ def started(context: RunContext) -> Session:
     nonce = f"{context.run}-{time.time_ns():x}"
     variables = context.variables or None
     session = Session(connection, siblings(context), context.start.deadlines, nonce, variables)
-    session.judge.types = context.types
+    session.judge.know(context.types)
     return session
 
 
@@ -100,7 +100,10 @@ def siblings(context: RunContext) -> Siblings | None:
         return None
     entries = {entry: model.load(module) for entry, module in context.entries.items()}
     same = context.reference
-    return Siblings(model.load(context.model), entries, same_state=same, same_operations=same)
+    return Siblings(
+        model.load(context.model), entries, same_state=same, same_operations=same,
+        opaque=context.opaque,
+    )  # fmt: skip
 
 
 def with_overlay(context: RunContext) -> Siblings | None:
@@ -113,7 +116,7 @@ def with_overlay(context: RunContext) -> Siblings | None:
         (module,) = context.entries.values()
     if not module or not context.model:
         return None
-    return Siblings(model.load(module), same_state=False)
+    return Siblings(model.load(module), same_state=False, opaque=context.opaque)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import Manifest
 from charter.formats.verdict import STDERR, Kind
 from conform.adapters.base import AdapterStart
@@ -59,20 +60,21 @@ def replay(
     start: AdapterStart, item: VectorItem, manifest: Manifest, entries: Mapping[str, str]
 ) -> Replayed:
     """Send one vector to the target and judge it. Raises `CannotStart`."""
-    siblings = None
+    siblings, types = None, manifest.judged_types()
     if manifest.models.charter:
         known = {entry: model.load(module) for entry, module in entries.items()}
         same = model.is_of(manifest.models.charter, manifest.spec_digest)
         siblings = Siblings(
-            model.load(manifest.models.charter), known, same_state=same, same_operations=same
-        )
+            model.load(manifest.models.charter), known, same_state=same, same_operations=same,
+            opaque=OpaqueTypes.of(types),
+        )  # fmt: skip
     first = orjson.loads(item.answer)["observations"][0]
     variables = tuple(first) if isinstance(first, dict) else None
     connection = StdioConnection(start)
     try:
         nonce = secrets.token_hex(4)
         session = Session(connection, siblings, start.deadlines, nonce, variables)
-        session.judge.types = manifest.judged_types()
+        session.judge.know(types)
         judgement = next(iter(list(session.run([item], 1))))
         said = connection.said
     finally:
@@ -80,22 +82,25 @@ def replay(
     assessment = judgement.assessments[0]
     if assessment.verdict.kind is not Kind.ADAPTER_ERROR or STDERR in assessment.verdict.detail:
         said = ()
-    steps = _steps(item, assessment, judgement.line) if judgement.line else ()
+    opaque = OpaqueTypes.of(types)
+    steps = _steps(item, assessment, judgement.line, opaque) if judgement.line else ()
     return Replayed(assessment, steps, judgement.line.decode("utf-8", "replace"), said)
 
 
-def _steps(item: VectorItem, assessment: Assessment, line: bytes) -> tuple[Shown, ...]:
+def _steps(
+    item: VectorItem, assessment: Assessment, line: bytes, opaque: OpaqueTypes
+) -> tuple[Shown, ...]:
     message = orjson.loads(line)
     values: list[Json] = message["values"]
     operations = orjson.loads(item.question)["operations"]
     verdict = assessment.verdict
     deviations = {deviation.step: deviation.json() for deviation in verdict.deviations}
-    labels, shown = Labels(), []
+    labels, shown = Labels(opaque), []
     for number, (reply, observation, _) in enumerate(message["results"][0]["steps"]):
         raw = values[reply] if reply >= 0 else None
         seen = values[observation] if observation >= 0 else None
-        reply_shown, seen, labels = labels.step(raw, seen)
         call: dict[str, Json] = operations[number - 1] if number else {"operation": "", "args": {}}
+        reply_shown, seen, labels = labels.step(raw, seen, str(call["operation"]))
         shown.append(
             Shown(
                 number,

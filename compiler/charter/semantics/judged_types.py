@@ -8,14 +8,16 @@ from typing import assert_never
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.expressions import E_co
 from charter.formats.canonical import Json
 
 Paths = frozenset[tuple[str, ...]]
 """The fields of a value that are shown; an empty path means everything."""
 
 
-def judged_types(component: n.Component) -> dict[str, Json]:
-    """The field `types` of the manifest."""
+def judged_types(component: n.Component[E_co]) -> dict[str, Json]:
+    """The field `types` of the manifest. It has the types of all variables, and of what the model
+    knows of them besides what it shows, only if values of several types could be confused."""
     replies = {operation.name: operation.result for operation in component.operations}
     observes: dict[str, Json] = {}
     mentioned = [*replies.values()]
@@ -25,11 +27,21 @@ def judged_types(component: n.Component) -> dict[str, Json]:
             text, whole = _projected(variable.type, frozenset(seen))
             observes[variable.name] = text
             mentioned += whole
+    state = {v.name: v.type for v in component.state if v.kind != "ghost"}
+    several = _several([*replies.values(), *state.values()])
     return {
         "replies": {name: _text(kind) for name, kind in replies.items()},
         "observes": observes,
-        "names": dict(_named(mentioned)),
+        "names": dict(_named([*mentioned, *state.values()] if several else mentioned)),
+        **({"state": {name: _text(kind) for name, kind in state.items()}} if several else {}),
     }
+
+
+def _several(kinds: list[t.Type]) -> bool:
+    """Whether types have several opaque counters inside, or several types of opaque values."""
+    found = {part for kind in kinds for part in t.inside(kind)}
+    opaque = [part.ordered for part in found if isinstance(part, t.Counter) and part.opaque]
+    return max(opaque.count(True), opaque.count(False)) > 1
 
 
 def _named(kinds: list[t.Type]) -> Iterator[tuple[str, str]]:
