@@ -235,7 +235,7 @@ def test_runs_compare_by_order_within_each_counter(conform, project):
         assert ran(conform, project, name, COUNT, ticket)[0] == 0
     runs = [project / "build" / name for name in ("hundreds", "tens")]
     code, out, _ = conform("compare", *runs)
-    assert code == 0, out + err
+    assert code == 0, out
     about = json.loads((runs[0] / "run.json").read_text())
     assert about["types"]["state"]["last_life"] == "Life"
 
