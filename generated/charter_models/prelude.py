@@ -5,6 +5,7 @@ reading JSON. Standard library only; copy this file beside a model and it runs."
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
@@ -20,6 +21,8 @@ Opaque = TypeVar("Opaque", bound=str)
 
 Json = None | bool | int | str | Sequence["Json"] | Mapping[str, "Json"]
 """JSON as the judge speaks it: opaque values are "@17" (ordered) or "~any text"."""
+
+_OPAQUE_NUMBER = re.compile(r'"@(-?\d+)"')
 
 Sorts = Mapping[str, Iterable[str]]
 """The elements of each sort."""
@@ -271,8 +274,12 @@ def text(value: Json) -> str:
 
 
 def by_text(values: Iterable[Json]) -> list[Json]:
-    """Values in the order of their canonical text."""
-    return sorted(values, key=text)
+    """Values in the order of their canonical text, in which opaque numbers count as numbers."""
+    return sorted(values, key=lambda value: _OPAQUE_NUMBER.sub(_padded, text(value)))
+
+
+def _padded(found: re.Match[str]) -> str:
+    return f'"@{int(found[1]) + 10**20:021d}"'
 
 
 def never_issued_in(kinds: Mapping[tuple[str, Path], Json], operation: str, path: Path) -> Json:

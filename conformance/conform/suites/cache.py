@@ -189,7 +189,10 @@ def stored_in(folder: Path, buckets: int) -> Suite:
         manifest = read_manifest(folder)
         counts = [pa.parquet.read_metadata(_path(folder, n)).num_rows for n in range(buckets)]
     except (BadVector, OSError, pa.ArrowInvalid) as error:
-        raise BadSuite(f"{folder} cannot be read ({error})") from None
+        raise BadSuite(
+            f"{folder} cannot be read ({error}); run again, or `conform rejudge` with a suite of"
+            " today"
+        ) from None
     digests = [_digest_of(_path(folder, number)) for number in range(buckets)]
     return Suite(folder, manifest, tuple(map(Bucket, counts, digests)))
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from charter.formats import canonical
 from charter.formats.labels import Labels
+from charter_models import prelude
 
 scalars = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(max_size=6)
 values = st.recursive(
@@ -39,6 +40,13 @@ def test_order_of_a_set_survives_renaming(numbers):
     items = canonical.as_set([{"epoch": f"@{number}"} for number in numbers])
     _, renamed, _ = Labels().step(None, items)
     assert renamed == [{"epoch": f"#{i}"} for i in range(1, len(numbers) + 1)]
+
+
+@given(st.sets(st.integers(-(10**6), 10**6), max_size=6))
+def test_generated_models_sort_a_set_alike(numbers):
+    """A run is followed with a model after a deviation, in the implementation's own numbers."""
+    items = [{"epoch": f"@{number}", "from": "b1"} for number in numbers]
+    assert prelude.by_text(items) == canonical.as_set(items)
 
 
 def test_digest_when_keys_are_in_another_order():
