@@ -40,7 +40,7 @@ class DeclaredType:
 class JudgedTypes:
     """The types of a component's replies, by operation, and of its variables that observations
     show. `named` are the types that others mention by name. `state` are the types of all variables,
-    whole, if there are several types of opaque counters, or of opaque values without order."""
+    whole, if labels depend on where a value is (docs/formats/vector.md)."""
 
     replies: Mapping[str, DeclaredType]
     observes: Mapping[str, DeclaredType]
@@ -250,14 +250,35 @@ def read_types(value: Json, where: str) -> JudgedTypes:
     state = _read(value["state"], f"{where}.state") if "state" in value else {}
     for shape in (*named.values(), *replies.values(), *observes.values(), *state.values()):
         _check_names(shape, named, where)
+    _check_finite(named, where)
+    types = JudgedTypes(replies, observes, named, state)
     if "state" not in value:
-        _check_labels(named, where)
-    return JudgedTypes(replies, observes, named, state)
+        _check_labels(types, where)
+    return types
 
 
-def _check_labels(named: Mapping[str, DeclaredType], where: str) -> None:
-    """Raises `BadVector` for a suite whose labels count over several types, which compares values
-    that have nothing to do with each other."""
+def _check_finite(named: Mapping[str, DeclaredType], where: str) -> None:
+    """Raises `BadVector` for a type that contains itself."""
+    inside = {name: set(_mentioned(shape)) for name, shape in named.items()}
+    while inside:
+        ended = {name for name, rest in inside.items() if not rest}
+        if not ended:
+            raise BadVector(f"{where}: the type {min(inside)} contains itself")
+        inside = {name: rest - ended for name, rest in inside.items() if name not in ended}
+
+
+def _mentioned(shape: DeclaredType) -> Iterator[str]:
+    if shape.kind == "name":
+        yield shape.names[0]
+    for _, part in shape.parts:
+        yield from _mentioned(part)
+
+
+def _check_labels(types: JudgedTypes, where: str) -> None:
+    """Raises `BadVector` for a suite of an earlier version whose labels count over several types,
+    which compares values that have nothing to do with each other, or depend on the order of texts
+    that an implementation chooses."""
+    named = types.named
     for kind in ("ordered", "opaque"):
         alike = [name for name, shape in named.items() if shape.kind == kind]
         if len(alike) > 1:
@@ -265,6 +286,27 @@ def _check_labels(named: Mapping[str, DeclaredType], where: str) -> None:
                 f"{where}: an earlier version made this suite; its answers compare values of"
                 f" {', '.join(alike[:-1])} with values of {alike[-1]}, which is wrong"
             )
+    for shape in (*named.values(), *types.replies.values(), *types.observes.values()):
+        if _has_unsorted(shape, named):
+            raise BadVector(
+                f"{where}: an earlier version made this suite; its answers compare the order of"
+                " opaque values in a set, which have none"
+            )
+
+
+def _has_unsorted(shape: DeclaredType, named: Mapping[str, DeclaredType]) -> bool:
+    """Whether a set, or the keys of a map, hold opaque values without order. Types that are
+    mentioned by name are not entered here."""
+    keys = {"set": shape.parts, "map": shape.parts[:1]}.get(shape.kind, ())
+    return any(_has_opaque(key, named) for _, key in keys) or any(
+        _has_unsorted(part, named) for _, part in shape.parts
+    )
+
+
+def _has_opaque(shape: DeclaredType, named: Mapping[str, DeclaredType]) -> bool:
+    if shape.kind == "name":
+        return _has_opaque(named[shape.names[0]], named)
+    return shape.kind == "opaque" or any(_has_opaque(part, named) for _, part in shape.parts)
 
 
 def _read(value: Json, where: str) -> dict[str, DeclaredType]:

@@ -28,13 +28,25 @@ def judged_types(component: n.Component[E_co]) -> dict[str, Json]:
             observes[variable.name] = text
             mentioned += whole
     state = {v.name: v.type for v in component.state if v.kind != "ghost"}
-    several = _several([*replies.values(), *state.values()])
+    kinds = [*replies.values(), *state.values()]
+    several = _several(kinds) or any(map(_has_unsorted, kinds))
     return {
         "replies": {name: _text(kind) for name, kind in replies.items()},
         "observes": observes,
         "names": dict(_named([*mentioned, *state.values()] if several else mentioned)),
         **({"state": {name: _text(kind) for name, kind in state.items()}} if several else {}),
     }
+
+
+def _has_unsorted(kind: t.Type) -> bool:
+    """Whether a set, or the keys of a map, hold opaque values whose texts decide on the order."""
+    held = [part.inner if isinstance(part, t.Set) else part.key
+            for part in t.inside(kind) if isinstance(part, t.Set | t.Map)]  # fmt: skip
+    return any(
+        isinstance(part, t.Counter) and part.opaque and not part.ordered
+        for each in held
+        for part in t.inside(each)
+    )
 
 
 def _several(kinds: list[t.Type]) -> bool:

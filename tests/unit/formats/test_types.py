@@ -83,3 +83,22 @@ def test_text_that_is_no_type_is_refused(text):
         read_types({**TYPES, "observes": {"x": text}}, "types")
     with pytest.raises(BadVector, match="not an object"):
         read_types({}, "types")
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"A": "{b: B}", "B": "option A"}, "contains itself"),
+        ({"A": "A"}, "contains itself"),
+        ({"T": "ordered", "L": "ordered"}, "compare values of T with values of L"),
+        ({"T": "opaque", "L": "opaque", "M": "opaque"}, "values of T, L with values of M"),
+        ({"T": "opaque", "R": "{id: T}", "S": "list set R"}, "the order of opaque values in a set"),
+        ({"T": "opaque", "S": "map T -> int"}, "the order of opaque values in a set"),
+    ],
+)
+def test_types_whose_labels_would_be_wrong_or_endless_are_refused(names, said):
+    types = {"replies": {}, "observes": {}, "names": names}
+    with pytest.raises(BadVector, match=said):
+        read_types(types, "types")
+    if "itself" not in said:
+        assert read_types({**types, "state": {"x": "int"}}, "types").state

@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import orjson
+import pytest
 
 from charter import api
 from charter.formats.adapter import read_results
-from charter.formats.canonical import Json
+from charter.formats.canonical import Json, as_set
+from charter.formats.labels import Labels
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import LINES, read_lines, read_manifest
+from charter.formats.types import read_types
 from charter.semantics.judged_types import judged_types
 from conform import sdk
 from conform.adapters.reference import Reference
@@ -56,6 +60,44 @@ def test_types_are_of_replies_and_of_what_observations_show(tmp_path: Path) -> N
             "Reply": "union granted{token: Token}, refused{error: Error}",
         },
     }  # fmt: skip
+
+
+SHELF = """protocol shelf
+opaque Id
+component shelf {
+  state held: set Id = {}
+  state last: Id = 0
+  operation put() -> Id {
+    branch put {
+      held' = held | {bump(last)}
+      last' = bump(last)
+      reply bump(last)
+    }
+  }
+  observe all { held }
+}
+witness one of shelf: size(held) == 1
+instance tiny of shelf {}
+"""
+
+
+@pytest.mark.parametrize("texts", [("~a", "~b", "~c"), ("~c", "~a", "~b"), ("~b", "~c", "~a")])
+def test_set_of_values_without_order_is_sorted_by_labels(tmp_path: Path, texts) -> None:
+    """An implementation chooses the texts, which say nothing about what came first."""
+    path = tmp_path / "shelf.charter"
+    path.write_text(SHELF, encoding="utf-8")
+    (component,) = api.load(path).components
+    labels = Labels(OpaqueTypes.of(read_types(judged_types(component), "types")))
+    shown = []
+    for count in range(1, 4):
+        observed: Json = {"held": as_set(texts[:count])}
+        reply, seen, labels = labels.step(texts[count - 1], observed, "put")
+        shown.append((reply, seen))
+    assert shown == [
+        ("~1", {"held": ["~1"]}),
+        ("~2", {"held": ["~1", "~2"]}),
+        ("~3", {"held": ["~1", "~2", "~3"]}),
+    ]
 
 
 def test_nothing_that_the_model_shows_is_of_another_type() -> None:
