@@ -35,6 +35,11 @@ class Bounds:
     named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     consts: dict[str, int] = field(default_factory=dict)
     starts: dict[str, ir.Expr] = field(default_factory=dict)
+    within: dict[int, tuple[Origin | None, TypeScope, dict[str, ir.Expr]]] = field(
+        default_factory=dict
+    )
+    """By the identity of an origin: the origin itself, the scope of its lines, the values of its
+    parameters."""
 
     @staticmethod
     def of(scope: TypeScope, machine: MachineScope, lines: Iterable[Stated]) -> Bounds:
@@ -100,7 +105,7 @@ class Bounds:
 
     def _const(self, name: str, value: sx.Expr, origin: Origin | None) -> None:
         kind = self.scope.globals.consts[name]
-        scope, values = inside(self.with_elements(), origin)
+        scope, values = self._within(origin)
         core = substitute(scope.check(value, kind), values)
         span = value.span if origin is None else origin.like.name.span
         if isinstance(core, ir.Literal) and isinstance(core.value, int):
@@ -127,8 +132,15 @@ class Bounds:
             hint = suggest(node.name.text, known)
             self.scope.error("name/unknown", message, node.name.span, hint=hint)
             return
-        scope, values = inside(self.with_elements(), origin)
+        scope, values = self._within(origin)
         self.starts[node.name.text] = substitute(scope.check(node.value, kind), values)
+
+    def _within(self, origin: Origin | None) -> tuple[TypeScope, dict[str, ir.Expr]]:
+        """The scope of lines from `origin`, made once: the elements of all sorts are known when the
+        first is read, and a set-up has many lines."""
+        if id(origin) not in self.within:
+            self.within[id(origin)] = (origin, *inside(self.with_elements(), origin))
+        return self.within[id(origin)][1:]
 
     def sorts(self) -> dict[str, tuple[str, ...]]:
         """The element names of every sort that has a bound."""
