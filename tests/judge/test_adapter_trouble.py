@@ -42,6 +42,19 @@ def test_value_of_another_type_is_an_error_of_the_adapter_when_types_are_known(r
     assert trouble["detail"] == told
 
 
+@pytest.mark.parametrize("mode", ["lacking", "lacking_and_partial"])
+def test_variable_that_hello_claims_is_named_when_an_observation_lacks_it(ran, mode):
+    code, out, _ = ran(mode, "--limit", "20", "--json")
+    summary = json.loads(out)["summary"]
+    assert code == 3
+    assert summary["verdicts"]["diverges"] == summary["deviations"] == 0
+    (trouble,) = summary["adapter_trouble"]
+    assert trouble["kind"] == "adapter_error"
+    assert trouble["detail"] == (
+        "step 0: the observation lacks version, which the adapter's hello names in observes"
+    )
+
+
 def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
     code, out, _ = ran("crash", "--limit", "12")
     assert code == 1  # the overlay's entry is not seen, which is a finding of its own

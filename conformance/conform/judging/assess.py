@@ -13,7 +13,14 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
-from conform.judging.claims import EXCEPTION, lacks_image, mistyped, refuted, resolves
+from conform.judging.claims import (
+    EXCEPTION,
+    lacks_image,
+    lacks_variable,
+    mistyped,
+    refuted,
+    resolves,
+)
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
@@ -101,6 +108,7 @@ def _compared(
         return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
     wrong = mistyped(judge.types, question, result, batch) if judge.types else ""
+    wrong = wrong or lacks_variable(result, batch, judge.observes or _variables(answer))
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
     found = _Case(question, answer, result, batch, judge).findings(track, walk, siblings)
@@ -115,6 +123,12 @@ def _compared(
     )
     before = _transitions(walk, verdict.branches[: len(track.fronts)])
     return Assessment(verdict, before + tuple(found.transitions), walk.behaviour)
+
+
+def _variables(answer: AnswerJson) -> Collection[str]:
+    """The variables of the charter that observations show."""
+    first = answer["observations"][0]
+    return first.keys() if isinstance(first, dict) else ()
 
 
 def _lie(item: VectorItem, result: Result, batch: BatchTexts) -> str:

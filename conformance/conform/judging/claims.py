@@ -78,6 +78,19 @@ def mistyped(
     return ""
 
 
+def lacks_variable(result: Result, batch: BatchTexts, claimed: Collection[str]) -> str:
+    """The first variable in `claimed` that an observation of the result lacks, told; or ""."""
+    for number, (_, observation, _) in enumerate(result.steps):
+        seen = batch.at(observation)
+        lacking = [name for name in claimed if isinstance(seen, dict) and name not in seen]
+        if lacking:
+            return (
+                f"step {number}: the observation lacks {', '.join(lacking)}, which the adapter's"
+                " hello names in observes"
+            )
+    return ""
+
+
 def lacks_image(question: bytes, result: Result, batch: BatchTexts) -> bool:
     """Whether an image is missing after a step for which the question requires one. After a fault
     of an operation or of an image none is required."""

@@ -201,6 +201,21 @@ class Partial(Fake):
         return {name: value for name, value in super().observe().items() if name in self.shown}
 
 
+class Lacking(Fake):
+    """Claims the version in hello, and does not show it."""
+
+    def observe(self):
+        return {name: value for name, value in super().observe().items() if name != "version"}
+
+
+class LackingAndPartial(Lacking):
+    """Does not claim the registrations, either."""
+
+    def __init__(self):
+        super().__init__()
+        self.about = replace(self.about, observes=("leader", "version"), capabilities=())
+
+
 class Unversioned(Partial):
     """Does not show the version, which an election changes without saying so."""
 
@@ -374,7 +389,8 @@ KINDS = {
     "mistyped": Mistyped, "misnamed": Misnamed, "wrong_error": WrongError,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
-    "unversioned": Unversioned, "leaks": Leaks,
+    "unversioned": Unversioned, "leaks": Leaks, "lacking": Lacking,
+    "lacking_and_partial": LackingAndPartial,
 }  # fmt: skip
 
 

@@ -89,8 +89,9 @@ def test_any_change_of_what_was_seen_is_noticed(seed, how):
     rng = random.Random(seed)
     one = rng.choice(VECTORS)
     item, results = answered(one)
-    values = [*results.values, {"never": "seen"}]
     result = results.results[0]
+    whole = results.values[result.steps[0][1]]
+    values = [*results.values, {**whole, "version": 10_000}]
     steps = [list(step) for step in result.steps]
     at = rng.randrange(1, len(steps))
     if how == "drop":
