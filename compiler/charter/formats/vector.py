@@ -24,7 +24,8 @@ FORMAT = 1
 MAX_NODES = 64
 """Nodes of one step of an answer; a generator refuses a vector that needs more."""
 
-SOURCES = ("scenario", "finding", "witness", "exploration", "solver", "mutant", "random")
+SOLVER = "solver"
+SOURCES = ("scenario", "finding", "witness", "exploration", SOLVER, "mutant", "random")
 
 Delta = Literal["each"] | tuple[int, ...]
 

@@ -12,7 +12,7 @@ from conform.console.errors import CannotWrite
 from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
-from conform.runs.findings import shrunk_lines
+from conform.runs.findings import CHOSEN_START, shrunk_lines
 from conform.runs.trouble import place_told
 
 
@@ -98,6 +98,7 @@ def _finding(suite: Xml.Element, run: ReportedRun, finding: Mapping[str, Json]) 
         f"{kind}: {sentence}",
         f"{plural(vectors, 'vector')}; step {example['step']} of {example['vector']}:",
         *(shrunk_lines(shrunk) if shrunk else texts(finding["shown"])),
+        *((CHOSEN_START,) if not shrunk and finding.get("chosen") else ()),
         _replay(run, example),
     ]
     Xml.SubElement(case, "failure", type=kind, message=sentence).text = "\n".join(lines)

@@ -46,7 +46,7 @@ from conform.runs.select import (
     variables,
 )
 from conform.runs.selection import ALL, SuitePart, Wanted, failed_before, part_of, record_failed
-from conform.runs.shrink import with_shrunk
+from conform.runs.shrink import with_chosen, with_shrunk
 from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -201,6 +201,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     left = left_out(folder, replace(intended, wish=wish, stopped=stopped))
     record_failed(prepared.target, folder, options.baseline.known)
     findings, baseline = _with_baseline(folder, options, left)
+    findings = with_chosen(findings, suite)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)
     inputs = summary.ConclusionInputs(

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
+from charter.formats.vector import SOLVER
 from charter.formats.verdict import Kind, Severity
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
 from conform.judging.relabel import key
@@ -32,7 +33,8 @@ class RunFinding:
     `id` is the same in every run: `f-` and ten digits of the cause, or the name of the entry. The
     example is step `step` of `vector`, the earliest that shows it; `shown` has what was expected
     there and what was observed, side by side; `shrunk` is a smaller vector (conform.runs.shrink).
-    `known` is the reason in the run's baseline ("": it has none there).
+    `known` is the reason in the run's baseline ("": it has none there). `chosen`: the solver chose
+    the given state of `vector`.
     """
 
     id: str
@@ -47,6 +49,7 @@ class RunFinding:
     known: str = ""
     shown: tuple[str, ...] = ()
     shrunk: Mapping[str, Json] = field(default_factory=dict)
+    chosen: bool = False
 
     @property
     def new(self) -> bool:
@@ -67,6 +70,7 @@ class RunFinding:
             "known": self.known,
             "shown": list(self.shown),
             "shrunk": dict(self.shrunk),
+            "chosen": self.chosen,
         }
 
 
@@ -258,6 +262,13 @@ CHOSEN = (
     " property or a narrower type rules it out)"
 )
 """What is said of a given state that may be impossible."""
+CHOSEN_START = f"it starts in a given state {CHOSEN}"
+"""The same of a vector whose given state is not shown with it."""
+
+
+def is_chosen(question: Mapping[str, Json], why: Mapping[str, Json]) -> bool:
+    """Whether the solver chose the given state of a vector."""
+    return question["given"] is not None and why["source"] == SOLVER
 
 
 def shrunk_lines(shrunk: Mapping[str, Json]) -> tuple[str, ...]:

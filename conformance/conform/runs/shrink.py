@@ -15,6 +15,7 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import is_reference
+from charter.formats.vector import SOLVER
 from charter.formats.verdict import Deviation, Kind
 from conform.adapters.session import Session
 from conform.console.errors import CannotStart, Incomplete
@@ -23,7 +24,7 @@ from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel, load
 from conform.runs.context import RunContext
 from conform.runs.engines.bucket import started
-from conform.runs.findings import RunFinding, finding_id, sentence, side_by_side
+from conform.runs.findings import RunFinding, finding_id, is_chosen, sentence, side_by_side
 from conform.storage.tables import cause_of, deviation_row
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
@@ -98,7 +99,7 @@ class Shrinker:
                     best, shown, smaller = candidate, found, True
                     break
         row = deviation_row(shown)
-        chosen = best["given"] is not None and orjson.loads(item.why)["source"] == "solver"
+        chosen = is_chosen(best, orjson.loads(item.why))
         return Shrunk(best, before, side_by_side(row), sentence(row), chosen)
 
     def conforms(self, item: VectorItem) -> bool:
@@ -122,6 +123,17 @@ class Shrinker:
             if finding_id(entry, cause_of(deviation, sorts)) == finding:
                 return deviation
         return None
+
+
+def with_chosen(findings: Sequence[RunFinding], suite: Suite) -> tuple[RunFinding, ...]:
+    """The findings; new ones say whether the solver chose the given state of their vector."""
+    wanted = {one.vector for one in findings if one.new}
+    rows = suite.rows(wanted).select(["id", "question", "why"]).to_pylist() if wanted else []
+    chosen = {
+        row["id"] for row in rows
+        if is_chosen(orjson.loads(row["question"]), orjson.loads(row["why"]))
+    }  # fmt: skip
+    return tuple(replace(one, chosen=one.vector in chosen) for one in findings)
 
 
 def with_shrunk(
@@ -188,7 +200,10 @@ def shrunk_item(
         if isinstance(shrunk, dict) and shrunk and str(shrunk["vector"]).startswith(start):
             question = shrunk["question"]
             assert isinstance(question, dict)
-            return asked_item(model, question, opaque)
+            item = asked_item(model, question, opaque)
+            source = SOLVER if shrunk.get("chosen") else "finding"
+            why = orjson.dumps({**orjson.loads(_NO_REASON), "source": source})
+            return item and replace(item, why=why)
     return None
 
 

@@ -140,6 +140,12 @@ def write_toy_suite(
 ):
     """Writes a suite of the toy protocol with its models and canaries. `model` computes its
     answers; `charter_model` names the model that the judge uses."""
+    drawn = random_vectors(count, seed, model=model)
+    return write_toy_vectors(folder, drawn, model, charter_model)
+
+
+def write_toy_vectors(folder, vectors, model=charter, charter_model="charter_models.toy.charter"):
+    """The same with vectors of one's own."""
     kills = killers(model)
     models = Models(
         charter_model,
@@ -153,4 +159,4 @@ def write_toy_suite(
     )
     about = Manifest("", "toy.lease", "", "keeper", charter.SPEC_DIGEST, 0, models,
                      {"no_epoch_check": tuple(v.id for v in kills)}, types=TYPES)  # fmt: skip
-    return write_suite(folder, [*random_vectors(count, seed, model=model), *kills], about)
+    return write_suite(folder, [*vectors, *kills], about)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
+import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.verdict import Kind, Severity
+from conform.adapters.prepared import prepared_digests
+from conform.adapters.targets import files_digest
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import one_line, out, out_json
 from conform.judging.assess import VectorItem
@@ -20,7 +24,7 @@ from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.judging.walk import is_fault
 from conform.runs.engines.single import Replayed, Shown, replay
-from conform.runs.findings import constants
+from conform.runs.findings import CHOSEN_START, constants, is_chosen
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import shrunk_item
 from conform.storage.store import RunFolder
@@ -49,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     item, title = _item(arguments, resolved)
     replayed = replay(resolved.prepared.start, item, resolved.suite.manifest, resolved.entries)
     verdict = replayed.assessment.verdict
+    in_run = _in_run(arguments.run, verdict.id)
     if arguments.json:
         out_json(
             {
@@ -57,11 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
                 "detail": verdict.detail,
                 "question": orjson.loads(item.question),
                 "why": orjson.loads(item.why),
+                "chosen": is_chosen(orjson.loads(item.question), orjson.loads(item.why)),
+                "in_run": in_run,
                 "steps": [step.json() for step in replayed.steps],
             }
         )
     else:
-        _show(replayed, resolved, title, orjson.loads(item.question))
+        _show(replayed, resolved, title, item)
+        if verdict.kind is Kind.CONFORMS and in_run == Kind.DIVERGES:
+            out(_otherwise(RunFolder(arguments.run), resolved))
     if verdict.kind is Kind.DIVERGES:
         return 1
     return 0 if verdict.kind in (Kind.CONFORMS, Kind.INCONCLUSIVE) else 3
@@ -80,16 +89,52 @@ def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorI
     return item_of(vector), vector.why.title
 
 
-def _show(
-    replayed: Replayed, resolved: ResolvedRun, title: str, question: Mapping[str, Json]
-) -> None:
-    verdict = replayed.assessment.verdict
+def _in_run(run: str, vector: str) -> str:
+    """The verdict on a vector in an earlier run; "" if there is no run, or none in it. A shrunk
+    vector diverged: that is why the run names it."""
+    if not run:
+        return ""
+    folder = RunFolder(str(Path(run).resolve()))
+    rows = folder.table("verdicts", ["kind"], pc.field("id") == vector)
+    if rows.num_rows:
+        return str(rows["kind"][0].as_py())
+    return str(Kind.DIVERGES) if _is_shrunk(folder, vector) else ""
+
+
+def _is_shrunk(folder: RunFolder, vector: str) -> bool:
+    listed = folder.read_json("summary.json")["findings"] if folder.has("summary.json") else []
+    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    shrunk = [one.get("shrunk") for one in found]
+    return any(isinstance(one, dict) and one.get("vector") == vector for one in shrunk)
+
+
+def _otherwise(run: RunFolder, resolved: ResolvedRun) -> str:
+    """What to think of a vector that diverged in the run and conforms now."""
+    about, prepared = run.read_json("run.json"), resolved.prepared
+    digests: dict[str, Json] = {**prepared_digests(prepared.files)}
+    same = about.get("adapter") == files_digest(prepared.target) and about["prepared"] == digests
+    if not same or about["release"] != prepared.release:
+        return "it diverged in the run, with another adapter or program than this one"
+    asks = shlex.join(
+        ["conform", "doctor", "--adapter", str(about.get("found_by", about["target"]))]
+    )
+    return (
+        "it diverged in the run, and the adapter's files are the same: if its implementation is,"
+        " too, it keeps state of an earlier question, or answers otherwise each time;"
+        f" {asks} asks it"
+    )
+
+
+def _show(replayed: Replayed, resolved: ResolvedRun, title: str, item: VectorItem) -> None:
+    verdict, question = replayed.assessment.verdict, orjson.loads(item.question)
     target = resolved.prepared.target
     out(f"vector {verdict.id} {title}".rstrip())
     out(f"target {target.title} {resolved.prepared.release}".rstrip())
     consts = question.get("consts")
     if isinstance(consts, dict) and consts:
         out(f"with {constants(consts)}")
+    if is_chosen(question, orjson.loads(item.why)):
+        out(CHOSEN_START)
     if not replayed.steps:
         _show_asked(question)
     before: Json = None

@@ -17,7 +17,7 @@ from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
-from conform.runs.findings import is_new, shrunk_lines
+from conform.runs.findings import CHOSEN_START, is_new, shrunk_lines
 from conform.runs.trouble import place_told
 
 UNLOADED = "unsupported load"
@@ -219,6 +219,8 @@ def show_example(finished: Finished, item: Mapping[str, Json]) -> None:
     assert isinstance(shrunk, dict)
     if not shrunk:
         out(f"         {vectors}; see step {item['step']} of: {_replay(finished, item)}")
+        if item["chosen"]:
+            out(f"         {CHOSEN_START}")
         return
     fewer = shrunk["before"] != shrunk["step"]
     was = f"; shrunk from {plural(_count(shrunk['before']), 'operation')} to {shrunk['step']}"
