@@ -2,14 +2,17 @@
 a lease service with two planted bugs, judged from an empty folder, and again when it is mended."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from importlib import resources
 
 import pytest
 from tests.support.planted import mend
 
 from charter import api
-from conform.project.skeletons import write_example
+from conform.project.skeletons import write_example, write_files
 
 TOOLS = {"go": "go", "java": "javac", "node": "node", "python": "python3", "rust": "cargo"}
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TOOLS if name != "python"]
@@ -81,3 +84,80 @@ def test_the_example_has_two_findings_and_conforms_when_it_is_mended(conform, le
     code, out, err = conform("run", "--target", target, "--engine", "inline", "--out", "mended")
     assert code == 0, out + err
     assert json.loads((leases / "mended" / "summary.json").read_text())["deviations"] == 0
+
+
+def prepared(folder, target):
+    command = [sys.executable, folder / "prepare.py", folder / "Cargo.toml", target]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def rust_adapter(folder):
+    """The skeleton's prepare.py with a program that prints a number of another package."""
+    skeleton = resources.files("conform").joinpath("templates/adapters/rust/prepare.py")
+    package = '[package]\nname = "%s"\nversion = "0.1.0"\nedition = "2021"\n'
+    files = {
+        "adapter/Cargo.toml": package % "adapter" + '[dependencies]\nlease = {path = "../lease"}\n',
+        "adapter/src/main.rs": 'fn main() { println!("{}", lease::number()); }\n',
+        "adapter/prepare.py": skeleton.read_text(),
+        "lease/Cargo.toml": package % "lease",
+        "lease/src/lib.rs": "pub fn number() -> u8 { 1 }\n",
+    }
+    write_files(files, folder)
+    return folder / "adapter", folder / "lease" / "src" / "lib.rs"
+
+
+@pytest.mark.slow
+def test_rust_adapter_is_built_anew_when_a_file_elsewhere_has_its_old_content_and_date(tmp_path):
+    adapter, source = rust_adapter(tmp_path)
+    shutil.copy2(source, tmp_path / "old.rs")
+    numbers = []
+    for text in ("pub fn number() -> u8 { 2 }\n", None, "pub fn number(", None):
+        if text is None:
+            shutil.copy2(tmp_path / "old.rs", source)
+        else:
+            source.write_text(text)
+        (tmp_path / "built").mkdir(exist_ok=True)
+        done = prepared(adapter, tmp_path / "built")
+        assert done.stdout == "" and bool(done.stderr) == bool(done.returncode)
+        numbers.append("error" if done.returncode else _said(tmp_path / "built/release/adapter"))
+    assert numbers == ["2", "1", "error", "1"]
+
+
+def _said(program):
+    return subprocess.run([program], check=True, capture_output=True, text=True).stdout.strip()
+
+
+CARGO = """#!/bin/sh
+echo "$@" >> {log}
+test $1 != metadata || echo '{{"packages": [
+  {{"id": "here", "source": null, "manifest_path": "{folder}/lease/Cargo.toml"}},
+  {{"id": "serde", "source": "registry", "manifest_path": "/elsewhere/Cargo.toml"}}]}}'
+"""
+
+
+def test_rust_packages_are_cleaned_when_their_content_changed(tmp_path, monkeypatch):
+    adapter, source = rust_adapter(tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "built" / "release").mkdir(parents=True)
+    (tmp_path / "bin" / "cargo").write_text(CARGO.format(log=tmp_path / "log", folder=tmp_path))
+    (tmp_path / "bin" / "cargo").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    cleaned = []
+    for text in ("one", "one", "two"):
+        source.write_text(text)
+        (tmp_path / "log").write_text("")
+        assert prepared(adapter, tmp_path / "built").returncode == 0
+        calls = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+        assert (calls[0][0], calls[-1][0]) == ("metadata", "build")
+        cleaned.append([call[-1] for call in calls if call[0] == "clean"])
+    assert cleaned == [["--package=here"], [], ["--package=here"]]
+
+
+def test_doctor_tells_of_a_prepare_that_goes_by_dates(conform, leases):
+    generate = ("generate", "--adapter", "python", "spec/lease.charter", "--out", "adapters/mine")
+    assert conform(*generate)[0] == conform("generate")[0] == 0
+    file = leases / "adapters" / "mine" / "adapter.toml"
+    file.write_text(file.read_text() + 'prepare = ["cargo", "--version"]\n')
+    assert "goes by the dates of files" in conform("doctor", "--adapter", "mine")[2]
+    file.write_text(file.read_text().replace('"cargo", "--version"', '"true"'))
+    assert conform("doctor", "--adapter", "mine")[::2] == (0, "")

@@ -15,7 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +26,8 @@ from charter.formats.target import FILE, Target, read_target, target_files
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import projects
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
+from conform.console.terminal import say
+from conform.storage.lease import Lease
 from conform.suites.cache import cache_folder
 
 NO_PROJECT = "this folder is in no project: no charter.toml here or above it"
@@ -139,6 +141,7 @@ def _forget_removed(builds: Path) -> None:
         with contextlib.suppress(OSError, ValueError):
             if not Path(note.read_text(encoding="utf-8")).exists():
                 shutil.rmtree(note.with_suffix(""), ignore_errors=True)
+                note.with_suffix(".lock").unlink(missing_ok=True)
                 note.unlink()
 
 
@@ -165,8 +168,10 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
     }
     said: dict[str, str] = {}
     if chosen.prepare:
+        command = filled(chosen.prepare, values, chosen)
         _make_folders(cache, downloads, chosen.folder)
-        said = _run_prepare(chosen, filled(chosen.prepare, values, chosen))
+        with _alone(cache, chosen):
+            said = _run_prepare(chosen, command)
     start = AdapterStart(
         command=filled(chosen.start, {**values, **said}, chosen),
         release=release,
@@ -179,6 +184,20 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
     inside = (part for part in start.command if Path(part).is_relative_to(cache))
     built = tuple(part for part in inside if Path(part).exists())
     return Prepared(chosen, release, start, said, built)
+
+
+@contextlib.contextmanager
+def _alone(cache: Path, chosen: Target) -> Iterator[None]:
+    """Wait until no other process builds into the private cache of an adapter, and keep others
+    out."""
+    lease = Lease(Path(f"{cache}.lock"))
+    try:
+        if not lease.take() and lease.works:
+            say(f"{chosen.id}: another command prepares this adapter; waiting until it is done")
+            lease.wait()
+        yield
+    finally:
+        lease.close()
 
 
 def _make_folders(cache: Path, downloads: Path, adapter: Path) -> None:

@@ -30,18 +30,23 @@ class Lease:
         it succeeded."""
         return self._lock(alone=True)
 
+    def wait(self) -> None:
+        """Take the exclusive lock; waits until no other process has it."""
+        self._lock(alone=True, now=False)
+
     def close(self) -> None:
         """Release the lock."""
         if self._file is not None:
             self._file.close()
 
-    def _lock(self, *, alone: bool) -> bool:
+    def _lock(self, *, alone: bool, now: bool = True) -> bool:
         try:
             import fcntl
 
             if self._file is None:
                 raise OSError
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
+            how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+            fcntl.flock(self._file, how | fcntl.LOCK_NB if alone and now else how)
         except BlockingIOError:
             return False
         except (ImportError, OSError):

@@ -1,6 +1,7 @@
 """adapter.toml, placeholders and releases."""
 
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.targets import (
     Prepared,
+    build_folder,
     files_digest,
     prepare,
     read,
@@ -106,6 +108,25 @@ def test_what_an_adapter_built_goes_with_its_folder(tmp_path, monkeypatch):
     prepare(stays.target, "", {})
     assert not Path(gone.start.command[0]).exists() and Path(stays.start.command[0]).exists()
     assert len(list((tmp_path / "cache" / "builds").glob("*.path"))) == 1
+
+
+def test_an_adapter_is_prepared_by_one_process_at_a_time(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    chosen = written(tmp_path / "one", COMPILED)
+    lock = Path(f"{build_folder(chosen.folder, chosen.id)}.lock")
+    waiting = "import fcntl, sys, time; f = open(sys.argv[1], 'ab'); fcntl.flock(f, 2);" + (
+        " print('locked', flush=True); time.sleep(0.5); open(sys.argv[2], 'w').write('done')"
+    )
+    lock.parent.mkdir(parents=True)
+    command = [sys.executable, "-c", waiting, lock, tmp_path / "note"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"locked\n"
+        prepare(chosen, "", {})
+        assert (tmp_path / "note").read_text() == "done"
+    told = "same: another command prepares this adapter; waiting until it is done\n"
+    assert capsys.readouterr().err == told
+    prepare(chosen, "", {})
+    assert capsys.readouterr().err == ""
 
 
 def test_variant_by_the_first_part_of_the_release(tmp_path):

@@ -44,6 +44,11 @@ here, or the adapter cannot be started.
 
 
 _ABSENT = "not installed"
+_GOES_BY_DATES = (
+    "`prepare` calls cargo, which goes by the dates of files: where a file is restored with its old"
+    " date, the old program is judged; `conform generate --adapter rust CHARTER --out NEW` writes a"
+    " prepare.py that goes by contents, and the line for adapter.toml"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,6 +105,8 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
         )
     folders = model_folders(model)
     use_folders(folders)
+    if chosen.prepare[:1] == ("cargo",):
+        say(_GOES_BY_DATES)
     prepared = prepare(chosen, arguments.release, model_values(model, folders))
     older = older_than_charter(arguments.adapter, arguments.release) if probes.manifest else ""
     if older:
