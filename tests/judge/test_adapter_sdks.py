@@ -108,8 +108,15 @@ def test_values_come_back_and_each_status_is_answered(tmp_path, monkeypatch, lan
     assert (welcome["operations"], welcome["observes"]) == (["next"], [*GIVEN])
     inexact = {"a large number": ("error", [])} if language == "node" else {}
     assert answered(run) == ANSWERS | inexact
+    (broken,) = [one["detail"] for one in run["results"] if one["id"] == "an error"]
+    assert "it is broken" in broken
     assert answered(again) == ANSWERS | inexact and again["run"] == 2
     assert told(start, [{"hello": 2}]) == [{"hello": 1}]
+    if language == "rust":
+        asked = question("panics", {"operations": [{**ARGS, "cookie": "~throws"}]})
+        _, run = told(start, [{"hello": 1}, {"run": 1, "questions": [asked]}])
+        fault = '{"fault":"panic","message":"it throws"}'
+        assert answered(run) == {"panics": ("ok", [BEGUN, [fault, None, None]])}
 
 
 FORMATTERS = [

@@ -44,6 +44,7 @@ impl Adapter for Driver {
             });
         }
         assert!(args.cookie.0 != "broken", "it is broken");
+        fault_if_panics(|| assert!(args.cookie.0 != "throws", "it throws"))?;
         match args.order {
             Order::ClearAll => Err(Error::Unsupported("clear_all".to_string())),
             Order::PutItems { .. } | Order::Refer { .. } => Ok(args.epoch),

@@ -9,6 +9,7 @@
 mod protocol;
 mod values;
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -80,6 +81,21 @@ impl<E: std::error::Error> From<E> for Error {
     fn from(error: E) -> Self {
         Error::Failed(error.to_string())
     }
+}
+
+/// What `call` returns. If it panics, that is a fault of the implementation, with the text of the
+/// panic: `let granted = fault_if_panics(|| self.service.acquire(lock))?;`
+pub fn fault_if_panics<T>(call: impl FnOnce() -> T) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Error::Fault {
+        name: "panic".to_string(),
+        message: text_of(panic.as_ref()),
+    })
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
 }
 
 /// The adapter as the loop sees it: protocol.rs implements it.
@@ -181,7 +197,10 @@ impl<C: Component> Server<C> {
     fn ask(&mut self, mut asked: Asked, shared: &mut Shared) -> Value {
         let mut steps = Vec::new();
         let asking = AssertUnwindSafe(|| self.perform_all(&mut asked, shared, &mut steps));
-        let failure = catch_unwind(asking).unwrap_or(Err(Error::Failed("panic".to_string())));
+        let failure = catch_unwind(asking).unwrap_or_else(|panic| {
+            let detail = format!("panic: {}", text_of(panic.as_ref()));
+            Err(Error::Failed(detail))
+        });
         let (status, detail) = match failure {
             Ok(()) => ("ok", String::new()),
             Err(Error::Unresolved(detail)) => ("unresolved", detail),
