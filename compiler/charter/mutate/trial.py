@@ -156,7 +156,7 @@ class MutantTrials:
             if caught := _caught(made, found, place):
                 return caught
             if not found.complete:
-                return replace(undecided, detail=f"more than {found.counts.distinct:,} states")
+                return replace(undecided, detail=why_incomplete(found, self.limits))
             return self._compared(made, changed, instance)
         except EvaluationError as problem:  # of the initial state
             return MutantVerdict(
@@ -194,11 +194,23 @@ class MutantTrials:
 def search(
     model: ir.Model, instance: ir.Instance, limits: Limits, *, first: bool = True
 ) -> SearchResult:
-    """Search an instance within limits. Raises OutOfTime or CannotExplore."""
+    """Search an instance within limits, with `first` to the first failure that the instance does
+    not list. Raises OutOfTime or CannotExplore."""
     options = ExploreOptions(
-        engine="native", most_states=limits.states, workers=1, first=first, keep_code=not first
-    )
+        engine="native", most_states=limits.states, workers=1,
+        first=first and not instance.fails, keep_code=not first,
+    )  # fmt: skip
     return explore(model, instance, options, limits.watch())
+
+
+def why_incomplete(found: SearchResult, limits: Limits) -> str:
+    """Why a search that is not complete tells too little."""
+    if found.stopped:
+        return found.stopped
+    for live in found.liveness if found.counts.complete else ():
+        if live.answer == "unknown":
+            return f"{live.name} is not known: {live.detail}"
+    return f"more than {limits.states:,} states"
 
 
 def _together(seen: Sequence[MutantVerdict]) -> MutantVerdict:

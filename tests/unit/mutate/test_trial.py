@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from charter import api
 from charter.api import mutate as mutation
 from charter.mutate.results import MutantVerdict
+from charter.mutate.trial import search, why_incomplete
 
 LAMP = """\
 protocol test.lamp
@@ -111,6 +113,27 @@ def test_every_answer_is_given() -> None:
 def test_a_mutant_is_undecided_when_the_search_is_too_long() -> None:
     found = verdicts("room.press", states=2)
     assert {one.answer for one in found.values()} == {"undecided"}
+
+
+def test_an_instance_in_which_a_property_fails_is_searched_to_its_end() -> None:
+    fails = LAMP.replace(
+        "instance tiny of room {}",
+        "always dark of room cites silent: lamp.light == OFF\ninstance tiny of room { fails dark }",
+    )
+    assert verdicts(text=fails) == verdicts()
+
+
+def test_why_a_search_is_not_complete() -> None:
+    model = api.load_text(LAMP)
+    limits = mutation.limits(1000, 60)
+    found = search(model, model.instances[0], limits)
+    few = replace(found, counts=replace(found.counts, complete=False, distinct=1001))
+    assert why_incomplete(few, limits) == "more than 1,000 states"
+    told = "memory is full; 3 states were found"
+    assert why_incomplete(replace(few, stopped=told), limits) == told
+    unknown = replace(found.liveness[0], answer="unknown", detail="it has too many runs")
+    told = "somebody_sees is not known: it has too many runs"
+    assert why_incomplete(replace(found, liveness=(unknown,)), limits) == told
 
 
 def test_a_verdict_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
