@@ -211,3 +211,35 @@ def test_mutants_that_were_tried_are_told_when_it_is_interrupted(
     assert code == 130
     assert "interrupted; 1 of 2 mutants were tried" in err
     assert "forgets" in out and "keeps_all" not in out
+
+
+FAILS_OTHERWISE = """protocol toy.cup
+component cup {
+  state held: option bool = none
+  operation put() -> bool {
+    branch full when held != none reply false
+    branch done { held' = present(true) reply true }
+  }
+  operation take() -> bool {
+    branch nothing when empty: held == none reply false
+    branch taken { held' = none reply value(held) }
+  }
+}
+always small of cup: held != present(false)
+witness one of cup: held == present(true)
+instance tiny of cup {}
+mutant takes_nothing in tiny {
+  replace conjunct empty of cup.take/nothing with false
+} caught by small
+"""
+
+
+def test_a_mutant_that_fails_otherwise_says_how(conform, toy):
+    toy.write_text(FAILS_OTHERWISE)
+    told = "it fails otherwise: take asks for a value that does not exist ("
+    code, out, _ = conform("explore", toy, "--mutant", "*")
+    assert code == 4
+    assert out.startswith(f"takes_nothing  NOT CAUGHT  by small in tiny: {told}")
+    code, out, _ = conform("explore", toy, "--mutant", "takes_nothing")
+    assert code == 1
+    assert f"takes_nothing is NOT caught: small holds in tiny; {told}" in out

@@ -102,10 +102,23 @@ def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | Non
         if one.name == mutant:
             said = found.verdicts.get(one.caught_by, "unknown")
             answer: Answer = ANSWERS.get(said, "unknown")
-            why = _why_missed(model, mutant, one.caught_by) if answer == "missed" else ""
+            why = ""
+            if answer == "missed":
+                why = _how_else(found) or _why_missed(model, mutant, one.caught_by)
             why = _why_unknown(one.caught_by, found) if answer == "unknown" else why
             return MutantStatus(mutant, one.caught_by, one.instance, answer, why)
     return None
+
+
+def _how_else(found: SearchResult) -> str:
+    """How a machine fails whose properties hold; "" if it does not."""
+    for one in found.failures:
+        if one.seen and one.kind == "undefined":
+            where = f" ({one.detail})" if one.detail else ""
+            return f"it fails otherwise: {one.name} asks for a value that does not exist{where}"
+        if one.seen:
+            return "it fails otherwise: no step can happen any more in some state (deadlock)"
+    return ""
 
 
 def _why_missed(model: Model, mutant: str, prop: str) -> str:
