@@ -114,6 +114,17 @@ MISTAKES: Final = (
         lambda s: s.last == "int",
     ),
     Mistake(
+        "`int` has a range",
+        "write `int 0..9`; an end can be a constant, as in `int 0..most`",
+        (
+            "const ttl: int\n\ncomponent c {",
+            "const ttl: int most\nalways p of c: true",
+            "record R { a: int\n b: bool }",
+        ),
+        lambda s: s.second_last == "int" and s.expects(".."),
+        back=2,
+    ),
+    Mistake(
         "there are no semicolons between or after statements",
         "remove the semicolon",
         ("sort A;", "component c { operation f() -> bool { branch a { let x = 1; reply x } } }"),
@@ -423,18 +434,19 @@ def expected(accepted: frozenset[str]) -> str:
     return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} or {found[-1]}"
 
 
-def explain(stuck: Stuck) -> tuple[str, str]:
-    """Message and hint for the position where parsing failed."""
+def explain(stuck: Stuck) -> tuple[str, str, int]:
+    """Message and hint for the position where parsing failed, and how many tokens before it they
+    are about."""
     like = _misspelt(stuck)
     if like:
         wrong = stuck.last if stuck.accepted == TARGET else stuck.text
-        return f"`{wrong}` is no word of Charter here", f"did you mean `{like}`?"
+        return f"`{wrong}` is no word of Charter here", f"did you mean `{like}`?", 0
     for mistake in MISTAKES:
         if mistake.made(stuck):
-            return mistake.message, mistake.hint
+            return mistake.message, mistake.hint, mistake.back
     possible = expected(stuck.accepted)
     message = f"`{stuck.text}` cannot stand here" if stuck.text else "the file ends too early"
-    return (f"{message}; expected {possible}" if possible else message), _general_hint(stuck)
+    return (f"{message}; expected {possible}" if possible else message), _general_hint(stuck), 0
 
 
 def _misspelt(stuck: Stuck) -> str:

@@ -130,7 +130,9 @@ def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
     before = tuple(str(token) for token in fed[-2:])
     end = start + len(text)
     behind = source.text[end:].partition("\n")[0]
-    message, hint = explain(Stuck(text, before, behind, _accepted(fed)))
+    message, hint, back = explain(Stuck(text, before, behind, _accepted(fed)))
+    if back:
+        start, end = fed[-back].start_pos or 0, fed[-back].end_pos or 0
     diagnostics.error(UNEXPECTED, message, Span(source, start, max(end, start + 1)), hint=hint)
     return None
 

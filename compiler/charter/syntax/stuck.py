@@ -45,10 +45,12 @@ class Stuck:
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """A frequent mistake: its message and hint, `examples` that contain it (text behind a
-    `protocol` line, or `whole` files), and a test whether it was `made`."""
+    `protocol` line, or `whole` files), and a test whether it was `made`. It is shown at the token
+    where the parser failed, or `back` tokens before it."""
 
     message: str
     hint: str
     examples: tuple[str, ...]
     made: Callable[[Stuck], bool]
     whole: bool = False
+    back: int = 0

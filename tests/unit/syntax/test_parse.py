@@ -85,6 +85,11 @@ def test_the_position_is_that_of_the_token_when_it_is_unexpected() -> None:
     assert found.span.source.text[found.span.start : found.span.end] == "1"
 
 
+def test_an_integer_without_a_range_is_shown_where_it_is() -> None:
+    found = refused("const ttl: int\n\ncomponent c { state x: bool = true }")
+    assert (found.message, found.span.where()) == ("`int` has a range", "test:2:12")
+
+
 @pytest.mark.parametrize(
     "text", ["a and b or c", "a | b & c", "a - b | c", "a & b - c", "a or (b and c) and d"]
 )
