@@ -12,6 +12,7 @@ from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Diagnostics, Span
+from charter.formats.spelling import nearest
 from charter.syntax import nodes as sx
 
 DEEPEST = 100
@@ -230,7 +231,8 @@ class TypeResolver:
                 hint = suggest(node.name, self.consts)
                 message = f"`{node.name}` is not a constant of the protocol"
                 self.diagnostics.error("name/unknown", message, node.span, hint=hint)
-                return ty.Limit("", 0)
+                numbers = (name for name, kind in self.consts.items() if isinstance(kind, ty.Int))
+                return ty.Limit(nearest(node.name, numbers), 0)
             case sx.Binary(op="+" | "-", left=left, right=sx.IntLit(value=value)):
                 base = self.limit(left)
                 return ty.Limit(base.const, base.plus + (value if node.op == "+" else -value))

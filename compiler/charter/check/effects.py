@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 from charter.check.facts import Facts, can_pick
+from charter.check.types import is_wrong
 from charter.core import nodes as ir
 from charter.core.walk import nodes, operands, statement_expressions
 from charter.diagnostics import Diagnostics
@@ -79,6 +80,8 @@ def _parts(branch: ir.Branch) -> list[ir.Expr]:
 
 def _is_true(expr: ir.Expr) -> bool:
     match expr:
+        case _ if is_wrong(expr):
+            return False
         case ir.Literal(value=value):
             return value is True
         case ir.Binary(op="eq" | "le" | "ge" | "subset", left=left, right=right):
@@ -96,7 +99,10 @@ def _reachable(operation: ir.Operation, diagnostics: Diagnostics) -> None:
         conditions = _parts(branch)
         for before in earlier:
             same_group = before.group and before.group == branch.group
-            implied = (part in conditions or _is_true(part) for part in _parts(before))
+            implied = (
+                (part in conditions and not is_wrong(part)) or _is_true(part)
+                for part in _parts(before)
+            )
             if not same_group and all(implied):
                 message = f"{branch.name} is never reached: {before.name} is taken before it"
                 notes = (("this one is taken", before.span),)

@@ -195,7 +195,7 @@ def check_citations(
             hint = suggest(node.source, known)
             message = f"there is no source `{node.source}`"
             hint = hint or f'declare it: source {node.source} "title"'
-            diagnostics.error("cite/unknown-source", message, node.span, hint=hint)
+            diagnostics.error_once("cite/unknown-source", message, node.span, hint=hint)
 
 
 def state_variable(scope: TypeScope, node: sx.StateDecl, kind: ty.Type) -> ir.StateVar:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from charter.check.declared import declarations
 from charter.check.docs import doc_of
 from charter.check.instances import no_machine
-from charter.check.scopes import MachineScope, Signature, TypeScope, defaults_of
+from charter.check.scopes import MachineScope, Signature, TypeScope, defaults_of, unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.syntax import nodes as sx
@@ -110,12 +110,13 @@ def function(
 ) -> ir.Function:
     """A function; in the scope `outside` only declarations are visible."""
     signature = outside.globals.functions[node.name.text]
-    if node.machine is not None and node.machine.text not in outside.globals.machines:
+    no_such = node.machine is not None and node.machine.text not in outside.globals.machines
+    if node.machine is not None and no_such:
         no_machine(outside, node.machine)
     inside = replace(outside, machine=outside.globals.machines.get(signature.machine))
     inside = with_params(inside, signature.params, node.params)
     inside, state = inside.with_state(signature.reads)
-    body = inside.check(node.body, signature.result)
+    body = unknown(node.span) if no_such else inside.check(node.body, signature.result)
     return ir.Function(
         signature.name, (*signature.params, *state), signature.result, body, citations,
         span=node.span, doc=doc_of(node), section=node.section,

@@ -153,7 +153,7 @@ def _global_name(scope: TypeScope, node: sx.Ident) -> ir.Expr:
         hint = f"it is state of {owner}; only functions declared `fun f(...) of {owner}` read it"
     if name == "budget" and scope.machine is not None and scope.machine.is_system:
         hint = "the rest of a budget cannot be read; count in a state variable of the system"
-    return scope.wrong("name/unknown", f"`{name}` is not declared", node.span, hint=hint)
+    return scope.missing(f"`{name}` is not declared", node.span, hint=hint)
 
 
 def _primed(scope: TypeScope, node: sx.Ident) -> ir.Expr:
@@ -161,7 +161,7 @@ def _primed(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     if machine is None or node.name not in machine.state:
         names = [] if machine is None else machine.state
         message = f"`{node.name}` is not a state variable, so `{node.name}'` means nothing"
-        return scope.wrong("name/unknown", message, node.span, hint=suggest(node.name, names))
+        return scope.missing(message, node.span, hint=suggest(node.name, names))
     variable = machine.state[node.name]
     if not scope.primes:
         _refuse_prime(scope, node)
@@ -191,9 +191,7 @@ def field_of(scope: TypeScope, node: sx.FieldOf) -> ir.Expr:
         if field == name:
             return ir.FieldOf(target, name, type=field_type, span=node.span)
     hint = suggest(name, (field for field, _ in kind.fields))
-    return scope.wrong(
-        "name/unknown", f"{kind.name} has no field `{name}`", node.field.span, hint=hint
-    )
+    return scope.missing(f"{kind.name} has no field `{name}`", node.field.span, hint=hint)
 
 
 def _part_variable(scope: TypeScope, node: sx.FieldOf) -> ir.Expr | None:
@@ -221,7 +219,7 @@ def _read_part(
     if variable is None:
         message = f"{part.component} has no state variable `{node.field.text}`"
         hint = suggest(node.field.text, component.state)
-        return scope.wrong("name/unknown", message, node.field.span, hint=hint)
+        return scope.missing(message, node.field.span, hint=hint)
     name = f"{head.name}.{variable.name}"
     after = head.primed and (scope.primes or scope.part_primes)
     kind = variable.type if part.index is None else ty.Map(part.index, variable.type)
@@ -282,7 +280,7 @@ def _taken(scope: TypeScope, node: sx.Took) -> ir.Expr:
         kind = "step" if machine.is_system else "operation"
         hint = suggest(name, machine.operations)
         message = f"{machine.name} has no {kind} `{name}`"
-        return scope.wrong("name/unknown", message, node.operation.span, hint=hint)
+        return scope.missing(message, node.operation.span, hint=hint)
     if node.branch is None and machine.is_system:
         return ir.Took(name, type=BOOL, span=node.span)
     if node.branch is None:
@@ -290,7 +288,7 @@ def _taken(scope: TypeScope, node: sx.Took) -> ir.Expr:
     if node.branch.text not in operation.branches:
         message = f"{name} has no branch `{node.branch.text}`"
         hint = suggest(node.branch.text, operation.branches)
-        return scope.wrong("name/unknown", message, node.branch.span, hint=hint)
+        return scope.missing(message, node.branch.span, hint=hint)
     return ir.Took(f"{name}/{node.branch.text}", type=BOOL, span=node.span)
 
 

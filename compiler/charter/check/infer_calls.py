@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from charter.check import builtins
 from charter.check.scopes import BUILTINS, REPLACED, Signature, TypeScope, suggest, unknown
-from charter.check.types import count, is_unknown, show_type
+from charter.check.types import count, expected_inside, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Span
@@ -38,7 +38,7 @@ def apply(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr
     hint = suggest(name, (*known.functions, *known.cases, *BUILTINS, "present"))
     if name == REPLACED:
         hint = "it is the function that an edit replaces: `replace fun f with e`"
-    return scope.wrong("name/unknown", f"there is no function `{name}`", node.name.span, hint=hint)
+    return scope.missing(f"there is no function `{name}`", node.name.span, hint=hint)
 
 
 def _call(scope: TypeScope, node: sx.Apply, signature: Signature) -> ir.Expr:
@@ -155,7 +155,7 @@ def _by_name(
 def _present(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     if len(node.args) != 1:
         return scope.wrong("type/arity", "`present` takes one argument", node.span)
-    guide = expected.inner if isinstance(expected, ty.Option) else None
+    guide = expected_inside(expected, ty.Option)
     inner = scope.infer(node.args[0], guide)
     if isinstance(inner.type, ty.Option):
         message = "an option of an option is not allowed"
@@ -172,11 +172,12 @@ def record_literal(scope: TypeScope, node: sx.RecordLit) -> ir.Expr:
             records = (n for n, t in scope.globals.types.items() if isinstance(t, ty.Record))
             hint = suggest(node.name.text, records)
             message = f"`{node.name.text}` is not a record"
-            scope.error("name/unknown", message, node.name.span, hint=hint)
+            scope.missing(message, node.name.span, hint=hint)
         return unknown(node.span)
     given = _fields(scope, kind, node.fields)
     missing = [name for name, _ in kind.fields if name not in given]
-    if missing:
+    misspelt = sum(init.name.text not in dict(kind.fields) for init in node.fields)
+    if len(missing) > misspelt:
         message = f"{kind.name} needs {', '.join(f'`{name}`' for name in missing)} too"
         scope.error("type/missing-field", message, node.name.span, hint="or update with `with`")
     fields = tuple(given.get(name, unknown(node.span)) for name, _ in kind.fields)
@@ -190,7 +191,7 @@ def _fields(scope: TypeScope, kind: ty.Record, inits: Sequence[sx.FieldInit]) ->
         name = init.name.text
         if name not in types:
             message = f"{kind.name} has no field `{name}`"
-            scope.error("name/unknown", message, init.name.span, hint=suggest(name, types))
+            scope.missing(message, init.name.span, hint=suggest(name, types))
             continue
         if name in given:
             scope.error("name/duplicate", f"`{name}` is given twice", init.name.span)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from charter.check.infer_operators import is_open
 from charter.check.patterns import ranged
 from charter.check.scopes import TypeScope, unknown
-from charter.check.types import BOOL, INT, UNKNOWN, fits, is_unknown, join, show_type
+from charter.check.types import (
+    BOOL,
+    INT,
+    UNKNOWN,
+    expected_inside,
+    fits,
+    is_unknown,
+    join,
+    show_type,
+)
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import locals_of
@@ -109,8 +118,7 @@ def whole_type(scope: TypeScope, node: sx.Expr) -> ty.Type:
 
 def comprehension(scope: TypeScope, node: sx.Comprehension, expected: ty.Type | None) -> ir.Expr:
     """`{ body for x in S, y in T if c }`; binders nest, and the inner sets are joined."""
-    guide = expected.inner if isinstance(expected, ty.Set) else None
-    return _nested(scope, node, 0, guide)
+    return _nested(scope, node, 0, expected_inside(expected, ty.Set))
 
 
 def _nested(scope: TypeScope, node: sx.Comprehension, depth: int, guide: ty.Type | None) -> ir.Expr:
@@ -174,7 +182,9 @@ def map_literal(scope: TypeScope, node: sx.MapLit, expected: ty.Type | None) -> 
     """`[k in K: value]`: a value for each key of a finite type."""
     key = whole_type(scope, node.binder.domain)
     inner, name = scope.bind(node.binder.name, key)
-    guide = expected.value if isinstance(expected, ty.Map) else None
+    guide = expected
+    if expected is not None and not is_unknown(expected):
+        guide = expected.value if isinstance(expected, ty.Map) else None
     value = inner.infer(node.value, guide)
     kind = ty.Map(key, value.type)
     return ir.MapNew(name, value, type=kind, span=node.span)

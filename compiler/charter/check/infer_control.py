@@ -59,7 +59,8 @@ def matching(scope: TypeScope, node: sx.Match, expected: ty.Type | None) -> ir.E
         if guide is None and not is_unknown(core.body.type):
             guide = core.body.type
     missing = [tag for tag in tags if tag not in {case.tag.text for case in node.cases}]
-    if missing:
+    misspelt = sum(case.tag.text not in tags for case in node.cases)
+    if len(missing) > misspelt:
         message = f"no case for {', '.join(f'`{tag}`' for tag in missing)}"
         scope.error("match/not-exhaustive", message, node.span)
     return _joined(scope, subject, tuple(cases.values()), node)

@@ -14,6 +14,7 @@ from charter.check.types import BOOL, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import substitute
+from charter.formats.spelling import nearest
 from charter.syntax import nodes as sx
 
 
@@ -21,7 +22,7 @@ def no_machine(scope: TypeScope, name: sx.Name) -> None:
     """Report a component or system that does not exist."""
     hint = suggest(name.text, scope.globals.machines)
     message = f"there is no component or system `{name.text}`"
-    scope.error("name/unknown", message, name.span, hint=hint)
+    scope.missing(message, name.span, hint=hint)
 
 
 @dataclass(slots=True)
@@ -31,6 +32,7 @@ class Bounds:
 
     scope: TypeScope
     machine: MachineScope
+    given: frozenset[str] = frozenset()
     sizes: dict[str, int] = field(default_factory=dict)
     named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     consts: dict[str, int] = field(default_factory=dict)
@@ -45,7 +47,9 @@ class Bounds:
     def of(scope: TypeScope, machine: MachineScope, lines: Iterable[Stated]) -> Bounds:
         """The bounds of lines: sorts first, since constants and starts may be given by arguments of
         a set-up, which may name elements."""
-        bounds = Bounds(scope, machine)
+        lines = tuple(lines)
+        given = {each.line.name.text for each in lines if isinstance(each.line, sx.Bound)}
+        bounds = Bounds(scope, machine, frozenset(given))
         sizes: list[Stated] = []
         others: list[Stated] = []
         for each in lines:
@@ -75,7 +79,18 @@ class Bounds:
             known = [n for n, t in self.scope.globals.types.items() if isinstance(t, ty.Sort)]
             hint = suggest(name, (*known, *self.scope.globals.consts))
             message = f"`{name}` is neither a sort nor a constant"
-            self.scope.error("name/unknown", message, node.name.span, hint=hint)
+            self.scope.missing(message, node.name.span, hint=hint)
+            self._as_meant(node, nearest(name, (*known, *self.scope.globals.consts)), origin)
+
+    def _as_meant(self, node: sx.Bound, meant: str, origin: Origin | None) -> None:
+        """Take the value of a misspelt name for the sort or constant that is meant, so that nothing
+        else is reported because of it."""
+        if meant in self.given or not meant:
+            return
+        if meant in self.scope.globals.consts:
+            self._const(meant, node.value, origin)
+        else:
+            self._sort(meant, node.value)
 
     def _sort(self, name: str, value: sx.Expr) -> None:
         match value:

@@ -45,7 +45,7 @@ def _observed_type(scope: TypeScope, machine: MachineScope, entry: sx.Observed) 
     if variable is None:
         hint = suggest(head.text, machine.state)
         message = f"{machine.name} has no state variable `{head.text}`"
-        scope.error("name/unknown", message, head.span, hint=hint)
+        scope.missing(message, head.span, hint=hint)
         return None
     if variable.kind == "ghost":
         message = f"`{head.text}` is ghost state: it is for properties only"

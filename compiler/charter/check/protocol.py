@@ -42,7 +42,7 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
     check_bounds(model, diagnostics)
     _recursion(model.functions, diagnostics)
     if not variant:
-        _witness(model, diagnostics)
+        _witness(files, model, diagnostics)
         check_mutants(files, model, diagnostics)
     return model
 
@@ -155,10 +155,17 @@ def _bent(edited: sx.Protocol, files: sx.Protocol, model: ir.Model, fresh: _Fres
     fresh.close()
 
 
+_MEANT = sx.InstanceDecl | sx.PropertyDecl | sx.EventuallyDecl
+"""What a mutant names."""
+
+
 def check_mutants(
     files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics, only: str = ""
 ) -> None:
     """Check that each mutant, or `only` one, names an existing instance and a property."""
+    # What is declared and has an error of its own is not missing.
+    declared = [n for n in declarations(files) if isinstance(n, _MEANT)]
+    refused = {n.name.text for n in declared if not _is_witness(n)}
     instances = [instance.name for instance in model.instances]
     properties = [prop.name for prop in model.properties if prop.kind != "witness"]
     properties += [live.name for live in model.liveness]
@@ -169,7 +176,7 @@ def check_mutants(
             (node.instance, instances, "name/unknown", "instance"),
             (node.caught_by, properties, "property/unknown", "property"),
         ):
-            if name.text not in known:
+            if name.text not in known and name.text not in refused:
                 hint = suggest(name.text, known)
                 message = f"there is no {what} `{name.text}`"
                 diagnostics.error(code, message, name.span, hint=hint)
@@ -196,10 +203,14 @@ def _recursion(functions: Iterable[ir.Function], diagnostics: Diagnostics) -> No
             diagnostics.error("function/recursive", message, span, hint=hint)
 
 
-def _witness(model: ir.Model, diagnostics: Diagnostics) -> None:
+def _is_witness(node: sx.Declaration) -> bool:
+    return isinstance(node, sx.PropertyDecl) and node.kind == "witness"
+
+
+def _witness(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics) -> None:
     """Report a protocol without a witness: its properties could hold because nothing happens."""
     machines = (*model.components, *model.systems)
-    if machines and not any(prop.kind == "witness" for prop in model.properties):
+    if machines and not any(_is_witness(node) for node in declarations(files)):
         message = "the protocol has no witness"
         hint = "add `witness name of machine: ...` for something that must be reachable"
         diagnostics.error("witness/none", message, machines[0].span, hint=hint)

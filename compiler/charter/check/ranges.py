@@ -15,11 +15,12 @@ from charter.check.effects import with_facts
 from charter.check.facts import Facts
 from charter.check.intervals import Arithmetic
 from charter.check.known_numbers import KnownNumbers, of_type
-from charter.check.types import is_unknown, show_limit, show_type
+from charter.check.types import is_unknown, is_wrong, show_limit, show_type
 from charter.check.value_slots import inner_of, is_built_here, places
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of
+from charter.core.walk import statement_expressions
 from charter.diagnostics import Diagnostics
 
 
@@ -33,6 +34,13 @@ def check_ranges(model: ir.Model, diagnostics: Diagnostics) -> None:
     _Ranges(start, model, functions, diagnostics).model_ranges()
 
 
+def _is_clear(body: Iterable[ir.Statement]) -> bool:
+    """Whether nothing that later lines depend on has an error: what follows from one would be told
+    as if it were another."""
+    lines = (line for line in body if not isinstance(line, ir.Assign))
+    return not any(is_wrong(read) for line in lines for read in statement_expressions(line))
+
+
 @dataclass(frozen=True, slots=True)
 class _Ranges:
     start: KnownNumbers
@@ -42,16 +50,21 @@ class _Ranges:
 
     def model_ranges(self) -> None:
         for function in self.model.functions:
-            self.flow(function.body, function.result, self.start)
+            if not is_wrong(function.body):
+                self.flow(function.body, function.result, self.start)
         for component in self.model.components:
             self.state(component.state)
             for operation in component.operations:
                 for facts, branch in with_facts(operation):
-                    self.branch(component.state, operation, branch, facts)
+                    lets = (let.value for let in branch.lets)
+                    known = not any(map(is_wrong, (*facts.conditions, *lets)))
+                    if known and _is_clear(branch.body):
+                        self.branch(component.state, operation, branch, facts)
         for system in self.model.systems:
             self.state(system.state)
             for step in system.steps:
-                self.body(step.body, self.start, system.state)
+                if _is_clear(step.body):
+                    self.body(step.body, self.start, system.state)
         for prop in self.model.properties:
             self.flow(prop.body, None, self.start)
         for live in self.model.liveness:
@@ -147,6 +160,8 @@ class _Ranges:
                 case ir.Bind():
                     self.flow(line.value, None, place)
                     place = place.let(line.name, line.value)
+                case ir.Assign() if is_wrong(line.value):
+                    pass  # the error was reported
                 case ir.Assign():
                     self.flow(line.value, types.get(line.variable), place)
                 case ir.Require():

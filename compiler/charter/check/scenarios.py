@@ -55,7 +55,7 @@ class ScenarioReader:
         if operation is None:
             hint = suggest(name, self.machine.operations)
             message = f"{self.machine.name} has no operation `{name}`"
-            self.scope.error("name/unknown", message, line.operation.span, hint=hint)
+            self.scope.missing(message, line.operation.span, hint=hint)
             return ()
         args = arguments(
             self.scope, line.args, operation.params, line.operation, operation.defaults
@@ -65,7 +65,7 @@ class ScenarioReader:
             there_are = f"there are: {', '.join(operation.branches)}" if operation.branches else ""
             hint = suggest(branch, operation.branches) or there_are
             message = f"{name} has no branch `{branch}`"
-            self.scope.error("name/unknown", message, line.branch.span, hint=hint)
+            self.scope.missing(message, line.branch.span, hint=hint)
         whole = tuple(substitute(arg, self.values) for arg in args)
         return (ir.Do(name, whole, branch, span=span, doc=doc_of(line)),)
 

@@ -165,6 +165,12 @@ class TypeScope:
         self.diagnostics.error(code, message, span, hint=hint)
         return unknown(span)
 
+    def missing(self, message: str, span: Span, *, hint: str = "") -> ir.Expr:
+        """Report a name that is declared nowhere, once for all of its uses; returns an expression
+        of unknown type."""
+        self.diagnostics.error_once("name/unknown", message, span, hint=hint)
+        return unknown(span)
+
     def error(self, code: str, message: str, span: Span, *, hint: str = "") -> None:
         """Report an error."""
         self.diagnostics.error(code, message, span, hint=hint)

@@ -139,7 +139,7 @@ def _path_step(
                     return FieldStep(name, inner)
             hint = suggest(node.field.text, (name for name, _ in kind.fields))
             message = f"{kind.name} has no field `{node.field.text}`"
-            scope.error("name/unknown", message, node.field.span, hint=hint)
+            scope.missing(message, node.field.span, hint=hint)
         case sx.Index(), ty.Map():
             return KeyStep(scope.check(node.key, kind.key), kind.value)
         case _:
@@ -164,7 +164,7 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
     if variable is None or node.name in machine.channels:
         message = f"{machine.name} has no state variable `{node.name}`"
         hint = suggest(node.name, machine.state)
-        body.scope.error("name/unknown", message, node.span, hint=hint)
+        body.scope.missing(message, node.span, hint=hint)
         return None
     return ir.StateRef(variable.name, type=variable.type, span=node.span)
 

@@ -111,7 +111,7 @@ def call(body: Body, node: sx.CallOperation) -> None:
         if component is not None:
             hint = suggest(node.operation.text, component.operations)
             message = f"{part.component} has no operation `{node.operation.text}`"
-            scope.error("name/unknown", message, node.operation.span, hint=hint)
+            scope.missing(message, node.operation.span, hint=hint)
         _bind_result(body, node, UNKNOWN)
         return
     args = arguments(scope, node.args, operation.params, node.operation, operation.defaults)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.walk import nodes
 
 UNKNOWN = ty.Record("?", ())
 """The type of expressions with an error. It fits everywhere, so that one mistake is reported
@@ -17,6 +19,20 @@ BOOL = ty.Bool()
 def is_unknown(kind: ty.Type) -> bool:
     """Whether this is the type of an expression with an error."""
     return isinstance(kind, ty.Record) and kind.name == "?"
+
+
+def is_wrong(expr: ir.Expr) -> bool:
+    """Whether a part of an expression has an error."""
+    return any(is_unknown(node.type) for node in nodes(expr))
+
+
+def expected_inside(
+    expected: ty.Type | None, wrapper: type[ty.Option | ty.Set | ty.Ranking]
+) -> ty.Type | None:
+    """The type that is expected inside of an option, a set or a ranking."""
+    if isinstance(expected, wrapper):
+        return expected.inner
+    return expected if expected is not None and is_unknown(expected) else None
 
 
 def fits(actual: ty.Type, expected: ty.Type) -> bool:

@@ -70,8 +70,13 @@ class Diagnostics:
         if item not in self.items:
             self.items.append(item)
 
+    @property
+    def everywhere(self) -> list[Diagnostic]:
+        """All findings in the order of the text, also those that are one mistake."""
+        return sorted(self.items, key=lambda d: (d.span.source.name, d.span.start, d.code))
+
     def __iter__(self) -> Iterator[Diagnostic]:
-        ranked = sorted(self.items, key=lambda d: (d.span.source.name, d.span.start, d.code))
+        ranked = self.everywhere
         places: dict[str, dict[Span, None]] = {}
         for item in ranked:
             places.setdefault(item.once, {})[item.span] = None

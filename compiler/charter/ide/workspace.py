@@ -167,7 +167,7 @@ def _checked(
     if trees and not _only_overlays(trees):
         diagnostics = Diagnostics()
         check_with_edits(trees, diagnostics, check_scenarios)
-        for item in diagnostics:
+        for item in diagnostics.everywhere:
             name = item.span.source.name
             if name in files and not files[name].errors:
                 found[name].append(item)

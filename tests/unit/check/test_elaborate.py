@@ -100,7 +100,6 @@ def test_underscore_names_what_is_not_read() -> None:
     )
     assert codes("fun f(o: option Broker) -> Broker = match o { present(_) -> _, none -> _ }") == [
         "name/unknown",
-        "name/unknown",
     ]
 
 
@@ -430,7 +429,7 @@ instance tiny of c { Brooker = 2 }
     assert (other.message, more) == ("`nobody` is not declared", [])
 
 
-def test_name_that_is_no_type_is_told_at_each_place() -> None:
+def test_name_that_is_not_declared_is_told_once_with_its_places() -> None:
     text = """component c {
   state on: bool = true
   operation go() -> bool { branch ok { on' = of reply of } }
@@ -438,7 +437,8 @@ def test_name_that_is_no_type_is_told_at_each_place() -> None:
 witness w of c: took go/ok
 """
     found = list(api.check_texts((Source("t", WORDS + text),)))
-    assert [item.message for item in found] == ["`of` is not declared"] * 2
+    assert [item.message for item in found] == ["`of` is not declared"]
+    assert [text for text, _ in found[0].notes] == ["and 1 more place"]
 
 
 def told(text: str) -> list[tuple[str, str]]:
