@@ -164,7 +164,8 @@ def test_run_goes_on_after_it_was_killed(toy_suite, targets_folder, tmp_path):
     finished = run_target(
         RunOptions(name, suite=str(toy_suite), engine="inline", out=str(out)), said.append
     )
-    assert said == [f"continuing the run in {out}: {len(done)} buckets are done"]
+    buckets = "1 bucket is" if len(done) == 1 else f"{len(done)} buckets are"
+    assert said == [f"continuing the run in {out}: {buckets} done"]
     kept = [path for path in before if f"{path.parent.name}.json" in
             {f"bucket={bucket:04d}.json" for bucket in done}]  # fmt: skip
     assert kept

@@ -37,6 +37,21 @@ def test_run_in_which_no_expectation_could_be_flipped_is_not_trusted(
     assert "no vector of this bucket conforms" in finished.summary["skipped_canaries"][0]["why"]
 
 
+def test_what_was_found_comes_before_canaries_that_could_not_be_had(
+    conform, toy_suite, targets_folder
+):
+    target = targets_folder("wrong")
+    given = ("--target", target, "--suite", toy_suite, "--engine", "inline")
+    out = conform("run", *given, "--out", "run")[1]
+    assert "no canary in" not in out
+    first, second, *_ = out.splitlines()[-1].removeprefix("exit 3: ").split("; ")
+    assert "finding that no overlay entry explains" in first
+    assert second == (
+        "no flipped canary diverged as it must and no nonce came back (no vector of this bucket"
+        " conforms, so there is none to change), so the run cannot be trusted"
+    )
+
+
 def test_bucket_whose_canaries_cannot_be_had_makes_the_run_untrusted(
     toy_suite, targets_folder, tmp_path
 ):

@@ -7,8 +7,14 @@ from difflib import get_close_matches
 
 
 def nearest(word: str, known: Iterable[str], least: float = 0.6) -> str:
-    """The most similar known name, or "" if none is similar; `least` is how much, at most 1."""
-    return next(iter(get_close_matches(word, [*known], 1, least)), "")
+    """The most similar known name, or "" if none is similar; `least` is how much, at most 1.
+    Capitals count, unless nothing is similar with them."""
+    names = [*known]
+    like = get_close_matches(word, names, 1, least)
+    if not like:
+        lower = {name.lower(): name for name in reversed(names)}
+        like = [lower[found] for found in get_close_matches(word.lower(), [*lower], 1, least)]
+    return next(iter(like), "")
 
 
 def meant(word: str, known: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ IMAGE = "image"
 """The capability to show the state of a second reader of the log."""
 NAMED = ("unsupported", "variable", "vector")
 """Prefixes of the names that an adapter.toml may list as not compared (besides `image`)."""
+_DEADLINES = ("hello", "batch", "one")
+_ID = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared",
@@ -107,12 +110,18 @@ def read_target(path: Path) -> Target:
 
 
 def _deadlines(content: Mapping[str, object]) -> Deadlines:
-    held = content.get("deadlines", {})
-    found: dict[str, float] = held if isinstance(held, dict) else {"": 0}
-    numbers = all(isinstance(seconds, int | float) for seconds in found.values())
-    if not numbers or not set(found) <= {"hello", "batch", "one"}:
-        raise ValueError("'deadlines' has the seconds hello, batch and one")
-    return Deadlines(**{name: float(seconds) for name, seconds in found.items()})
+    held, what = content.get("deadlines", {}), "'deadlines' has the seconds hello, batch and one"
+    if not isinstance(held, dict):
+        raise ValueError(what)
+    for name, seconds in held.items():
+        if name not in _DEADLINES:
+            like = meant(name, _DEADLINES)
+            raise ValueError(f"{what}, not the unknown key {name!r}{like and f'; {like}'}")
+        number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not number or not seconds > 0:
+            wrong = f"it has {name} = {seconds!r}, which is no number of seconds above 0"
+            raise ValueError(f"{what}; {wrong}")
+    return Deadlines(**{name: float(seconds) for name, seconds in held.items()})
 
 
 def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
@@ -126,6 +135,8 @@ def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
                 f"'not_compared' has the unknown name {name!r};{like and f' {like}'} write one of"
                 f" {', '.join(NAMED)} and a name, or {IMAGE}"
             )
+        if word == "vector" and not _ID.fullmatch(rest):
+            raise ValueError(f"'not_compared' has {name!r}, and an id has 20 digits, all of them")
         if not reason.strip():
             raise ValueError(f"'not_compared' has no reason for {name!r}")
     return found

@@ -193,6 +193,7 @@ class JudgedTypes:
 def _wrong_primitive(
     shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
 ) -> Iterator[str]:
+    names: tuple[str, ...] = ()
     match shape.kind:
         case "bool":
             fine, wanted = isinstance(value, bool), "true or false"
@@ -211,7 +212,8 @@ def _wrong_primitive(
             sort = f"an element of {shape.names[0]}: " if shape.kind == "sort" else "one of "
             fine, wanted = isinstance(value, str) and value in names, sort + _some(names)
     if not fine:
-        yield _told(path, value, wanted)
+        like = meant(value, names) if shape.kind == "enum" and isinstance(value, str) else ""
+        yield _told(path, value, wanted, like and f"; {like}")
 
 
 def _told(path: tuple[str, ...], value: Json, wanted: str, like: str = "") -> str:

@@ -61,6 +61,13 @@ def disagreement(welcome: Welcome, chosen: Target) -> str:
             f"hello claims the capability {name!r}, which is not one of {', '.join(sorted(known))};"
             f" {like and f'{like} '}one of the adapter's own goes into `capabilities` of {FILE}"
         )
+    both = welcome.capabilities & set(listed or ())
+    for name in sorted(both.difference(_PROTOCOL)):
+        if like := meant(name, _PROTOCOL):
+            return (
+                f"hello and {FILE} have the capability {name!r}; {like} If it is one of the"
+                " adapter's own, give it a name that is less like it"
+            )
     if listed is None:
         return ""
     for name in sorted(welcome.capabilities - set(listed)):
@@ -69,6 +76,8 @@ def disagreement(welcome: Welcome, chosen: Target) -> str:
             " `capabilities` there, or remove it from hello"
         )
     for name in sorted(set(listed) - welcome.capabilities) if not chosen.releases else ():
+        if name not in _PROTOCOL and (like := meant(name, _PROTOCOL)):
+            return f"{FILE} lists the capability {name!r}; {like}"
         return (
             f"{FILE} lists the capability {name!r}, but hello does not claim it, and hello is what"
             " counts; claim it in what the adapter says about itself (see its README), or remove it"

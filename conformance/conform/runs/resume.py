@@ -71,14 +71,17 @@ def start_or_resume(
         changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]
         if not changed and not folder.has("summary.json"):
             damaged, done = folder.drop_damaged(), len(folder.buckets_done())
-            again = f"; {damaged} are damaged, and judged again" if damaged else ""
-            say(f"continuing the run in {folder.place}: {done} buckets are done{again}")
+            are = "is" if damaged == 1 else "are"
+            again = f"; {damaged} {are} damaged, and judged again" if damaged else ""
+            buckets = "1 bucket is" if done == 1 else f"{done} buckets are"
+            say(f"continuing the run in {folder.place}: {buckets} done{again}")
             return
         done = len(folder.buckets_done())
         if changed and done:
+            buckets = "1 bucket is" if done == 1 else f"{done} buckets are"
             say(
                 f"the {' and the '.join(changed)} changed since the run in {folder.place}"
-                f" started; it starts again, and {done} buckets are judged again"
+                f" started; it starts again, and {buckets} judged again"
             )
         _clear(folder)
     folder.write_json("run.json", dict(about))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import orjson
 
+from charter.formats.adapter import constant
 from charter.formats.project import find_project
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
@@ -28,6 +29,7 @@ from conform.adapters.targets import (
     target,
 )
 from conform.console.errors import BadSuite, UnknownTarget
+from conform.judging.claims import LOAD
 from conform.judging.model import PACKAGE, use_folders
 from conform.runs.kept import kept
 from conform.storage.store import RunFolder
@@ -213,14 +215,7 @@ def check_fits(suite: Suite, prepared: Prepared) -> None:
             f"{chosen.id} implements {chosen.protocol}, but the suite is about"
             f" {manifest.protocol}; choose another with --suite"
         )
-    for name in chosen.not_compared:
-        word, _, variable = name.partition(" ")
-        like = meant(variable, variables(suite)) if word == "variable" else ""
-        if like and variable not in variables(suite):
-            raise BadSuite(
-                f"{chosen.folder / FILE} allows to leave {name!r} out, and the suite has no such"
-                f" variable; {like}"
-            )
+    _check_allowed(suite, chosen)
     if chosen.component and chosen.component != manifest.component:
         raise BadSuite(
             f"{chosen.id} is an adapter of the component {chosen.component}, but the suite is about"
@@ -232,6 +227,23 @@ def check_fits(suite: Suite, prepared: Prepared) -> None:
             f" {prepared.start.variant or 'without a name'!r}, but the suite is of"
             f" {manifest.variant or 'the one without a name'!r}; choose another with --suite"
         )
+
+
+def _check_allowed(suite: Suite, chosen: Target) -> None:
+    """Raises `BadSuite` for a variable, an operation or a capability that a target allows to leave
+    out, that the suite does not have, and that is probably misspelt."""
+    types, manifest = suite.manifest.judged_types(), suite.manifest
+    needs = {LOAD, *(types.replies if types else ()), *map(constant, manifest.consts)}
+    for name in chosen.not_compared:
+        word, _, rest = name.partition(" ")
+        known = {"variable": variables(suite), "unsupported": needs}.get(word, ())
+        like = meant(rest, known)
+        if like and rest not in (*known, *(chosen.capabilities or ())):
+            lacks = "has no such variable" if word == "variable" else "needs no such thing"
+            raise BadSuite(
+                f"{chosen.folder / FILE} allows to leave {name!r} out, and the suite {lacks};"
+                f" {like}"
+            )
 
 
 def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) -> dict[str, str]:

@@ -107,7 +107,7 @@ def conclude(
     """The content of summary.json (docs/formats/run.md), with the exit code of the run."""
     stale = sorted(inputs.stale)
     unmet = [e for e in inputs.entries if e and not counts.by_entry[e] and e not in stale]
-    canaries = [item for item in counts.canaries if isinstance(item, dict)]
+    canaries = _canaries(counts)
     untrusted = trust.why_not(canaries) + trust.breaks(counts.unexplained_breaks)
     exit_code, reasons = _exit(counts, inputs, untrusted, stale)
     branches: dict[str, Json] = {
@@ -149,11 +149,15 @@ def conclude(
     }
 
 
+def _canaries(counts: RunCounts) -> list[dict[str, Json]]:
+    return [item for item in counts.canaries if isinstance(item, dict)]
+
+
 def _exit(
     counts: RunCounts, inputs: ConclusionInputs, untrusted: Sequence[str], stale: Sequence[str]
 ) -> tuple[int, list[str]]:
     """The gravest exit code, and a sentence for each problem."""
-    reasons = [(3, sentence) for sentence in untrusted]
+    reasons: list[tuple[int, str]] = []
     if not counts.judged:
         reasons.append((3, "no vector was judged"))
     new = counts.new_deviations - inputs.known
@@ -184,6 +188,10 @@ def _exit(
         reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
     if any(not left.allowed for left in inputs.left):
         reasons.append((3, sentence(counts.judged, inputs.suite, inputs.left)))
+    doubts = [(3, sentence) for sentence in untrusted]
+    # Where canaries were not possible, the reason for that is what the run found.
+    doubted = bool(counts.unexplained_breaks) or trust.misbehaved(_canaries(counts))
+    reasons = [*doubts, *reasons] if doubted else [*reasons, *doubts]
     if not reasons:
         return 0, []
     if untrusted or not counts.judged:

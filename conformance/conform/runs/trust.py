@@ -25,11 +25,21 @@ def why_not(found: Sequence[Mapping[str, Json]]) -> list[str]:
     if wrong:
         noun = "canary" if wrong == 1 else "canaries"
         reasons.append(f"{wrong} {noun} misbehaved, {_SO}")
+    lacking: dict[str, list[str]] = {}
     for kind, sentence in _KINDS:
         if not any(item["kind"] == kind for item in found):
             why = _why(kind, found)
-            reasons.append(f"{sentence}{why}, {_SO}")
+            lacking.setdefault(why or kind, []).append(f"{sentence}{why}")
+    for told in lacking.values():
+        *first, last = told
+        begin = "".join(f"{one.partition(' (')[0]} and " for one in first)
+        reasons.append(f"{begin}{last}, {_SO}")
     return reasons
+
+
+def misbehaved(found: Iterable[Mapping[str, Json]]) -> bool:
+    """Whether a canary did what it must not do, rather than not being possible."""
+    return any(item["ok"] is not True for item in found)
 
 
 def breaks(unexplained: Sequence[str]) -> list[str]:

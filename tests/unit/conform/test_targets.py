@@ -176,6 +176,19 @@ def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
         ("not toml", "adapter.toml: "),
         ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\nfirst = 1', "seconds hello, batch"),
         ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\none = [1]', "seconds hello, batch"),
+        (
+            'id = "x"\ntitle = "X"\nstart = ["a"]\n[deadlines]\nbatch = "soon"',
+            r"has batch = 'soon', which is no number of seconds above 0",
+        ),
+        (
+            'id = "x"\ntitle = "X"\nstart = ["a"]\n[deadlines]\nbach = 3',
+            r"the unknown key 'bach'; did you mean batch\?",
+        ),
+        ('id = "x"\ntitle = "X"\nstart = ["a"]\n[deadlines]\none = 0', "has one = 0, which is no"),
+        (
+            'id = "x"\ntitle = "X"\nstart = ["a"]\n[not_compared]\n"vector 1b1bcd" = "y"',
+            "'vector 1b1bcd', and an id has 20 digits",
+        ),
         ('id = "x"\ntitle = "X"\nstart = []', "'start' is empty"),
         (
             'id = "x"\ntitle = "X"\nstart = ["a"]\n[not_compared]\n"variabel x" = "y"',
@@ -234,6 +247,12 @@ def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder
     allows = replace(chosen, not_compared={"variable registratoin": "it is private"})
     with pytest.raises(BadSuite, match=r"no such variable; did you mean registration\?"):
         check_fits(found, Prepared(allows, "", AdapterStart(()), {}))
+    for wrong, right in (("laod", "load"), ("registr", "register")):
+        allows = replace(chosen, not_compared={f"unsupported {wrong}": "it cannot"})
+        with pytest.raises(BadSuite, match=rf"needs no such thing; did you mean {right}\?"):
+            check_fits(found, Prepared(allows, "", AdapterStart(()), {}))
+    allows = replace(chosen, not_compared={"unsupported elr_feature": "before 4.0"})
+    check_fits(found, Prepared(allows, "", AdapterStart(()), {}))
     (suites / "keeper" / "manifest.json").unlink()
     with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
         suite_for(chosen, "")

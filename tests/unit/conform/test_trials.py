@@ -95,6 +95,12 @@ TARGET = Target("lease", "Lease", Path(), ("x",))
         (("load", "elr"), {"load", "elr"}, ""),
         (None, {"lod"}, "hello claims the capability 'lod', which is not one of image, load; "),
         ((), {"load"}, "hello claims the capability 'load', but adapter.toml does not list it"),
+        (
+            ("laod",),
+            {"laod"},
+            "hello and adapter.toml have the capability 'laod'; did you mean load?",
+        ),
+        (("laod",), set(), "adapter.toml lists the capability 'laod'; did you mean load?"),
         (("load",), set(), "adapter.toml lists the capability 'load', but hello does not claim it"),
     ],
 )

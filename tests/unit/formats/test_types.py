@@ -35,7 +35,7 @@ def types():
         ("acquire", {"case": "grnted", "token": "@0"},
          'reply.case is "grnted", not one of granted, refused, ok; did you mean granted?'),
         ("acquire", {"case": "refused", "error": "NOT_HLD"},
-         'reply.error is "NOT_HLD", not one of NOT_HELD, STALE'),
+         'reply.error is "NOT_HLD", not one of NOT_HELD, STALE; did you mean NOT_HELD?'),
         ("acquire", {"case": "ok", "tokn": 1}, "reply.tokn is not known to the charter"),
         ("acquire", None, 'reply is null, not an object with a "case" (granted, refused, ok)'),
         ("expire", 1, "reply is 1, not true or false"),

@@ -48,7 +48,7 @@ def show(finished: Finished) -> None:
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
             f"conform doctor --adapter {chosen} asks it"
         )
-    if not missing:
+    if not missing and _conforming(counted):
         _show_skipped(counted["skipped_canaries"])
     _show_forgetful(finished)
     if counted["stale_baseline"]:
@@ -66,6 +66,14 @@ def show(finished: Finished) -> None:
         out(f"judged within: {told}")
     out(f"run: {near(finished.folder.place)}")
     out(one_line(_last_line(finished, missing)))
+
+
+def _conforming(counted: Mapping[str, Json]) -> int:
+    """How many vectors conform. If none does, no canary could be made of one, and the last line
+    says so."""
+    verdicts = counted["verdicts"]
+    assert isinstance(verdicts, dict)
+    return _count(verdicts[Kind.CONFORMS]) + _count(verdicts[Kind.INCONCLUSIVE])
 
 
 def _show_canaries(wrong: Sequence[Mapping[str, Json]]) -> None:
