@@ -204,3 +204,18 @@ def test_a_value_that_json_lacks_is_an_error_with_its_place_in_javascript():
     command = ["node", "--input-type=module", "--eval", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "by: w1: undefined is no name\n"
+
+
+@pytest.mark.slow
+def test_a_misspelt_method_of_an_adapter_in_javascript_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    folder = skeleton("node", tmp_path / "echo", ECHO / "echo.charter")
+    text = (ECHO / "adapter.js").read_text()
+    (folder / "adapter.js").write_text(text.replace("next({", "nxet({"))
+    start = prepare(read(folder / "adapter.toml"), "", {}).start
+    asked = {"run": 1, "questions": [question("values", ASKED["values"])]}
+    _, run = told(start, [{"hello": 1}, asked])
+    (result,) = run["results"]
+    assert (result["status"], result["detail"]) == (
+        "error", "the adapter has no method next; it has: start, observe, image, nxet",
+    )  # fmt: skip

@@ -86,3 +86,16 @@ def test_the_first_test_of_a_skeleton_says_what_to_write_and_the_next_what_is_ne
     assert "the adapter does not perform 3 of 4 operations yet" in out
     assert "next: write `take` in adapters/queue-python/adapter.py, line " in out
     assert "step 0: working.w1 is missing" in out
+
+
+def test_readme_of_a_project_without_adapter_says_how_to_write_one(conform, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert conform("init", "--adapter", "none")[0] == 0
+    readme = Path("README.md").read_text()
+    assert "ADAPTER" not in readme and "doctor" not in readme
+    assert "which drives it for the judge; there is none yet |" in readme
+    (line,) = [line for line in readme.splitlines() if "generate --adapter" in line]
+    assert conform(*line.partition("#")[0].split()[1:])[0] == 0
+    assert Path("adapters/mine/adapter.toml").exists()
+    assert conform("init", "other")[0] == 0
+    assert "conform doctor --adapter lease-python  # does" in Path("other/README.md").read_text()

@@ -9,6 +9,7 @@ from string import Template
 
 from charter.formats.project import DEFAULTS, FILE
 from conform.console.errors import CannotWrite, ConformError
+from conform.console.terminal import columns
 
 TEMPLATES = ("lease", "queue", "register", "raft")
 """The charters that a project can start with."""
@@ -25,7 +26,18 @@ def project_files(template: str, adapter: str) -> dict[str, str]:
     """The files of a new project by their paths in it, apart from the adapter with the id
     `adapter` ("" for none)."""
     keys = "".join(f'{key} = "{folder}"\n' for key, folder in DEFAULTS.items())
-    values = {"template": template, "adapter": adapter or "ADAPTER"}
+    place = charter_place(template)
+    commands = [
+        ["conform test", "# check, explore, make questions, judge, report"],
+        [f"conform check {place}", "# the errors of the charter"],
+        [f"conform explore {place}", "# search all states of an instance"],
+        [f"conform doctor --adapter {adapter}", "# does the adapter keep to the rules?"]
+        if adapter
+        else [f"conform generate --adapter go {place} --out {adapter_place('mine')}",
+              "# write an adapter; `conform init --help` lists the languages"],
+    ]  # fmt: skip
+    none = "" if adapter else "; there is none yet"
+    values = {"template": template, "commands": columns(commands), "none": none}
     return {
         FILE: f"# The folders of this project.\n{keys}",
         charter_place(template): _template("charters", f"{template}.charter"),

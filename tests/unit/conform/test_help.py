@@ -1,5 +1,6 @@
 """`conform help` shows the pages of the manual."""
 
+import shlex
 import sys
 
 import pytest
@@ -30,6 +31,15 @@ def test_a_topic_is_laid_out_on_a_terminal(
     assert main(["help", "counts"]) == 0
     shown = capsys.readouterr().out
     assert "What is counted" in shown and "## " not in shown
+
+
+@pytest.mark.parametrize("word", ["type/mismatch", "inconclusive", "not loadable"])
+def test_help_about_a_code_or_a_count_names_the_command(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["help", word]) == 2
+    told = f"there is no page {word!r}; `conform explain {shlex.quote(word)}` explains it\n"
+    assert capsys.readouterr().err.endswith(told)
 
 
 def test_an_unknown_topic_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

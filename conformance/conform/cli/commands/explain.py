@@ -27,22 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    pages = docs() / "diagnostics"
-    codes = sorted(
-        path.relative_to(pages).with_suffix("").as_posix()
-        for path in pages.rglob("*.md")
-        if path.parent != pages
-    )
-    counts = _counts(docs() / "formats" / "counts.md")
-    word = arguments.word.lower().replace(" ", "_").replace("-", "_")
+    known = [*_codes(), *_counts()]
     if arguments.list or not arguments.word:
-        out("\n".join([*codes, *counts]))
-    elif arguments.word in codes:
-        out((pages / f"{arguments.word}.md").read_text(encoding="utf-8").rstrip())
-    elif word in counts:
-        out(counts[word])
+        out("\n".join(known))
+    elif found := explanation(arguments.word):
+        out(found)
     else:
-        known = [*codes, *counts]
+        word = _as_listed(arguments.word)
         near = [name for name in known if arguments.word in name or word in name]
         hint = f"; did you mean {', '.join(near)}" if near else ""
         raise ConformError(
@@ -51,8 +42,34 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _counts(page: Path) -> dict[str, str]:
+def explanation(word: str) -> str:
+    """What is known of a diagnostic code or a count; "" if it is neither."""
+    if word in _codes():
+        return (_pages() / f"{word}.md").read_text(encoding="utf-8").rstrip()
+    return _counts().get(_as_listed(word), "")
+
+
+def _pages() -> Path:
+    return docs() / "diagnostics"
+
+
+def _codes() -> list[str]:
+    pages = _pages()
+    return sorted(
+        path.relative_to(pages).with_suffix("").as_posix()
+        for path in pages.rglob("*.md")
+        if path.parent != pages
+    )
+
+
+def _as_listed(word: str) -> str:
+    """A count as it appears in JSON."""
+    return word.lower().replace(" ", "_").replace("-", "_")
+
+
+def _counts() -> dict[str, str]:
     """The sections of docs/formats/counts.md, by their titles as they appear in JSON."""
+    page = docs() / "formats" / "counts.md"
     _, *sections = page.read_text(encoding="utf-8").split("\n## ")
     titles = [section.partition("\n")[0] for section in sections]
     return {

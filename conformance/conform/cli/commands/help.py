@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
 from conform.adapters.projects import docs
+from conform.cli.commands.explain import explanation
 from conform.cli.main import meant_by, overview
 from conform.console.errors import ConformError
 from conform.console.terminal import columns, out
@@ -43,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
         out(f"{overview()}\ntopics:\n{columns(rows)}")
         return 0
     page = pages.get(arguments.topic)
+    if page is None and explanation(arguments.topic):
+        command = f"conform explain {shlex.quote(arguments.topic)}"
+        raise ConformError(f"there is no page {arguments.topic!r}; `{command}` explains it")
     if page is None:
         meant = meant_by(arguments.topic, pages)
         raise ConformError(

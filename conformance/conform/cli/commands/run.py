@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-shrink", action="store_true", help="do not look for smaller vectors"
                         " that show the findings")  # fmt: skip
     parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit XML, also if the"
-                        " run fails or is not to be trusted")  # fmt: skip
+                        " run fails or is not to be trusted; makes its folder")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 

@@ -171,7 +171,7 @@ class Asking {
 
   async performAll() {
     const { component, question } = this;
-    await this.adapter.start({
+    await this.call("start", {
       id: question.id,
       sorts: component.sorts.decode({
         ...component.noSorts,
@@ -205,18 +205,28 @@ class Asking {
       throw new Unsupported(operation);
     }
     return known.reply.encode(
-      await this.adapter[known.method](known.args.decode(args)),
+      await this.call(known.method, known.args.decode(args)),
     );
+  }
+
+  /** Calls a method of the adapter. */
+  call(method, ...args) {
+    const { adapter } = this;
+    if (typeof adapter[method] !== "function") {
+      const there = methodsOf(adapter).join(", ") || "none";
+      throw new Error(`the adapter has no method ${method}; it has: ${there}`);
+    }
+    return adapter[method](...args);
   }
 
   /** Adds the step of a reply. */
   async observe(reply) {
-    const observation = this.show(await this.adapter.observe());
+    const observation = this.show(await this.call("observe"));
     const { delta } = this.question;
     const wanted = delta === "each" || delta.includes(this.steps.length);
     let image = -1;
     if (wanted && this.about.capabilities.includes("image")) {
-      image = this.shared.add(this.show(await this.adapter.image()));
+      image = this.shared.add(this.show(await this.call("image")));
     }
     this.history.observations.push(observation);
     this.steps.push([reply, this.shared.add(observation), image]);
@@ -229,6 +239,17 @@ class Asking {
       this.about.observes.map((name) => [name, shown[name]]),
     );
   }
+}
+
+/** The names of the methods of an object and its class. */
+function methodsOf(adapter) {
+  const own = Object.getOwnPropertyNames(Object(adapter));
+  const shared = Object.getOwnPropertyNames(
+    Object.getPrototypeOf(Object(adapter)),
+  );
+  return [...own, ...shared].filter(
+    (name) => typeof adapter[name] === "function" && name !== "constructor",
+  );
 }
 
 /** `args` with each reference replaced by what stands there. */
