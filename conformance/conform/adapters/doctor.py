@@ -127,7 +127,9 @@ def _held_against_charter(
         yield Check("performs the operations of the charter", True, later)
     told = "; ".join(f"{name}: {wrong}" for name, wrong in found.mistyped.items())
     told += "; `conform help adapter` says how each type is written" if told else ""
-    yield Check("values are of the types of the charter", not told, told)
+    if not found.answered:
+        told = f"{NOT_CHECKED}no question with an operation was answered with values"
+    yield Check("values are of the types of the charter", not told or not found.answered, told)
 
 
 @dataclass(frozen=True, slots=True)

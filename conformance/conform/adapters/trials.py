@@ -15,7 +15,7 @@ from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
 from conform.judging.assess import VectorItem
-from conform.judging.claims import mistyped
+from conform.judging.claims import lacks_variable, mistyped
 from conform.judging.walk import BatchTexts, Malformed, Walker, is_fault
 
 MOST = 8
@@ -65,6 +65,8 @@ class TrialResults:
     faults: dict[str, list[str]] = field(default_factory=dict)
     unwritten: list[str] = field(default_factory=list)
     performed: set[str] = field(default_factory=set)
+    answered: int = 0
+    """The questions that were answered with values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,9 @@ class Trials:
         elif result.status is Status.UNSUPPORTED and result.detail == name:
             found.unwritten.append(name)
         elif result.status is Status.OK:
+            found.answered += 1
             wrong = mistyped(self.types, trial.question, result, batch) if self.types else ""
+            wrong = wrong or lacks_variable(result, batch, self.connection.welcome.observes)
             if wrong:
                 found.mistyped.setdefault(name, wrong)
             fault = _fault(trial, result, batch)

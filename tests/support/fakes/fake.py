@@ -272,6 +272,14 @@ def garbage(line):
         sys.stdout.flush()
 
 
+def nonsense(line):
+    """Answers nothing but hello, in words."""
+    if '"run"' in line:
+        sys.stdout.write("it went well\n")
+        sys.stdout.flush()
+        os._exit(0)
+
+
 def flaky(line):
     """Fails on every batch of more than one question, never on a single one."""
     if '"run"' in line and len(json.loads(line)["questions"]) > 1:
@@ -328,6 +336,7 @@ BEFORE = {
     "endless": endless,
     "slow": slow,
     "flaky": flaky,
+    "nonsense": nonsense,
 }
 
 

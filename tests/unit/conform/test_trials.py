@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 from tests.support.fakes import fake
+from tests.support.judging import fake_start
 from tests.support.toy import charter
-from tests.support.toy.vectors import TYPES, random_vectors
+from tests.support.toy.vectors import NODES, TYPES, random_vectors
 
+from charter.formats.suite import Manifest, Models
 from charter.formats.target import Target
 from charter.formats.types import read_types
 from conform import sdk
 from conform.adapters.direct import DirectConnection
+from conform.adapters.doctor import Check, Probes, check_adapter
 from conform.adapters.hello import disagreement
 from conform.adapters.trials import MOST, Trials, trials_of
 from conform.suites.importing import item_of
@@ -76,6 +79,25 @@ def test_an_operation_that_fails_in_the_adapter_is_told_and_no_other(trials, cap
 def test_an_operation_that_is_not_written_yet_is_no_failure(trials):
     found = tried(fake.ClaimsAndRefuses, trials)
     assert (found.failing, found.unwritten) == ({}, ["failover"])
+
+
+def test_nothing_is_said_of_types_where_no_value_came():
+    items = [item_of(vector) for vector in random_vectors(60)]
+    about = Manifest("", "toy.lease", "", "keeper", "", 0, Models("", {}, {}), {}, types=TYPES)
+    world = {"sorts": {"Node": NODES}}
+
+    def told(mode):
+        start, probes = fake_start(mode), Probes(world, {}, trials_of(items), about)
+        checks = {check.rule: check for check in check_adapter(start, probes)}
+        return checks["values are of the types of the charter"]
+
+    assert told("faithful") == Check("values are of the types of the charter", True)
+    assert told("nonsense").detail.startswith("not checked: no question ")
+
+
+def test_a_variable_that_hello_claims_and_no_observation_has_is_told(trials):
+    told = tried(fake.Lacking, trials).mistyped["register"]
+    assert told.startswith("step 0: the observation lacks version, which the adapter's hello ")
 
 
 def test_a_value_of_another_type_is_told(trials):
