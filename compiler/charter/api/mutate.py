@@ -75,4 +75,5 @@ def mutant_json(made: MadeMutant, verdict: MutantVerdict) -> dict[str, Json]:
         "instance": verdict.instance,
         "steps": verdict.steps,
         "detail": verdict.detail,
+        "replies": verdict.replies,
     }

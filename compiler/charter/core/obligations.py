@@ -12,12 +12,16 @@ from typing import Literal as OneOf
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.amounts import REPLY, counted_parts
 from charter.core.conditions import Functions, atoms, literal, named_atoms
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN
 
-Kind = OneOf["branch", "reply", "mcdc", "boundary"]
-Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"]
+Kind = OneOf["branch", "reply", "mcdc", "amount", "boundary"]
+Amount = OneOf["none", "one", "several"]
+Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"] | Amount
+
+AMOUNTS: tuple[Amount, ...] = ("none", "one", "several")
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
@@ -28,10 +32,11 @@ class Obligation:
 
     branch: `branch` (operation/branch) is taken. reply: it is taken with a reply that holds the
     enum member `member`. mcdc: the guard of `branch` is reached, and the condition `expr` (atom
-    `atom` of conjunct `conjunct`, both from 0) alone decides it, being true or false. boundary:
-    the operation `operation` evaluates the comparison `expr` in `where` (operation/branch or a
-    function) with its left side equal to its right, or one below or above it (unequal, where
-    there is no such step).
+    `atom` of conjunct `conjunct`, both from 0) alone decides it, being true or false. amount: it
+    changes none, one or several members of the variable `member`, or replies with so many (if
+    `member` is `REPLY`). boundary: the operation `operation` evaluates the comparison `expr` in
+    `where` (operation/branch or a function) with its left side equal to its right, or one below or
+    above it (unequal, where there is no such step).
     """
 
     kind: Kind
@@ -48,9 +53,10 @@ class Obligation:
 
 def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...]:
     """All obligations of a component, in the order of the text: branches, replies, conditions of
-    guards, then the boundaries of its operations and of the functions that they reach, for each
-    operation that reaches them."""
+    guards, amounts, then the boundaries of its operations and of the functions that they reach, for
+    each operation that reaches them."""
     functions = {f.name: f for f in model.functions}
+    shown = {o.path[0] for o in component.observables if o.path and o.mode != "ignored"}
     found: list[Obligation] = []
     for operation in component.operations:
         for branch in operation.branches:
@@ -58,6 +64,9 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
             found.append(Obligation("branch", f"branch {label}", "taken", branch=label))
             found += _replies(model, label, branch)
             found += _conditions(functions, label, branch)
+            found += _amounts(
+                label, [p for p in counted_parts(functions, branch) if p in shown | {REPLY}]
+            )
     sites = [site for o in component.operations for site in _operation_sites(functions, o)]
     sites += [
         _Site(o.name, f.name, e, False)
@@ -169,6 +178,16 @@ def _truths(atom: n.Expr) -> tuple[Want, ...]:
             return "true", "false"
         case always:
             return ("true",) if always else ("false",)
+
+
+# --- amounts -------------------------------------------------------------------------------------
+
+
+def _amounts(label: str, parts: Iterable[str]) -> Iterator[Obligation]:
+    for part in parts:
+        for want in AMOUNTS:
+            name = f"amount {label} {part} {want}"
+            yield Obligation("amount", name, want, branch=label, member=part)
 
 
 # --- boundaries ----------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ MOST = 50_000
 @dataclass(frozen=True, slots=True)
 class MutantVerdict:
     """What was found of a mutant. `by` is what catches it, in which instance ("" for a scenario)
-    and after how many steps. `detail`: how it differs, or why nothing is known."""
+    and after how many steps. `detail`: how it differs, or why nothing is known. `replies`: it
+    survives, and differs in replies alone."""
 
     id: str
     answer: Answer
@@ -28,6 +29,7 @@ class MutantVerdict:
     instance: str = ""
     steps: int = 0
     detail: str = ""
+    replies: bool = False
 
 
 def recall(key: str) -> MutantVerdict | None:

@@ -188,7 +188,8 @@ class MutantTrials:
         if found is None:
             return MutantVerdict(made.id, "unchanged", instance=name)
         told = _told(found, Machine.of(self.model, instance))
-        return MutantVerdict(made.id, "survives", "", name, len(found.trace) + 1, told)
+        steps = len(found.trace) + 1
+        return MutantVerdict(made.id, "survives", "", name, steps, told, found.replies)
 
 
 def search(
@@ -216,7 +217,7 @@ def why_incomplete(found: SearchResult, limits: Limits) -> str:
 def _together(seen: Sequence[MutantVerdict]) -> MutantVerdict:
     """What follows from several instances, none of which catches a mutant."""
     unknown = [one for one in seen if one.answer == "undecided"]
-    for one in seen:
+    for one in sorted(seen, key=lambda one: one.replies):
         if one.answer == "survives":
             names = ", ".join(other.instance for other in unknown)
             return replace(one, detail=f"{one.detail}; not known in {names}") if names else one

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import cast
 
 from charter.core import types as t
+from charter.core.amounts import REPLY
 from charter.core.obligations import Obligation
 from charter.diagnostics import Span
+from charter.prove.collections import distinct
 from charter.prove.program import SymbolicProgram
 from charter.prove.terms import FALSE, Term
 from charter.prove.transition import BranchCode
-from charter.prove.values import Number, ScalarTerm, Sym, Tagged
+from charter.prove.values import Bag, Fields, Mask, Number, ScalarTerm, Sym, Tagged
 
 
 def comparison_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
@@ -42,6 +45,8 @@ class Goals:
                 return self.program.takes(branch.name)
             case "reply":
                 return self._reply(branch, obligation.member)
+            case "amount":
+                return self._amount(branch, obligation)
             case _:
                 atom = branch.guard.conjuncts[obligation.conjunct][obligation.atom]
                 terms = self.program.terms
@@ -74,6 +79,46 @@ class Goals:
                 return terms.or_(*ways)
             case _:
                 return FALSE
+
+    def _amount(self, branch: BranchCode, obligation: Obligation) -> Term:
+        """That the branch changes so many members of a variable, or replies with so many."""
+        terms = self.program.terms
+        if obligation.member == REPLY:
+            apart = [there for there, _ in self._only_in(branch.reply, None)]
+        else:
+            before, after = (
+                state[obligation.member] for state in (self.program.before, self.program.after)
+            )
+            apart = self._changes(before, after)
+        some = terms.or_(*apart)
+        several = terms.or_(*(terms.and_(a, b) for a, b in combinations(apart, 2)))
+        so_many = {
+            "none": terms.not_(some),
+            "one": terms.and_(some, terms.not_(several)),
+            "several": several,
+        }
+        return terms.and_(self.program.takes(branch.name), so_many[obligation.want])
+
+    def _changes(self, before: Sym, after: Sym) -> list[Term]:
+        """For each member of a map or set the condition that it is changed, won or lost."""
+        terms, types = self.program.terms, self.program.types
+        if isinstance(before, Fields):
+            pairs = zip(before.items, cast(Fields, after).items, strict=True)
+            return [terms.not_(types.equal(a, b)) for a, b in pairs]
+        lost, won = self._only_in(before, after), self._only_in(after, before)
+        return [there for there, _ in (*lost, *won)]
+
+    def _only_in(self, value: Sym, other: Sym | None) -> tuple[tuple[Term, Sym], ...]:
+        """Each member of a set once, where it is not in the other one, if there is one."""
+        terms, types = self.program.terms, self.program.types
+        found = distinct(types, types.members(cast(Mask | Bag, value)))
+        if other is None:
+            return found
+        known = cast(Mask | Bag, other)
+        return tuple(
+            (terms.and_(there, terms.not_(types.contains(known, item))), item)
+            for there, item in found
+        )
 
     def _boundary(self, obligation: Obligation) -> Term:
         terms = self.program.terms

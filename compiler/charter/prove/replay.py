@@ -10,6 +10,7 @@ from charter.core.nodes import Value
 from charter.prove.decode import Decoder
 from charter.prove.program import SymbolicProgram
 from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
@@ -28,6 +29,11 @@ class SolverTransition:
     branch: str
     reply: Value
     after: Mapping[str, Value]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Its outcome."""
+        return Outcome(self.branch, self.reply, dict(self.after))
 
 
 def read_state(

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from charter.core import nodes as n
+from charter.core.amounts import REPLY
 from charter.core.nodes import Value
-from charter.core.obligations import Obligation, bound
+from charter.core.obligations import AMOUNTS, Amount, Obligation, bound
 from charter.semantics.builtins import items
 from charter.semantics.conditions import guard_atoms
-from charter.semantics.evaluate import Evaluator
+from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Code, Locals, Scope, State
 from charter.semantics.machine import Machine
 
@@ -60,10 +61,11 @@ class Coverage:
         return Coverage(machine, wanted, watcher)
 
     def met(
-        self, state: State, operation: str, args: tuple[Value, ...], branch: str, reply: Value
+        self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
     ) -> frozenset[str]:
         """The names of the obligations that this outcome meets. Boundaries count where they are
         evaluated on the way to the branch or in any run of its body."""
+        branch, reply = outcome.branch, outcome.reply
         chosen = self.machine.operations[operation]
         assert isinstance(chosen, n.Operation)
         found = {f"branch {branch}"} | {f"reply {branch} {m}" for m in _members(reply)}
@@ -75,6 +77,12 @@ class Coverage:
                 if (o.conjunct, o.atom) == (conjunct, atom) and (o.want == "true") == truth
             }
         for obligation in self.obligations:
+            if (
+                obligation.kind == "amount"
+                and obligation.branch == branch
+                and amount(members(obligation.member, state, outcome)) == obligation.want
+            ):
+                found.add(obligation.name)
             if obligation.kind == "boundary" and obligation.operation == operation:
                 sides = seen.get(id(obligation.expr), ())
                 if any(_on_side(obligation.want, left, right) for left, right in sides):
@@ -113,6 +121,22 @@ class Coverage:
         for site, left, right in watcher.seen:
             sides.setdefault(site, []).append((left, right))
         return sides, decided
+
+
+def members(part: str, state: State, outcome: Outcome) -> int:
+    """How many members of a variable an outcome changes: keys of a map that get another value,
+    members that a set wins or loses. With `REPLY`: how many its reply has."""
+    if part == REPLY:
+        return len(cast(frozenset[Value], outcome.reply))
+    before, after = state[part], outcome.state[part]
+    if isinstance(before, frozenset):
+        return len(before ^ cast(frozenset[Value], after))
+    return sum(a != b for a, b in zip(items(before), items(after), strict=True))
+
+
+def amount(count: int) -> Amount:
+    """None, one, or several."""
+    return AMOUNTS[min(count, 2)]
 
 
 def _members(reply: Value) -> Iterable[str]:

@@ -4,16 +4,18 @@ operation after it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
+from charter.core.obligations import Obligation
 from charter.explore.result import Trace
 from charter.explore.select import state_graph
 from charter.explore.successors import StateGraph, Transition, path
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
+from charter.semantics.coverage import amount, members
 from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
@@ -30,7 +32,8 @@ ARRIVALS = 10_000
 class ExploredInstance:
     """The graph of an instance, and a planner for its vectors. `pairs` collects the (state, branch)
     pairs that the vectors take, `taken` the first transition of each branch, `replies` the first
-    with each enum member in the reply of each branch."""
+    with each enum member in the reply of each branch. `amounts` has, for obligations of this kind,
+    the first transition that meets it, with the most members where several are asked for."""
 
     graph: StateGraph
     engine: InstancePlanner
@@ -38,13 +41,21 @@ class ExploredInstance:
     pairs: set[int] = field(default_factory=set)
     taken: dict[str, Transition] = field(default_factory=dict)
     replies: dict[str, Transition] = field(default_factory=dict)
+    amounts: dict[str, tuple[int, Transition]] = field(default_factory=dict)
+    _asked: dict[str, set[str]] = field(default_factory=dict)
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance) -> ExploredInstance:
-        """Search `instance` to its end."""
+    def of(
+        model: n.Model, instance: n.Instance, wanted: Iterable[Obligation] = ()
+    ) -> ExploredInstance:
+        """Search `instance` to its end. Of the obligations `wanted` those of amounts are used."""
         graph = state_graph(model, instance)
         engine = InstancePlanner.around(model, graph.successors)
-        return ExploredInstance(graph, engine, InstancePlanner.opened(model, instance))
+        made = ExploredInstance(graph, engine, InstancePlanner.opened(model, instance))
+        for obligation in wanted:
+            if obligation.kind == "amount":
+                made._asked.setdefault(obligation.branch, set()).add(obligation.member)
+        return made
 
     def witnesses(self) -> Iterator[Vector]:
         """A shortest path to every branch, every witness property and every error reply; after
@@ -69,6 +80,28 @@ class ExploredInstance:
         for part in reply[1:] if isinstance(reply, tuple) else (reply,):
             if isinstance(part, str):
                 self.replies.setdefault(f"reply {branch} {part}", transition)
+        if branch in self._asked:
+            self._note_amounts(transition)
+
+    def _note_amounts(self, transition: Transition) -> None:
+        step, state = transition.step, self.graph.states[transition.source]
+        for outcome in self.graph.successors.outcomes(state, step.operation, step.args):
+            if (outcome.branch, outcome.reply) != (step.branch, transition.reply):
+                continue
+            for part in self._asked[step.branch]:
+                count = members(part, state, outcome)
+                name = f"amount {step.branch} {part} {amount(count)}"
+                if count > self.amounts.get(name, (-1, transition))[0]:
+                    self.amounts[name] = count, transition
+
+    def counted(self) -> Iterator[tuple[str, int, Vector]]:
+        """For each obligation of an amount its name, how many members change, and a vector; after
+        `loaded`, which finds them."""
+        for name, (count, transition) in self.amounts.items():
+            why = Why((), "exploration", name, OPEN, ())
+            vector = self.engine.planner.loaded(self._step(transition), why)
+            if vector is not None:
+                yield name, count, vector
 
     def _along(self, acts: Sequence[Act], name: str, branch: str) -> Iterator[Vector]:
         why = Why((name,), "witness", name, OPEN, (branch,) if branch else ())

@@ -32,7 +32,7 @@ NO_NOTE = "the last search kept no note of it"
 TINY = "tiny"
 """The start of the names of instances that are small enough for a search."""
 
-OBLIGATIONS = 3
+OBLIGATIONS = 4
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
 
 

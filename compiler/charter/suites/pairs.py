@@ -5,7 +5,7 @@ cancelled: it shows in the operation after that."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from charter.core.nodes import Instance
@@ -21,6 +21,9 @@ state first."""
 
 MOST_TRIED = 25_000
 """The most acts in all states of an instance in which pairs are planned, which takes seconds."""
+
+Arrival = tuple[list[tuple[State, Act]], State, str]
+"""A trace, the state after it, and the branch of its last act."""
 
 Pair = tuple[str, str]
 """Two branches; the second is taken right after the first."""
@@ -54,12 +57,12 @@ class PlannedPair:
 
 
 def planned(
-    explored: ExploredInstance, instance: Instance, done: set[Pair]
+    explored: ExploredInstance, instance: Instance, arrived: Iterable[Arrival], done: set[Pair]
 ) -> Iterator[PlannedPair]:
-    """A vector for each pair of an instance that is not `done`, by a shortest trace; what is
-    planned is added to `done`."""
+    """A vector for each pair of an instance that is not `done`, by a shortest trace, which begins
+    with one of those in `arrived`; what is planned is added to `done`."""
     planner, every = explored.opened.planner, len(explored.opened.machine.labels)
-    for trace, state, first in _arrivals(explored):
+    for trace, state, first in arrived:
         if sum(before == first for before, _ in done) == every:
             continue
         moves = trace[-1][0] != state
@@ -74,9 +77,7 @@ def planned(
                 yield PlannedPair(pair, vector, instance, moves + changes)
 
 
-def _arrivals(
-    explored: ExploredInstance,
-) -> Iterator[tuple[list[tuple[State, Act]], State, str]]:
+def arrivals(explored: ExploredInstance) -> Iterator[Arrival]:
     """For each state and each branch that leads there a shortest trace through that branch, the
     state, and the branch."""
     graph, form = explored.graph, explored.opened.asked.form

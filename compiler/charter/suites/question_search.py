@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
@@ -13,9 +13,10 @@ from charter.semantics.builtins import EvaluationError
 from charter.suites import pairs
 from charter.suites.explored import ExploredInstance
 from charter.suites.found import FoundQuestion, searched
-from charter.suites.pairs import Pair, PlannedPair, is_small, pairs_in, planned
+from charter.suites.pairs import Arrival, Pair, PlannedPair, arrivals, is_small, pairs_in, planned
 from charter.suites.smoke import Desk, SmokeVector
 from charter.suites.subject import Subject
+from charter.suites.withdrawn import Use, WithdrawnUses
 from charter.vectors.answer import NoAnswer
 
 Constants = tuple[tuple[str, int], ...]
@@ -38,7 +39,9 @@ class QuestionSearch:
     `apart` are obligations that are left with these values of the constants. `notes` has, for each
     obligation that is not met, the results of the parts of the search. `taken` are the pairs of
     branches that scenarios and kept questions take, `pairs` questions for further ones, `large`
-    instances that are too large to plan them, `told` what became of all of them."""
+    instances that are too large to plan them, `told` what became of all of them. `most` has,
+    for amounts, how many members change in the question that was kept, `withdrawn` the uses of
+    withdrawn counter values that questions show."""
 
     about: Subject
     desk: Desk
@@ -50,6 +53,8 @@ class QuestionSearch:
     pairs: dict[Pair, PlannedPair] = field(default_factory=dict)
     large: list[str] = field(default_factory=list)
     told: str = ""
+    most: dict[str, int] = field(default_factory=dict)
+    withdrawn: set[Use] = field(default_factory=set)
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:
@@ -115,13 +120,38 @@ class QuestionSearch:
         )
         return True
 
-    def plan_pairs(self, explored: ExploredInstance, instance: n.Instance) -> None:
-        """Plan questions for pairs of branches that nothing takes so far."""
+    def keep_amounts(self, explored: ExploredInstance, instance: n.Instance) -> None:
+        """Keep a question for each amount that nothing met so far, and for each where more than two
+        members change, and more than in an instance before: an implementation may be right for
+        two."""
+        known = [asked.question for asked in self.asked]
+        for name, count, vector in explored.counted():
+            more = count > max(2, self.most.get(name, 0)) and vector.question not in known
+            if self.keep(vector, instance, vector.why, always=more):
+                self.most[name] = count
+
+    def plan_walks(self, explored: ExploredInstance, instance: n.Instance) -> None:
+        """Keep questions that use a withdrawn counter value, and plan questions for pairs of
+        branches that nothing takes so far."""
         if not is_small(explored):
             self.large.append(instance.name)
             return
-        for one in planned(explored, instance, self.taken | {*self.pairs}):
+        arrived = [*arrivals(explored)]
+        self._keep_withdrawn(explored, instance, arrived)
+        for one in planned(explored, instance, arrived, self.taken | {*self.pairs}):
             self.pairs[one.pair] = one
+
+    def _keep_withdrawn(
+        self, explored: ExploredInstance, instance: n.Instance, arrived: Sequence[Arrival]
+    ) -> None:
+        plan = WithdrawnUses(explored)
+        for trace, state, _ in arrived if plan.kinds() else ():
+            plan.add(trace, state)
+        known = [asked.question for asked in self.asked]
+        for use, vector in plan.vectors():
+            if use not in self.withdrawn and vector.question not in known:
+                self.withdrawn.add(use)
+                self.keep(vector, instance, vector.why, always=True)
 
     def keep_pairs(self) -> None:
         """Keep these questions, as many as a small suite takes."""

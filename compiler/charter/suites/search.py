@@ -212,11 +212,12 @@ def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:
 
 
 def _explored(found: QuestionSearch, instance: n.Instance) -> None:
-    explored = ExploredInstance.of(found.about.model, instance)
+    explored = ExploredInstance.of(found.about.model, instance, found.desk.wanted)
     classes = sum(1 for _ in explored.graph.cases())
     every = max(1, classes // LOOKED_AT)
     for vector in explored.loaded(every):
         found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
+    found.keep_amounts(explored, instance)
     titles = {asked.title for asked in found.asked if asked.source == "witness"}
     for vector in explored.witnesses():
         why = vector.why
@@ -224,7 +225,7 @@ def _explored(found: QuestionSearch, instance: n.Instance) -> None:
             found.keep(vector, instance, replace(why, obligations=()))
         elif found.apart:
             found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
-    found.plan_pairs(explored, instance)
+    found.plan_walks(explored, instance)
     looked = -(-classes // every)
     for row in found.left:
         found.note(

@@ -14,7 +14,7 @@ from charter.suites.smoke import Smoke, mutants_of
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger
 
-FORMAT = 3
+FORMAT = 4
 
 
 def sections(about: Subject, small: Smoke) -> dict[str, Json]:
@@ -96,8 +96,8 @@ def _branch(operation: n.Operation, branch: n.Branch) -> Json:
 
 def _ledger(ledger: Ledger) -> list[Json]:
     """Rows as lists, since there are hundreds and column names would be larger than the content. A
-    name begins with the kind of its obligation."""
-    return [[row.name, row.branch, row.status, row.count, row.note] for row in ledger.rows]
+    name begins with the kind of its obligation and with its branch."""
+    return [[row.name, row.status, row.count, row.note] for row in ledger.rows]
 
 
 def _mutants(about: Subject, small: Smoke) -> list[Json]:

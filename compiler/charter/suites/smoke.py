@@ -49,10 +49,11 @@ class Covering:
         self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
     ) -> None:
         """Add what one transition meets."""
-        key = (tuple(state.values()), operation, args, outcome.branch, outcome.reply)
+        after = tuple(outcome.state.values())
+        key = (tuple(state.values()), operation, args, outcome.branch, outcome.reply, after)
         known = self.memory.get(key)
         if known is None:
-            met = self.coverage.met(state, operation, args, outcome.branch, outcome.reply)
+            met = self.coverage.met(state, operation, args, outcome)
             known = self.memory[key] = met
         self.met |= known
 

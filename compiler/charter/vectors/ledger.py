@@ -50,9 +50,11 @@ class Ledger:
             f" {self.counted('open')} are open.",
         ]
         left = [row for row in self.rows if row.status == "open"]
-        if left:
-            lines += ["", "## Open", "", "| obligation | what was searched |", "|---|---|"]
-            lines += [f"| {_cell(row.name)} | {_cell(row.note)} |" for row in left]
+        lines += ["", "## Open"] if left else []
+        for note in dict.fromkeys(row.note for row in left):
+            rows = [row for row in left if row.note == note]
+            lines += ["", f"Searched in vain: {_cell(note)}.", ""]
+            lines += [f"- {_cell(row.name)}" for row in rows]
         for kind in dict.fromkeys(row.kind for row in self.rows):
             lines += ["", f"## {_TITLES.get(kind, kind)}", ""]
             lines += ["| obligation | status | vectors | first, or why not |", "|---|---|---|---|"]
@@ -80,6 +82,7 @@ _TITLES = {
     "branch": "Branches",
     "reply": "Replies",
     "mcdc": "Conditions of guards, each deciding alone",
+    "amount": "None, one or several members changed",
     "boundary": "Both sides of comparisons",
 }
 

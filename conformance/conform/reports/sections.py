@@ -12,8 +12,8 @@ from charter.formats.links import is_url
 from charter.formats.reading import BadVector, JsonReader
 from conform.console.errors import BadRun
 
-FORMAT = 3
-_COLUMNS = 5
+FORMAT = 4
+_COLUMNS = 4
 SILENT = "silent"
 
 
@@ -196,9 +196,10 @@ def _obligation(reader: JsonReader) -> ObligationSection:
     columns = list(reader.items())
     if len(columns) != _COLUMNS:
         raise BadVector(f"{reader.where}: a row of the ledger has {_COLUMNS} columns")
-    vectors = columns.pop(3).integer()
-    name, branch, status, note = (_text(column) for column in columns)
-    return ObligationSection(name, name.partition(" ")[0], branch, status, vectors, note)
+    vectors = columns.pop(2).integer()
+    name, status, note = (_text(column) for column in columns)
+    kind, where, *_ = (*name.split(" "), "")
+    return ObligationSection(name, kind, where if "/" in where else "", status, vectors, note)
 
 
 def _text(reader: JsonReader) -> str:

@@ -28,6 +28,7 @@ from charter.formats.vector import (
     read_question,
     read_vector,
     read_why,
+    whole_observations,
 )
 from conform.judging import judge
 from conform.judging.assess import VectorItem
@@ -118,6 +119,9 @@ def _quick(value: object) -> Imported:
     question, answer, why = value["question"], value["answer"], value["why"]
     _exactly(answer, _ANSWER)
     asked, reasons = read_question(question), read_why(why)
+    if not isinstance(answer["observations"], list):
+        raise _Odd
+    answer["observations"] = list(whole_observations(answer["observations"]))
     question_text = _text(question)
     name = _digest(question_text)
     content = {part: answer[part] for part in ("observations", "replies", "steps")}

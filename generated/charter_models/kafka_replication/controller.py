@@ -47,7 +47,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "fc70e51644a3c9b62be7"
+SPEC_DIGEST = "ae9cfce30d78ccb873d4"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from tests.support.toy.vectors import random_vectors, vector
 import charter.formats.vector
 from charter.formats.reading import BadVector
 from charter.formats.suite import Manifest, Models, parse_manifest, read_lines, read_manifest
-from charter.formats.vector import read_line, read_vector
+from charter.formats.vector import Answer, AnswerNode, Vector, Why, read_line, read_vector
 
 SCHEMAS = Path(charter.formats.vector.__file__).parent / "schemas"
 VECTORS = random_vectors(10, seed=5)
@@ -167,3 +167,14 @@ def test_manifest_with_another_format_is_refused():
     value = {**Manifest("d", "p", "", "c", "s", 0).json(), "format": 9}
     with pytest.raises(BadVector, match="the format is 9"):
         parse_manifest(value, "manifest.json")
+
+
+def test_a_line_has_what_changed_in_each_observation() -> None:
+    observations = ({"a": 1, "b": [2]}, {"a": 1, "b": []}, {"a": 0, "b": []})
+    steps = tuple((AnswerNode((0,) if i else (), "", -1, i),) for i in range(3))
+    question = replace(VECTORS[0].question, operations=VECTORS[0].question.operations[:1] * 2)
+    vector = Vector(question, Answer(observations, (), steps), Why())
+    stored = json.loads(vector.line())["answer"]
+    assert stored["observations"] == [{"a": 1, "b": [2]}, {"b": []}, {"a": 0}]
+    assert read_line(vector.line(), "x") == vector
+    assert read_vector(vector.json(), "x") == vector  # whole observations are read, too

@@ -316,3 +316,35 @@ def test_nothing_is_known_of_a_rule_when_a_baseline_was_not_searched_to_its_end(
     never = LAMP.replace("require glances < 2\n", "require glances < 2 and lamp.light == ON\n")
     found = verdicts("room.glance", states=2, text=never)
     assert {one.answer for one in found.values()} <= {"undecided", "refused"}
+
+
+def test_survivors_that_differ_in_replies_alone_are_told_from_others() -> None:
+    """`ask` is asked first: its reply differs where the state differs after `press`."""
+    text = """protocol lamp
+component lamp {
+  state on: bool = false
+  state count: int 0..2 = 0
+  operation ask() -> bool cites silent {
+    branch asked reply late()
+  }
+  operation press() -> int 0..2 cites silent {
+    branch full when count == 2 reply 2
+    branch pressed {
+      on' = late()
+      count' = count + 1
+      reply count
+    }
+  }
+}
+fun late() of lamp -> bool cites silent = count > 0
+witness lit of lamp: on
+instance tiny of lamp {}
+"""
+    found = verdicts(text=text)
+    survivors = {name: one for name, one in found.items() if one.answer == "survives"}
+    assert {name for name, one in survivors.items() if one.replies} == {
+        "lamp.ask/asked: `late()` is negated",
+        "lamp.press/full: `2` becomes `1`",
+    }
+    both = survivors["late: `>` becomes `>=`"]
+    assert (both.detail, both.steps) == ("press() takes press/pressed with another on", 1)

@@ -14,6 +14,7 @@ from charter.explore.reference.graph import DefinedGraph
 from charter.explore.select import state_graph
 from charter.prove import SingleStep, StepQuestion, single_step
 from charter.semantics.coverage import Coverage
+from charter.semantics.evaluate import Outcome
 from charter.semantics.machine import Machine
 
 
@@ -71,7 +72,7 @@ def met(
     coverage = Coverage.of(there, obligations(model, model.components[0]))
     before = {**there.initial(), **state}
     outcome = next(o for o in there.outcomes(before, operation, args) if o.branch == branch)
-    return set(coverage.met(before, operation, args, branch, outcome.reply))
+    return set(coverage.met(before, operation, args, outcome))
 
 
 def test_a_full_lamp_meets_its_obligations_when_a_stranger_comes() -> None:
@@ -162,13 +163,15 @@ def test_only_the_operation_that_calls_a_function_meets_its_conditions() -> None
     model = api.load_text(SHARED)
     there = Machine.of(model, model.instances[0])
     coverage = Coverage.of(there, obligations(model, model.components[0]))
-    found = coverage.met({"owner": 0, "open": True}, "leave", (1,), "leave/no", False)
+    state = {"owner": 0, "open": True}
+    found = coverage.met(state, "leave", (1,), Outcome("leave/no", False, state))
     assert found == {
         "branch leave/no",
         "mcdc leave/yes 1 may[1] false",
         "boundary leave may owner == present(of) unequal",
     }
-    found = coverage.met({"owner": 0, "open": False}, "enter", (0,), "enter/no", False)
+    state = {"owner": 0, "open": False}
+    found = coverage.met(state, "enter", (0,), Outcome("enter/no", False, state))
     assert "mcdc enter/no known may[2] false" in found
     assert not [name for name in found if "leave" in name]
 

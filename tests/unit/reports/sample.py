@@ -245,7 +245,7 @@ def sections_json():
              "register/unclean")  # fmt: skip
     split = [name.partition("/")[::2] for name in names]
     return {
-        "format": 3, "protocol": "kafka.replication", "variant": "", "component": "controller",
+        "format": 4, "protocol": "kafka.replication", "variant": "", "component": "controller",
         "spec_digest": "5eed",
         "sources": [["S0", "Asynchronous storage and recovery"], ["S1", "Last replica standing"],
                     ["S2", "Replication correctness"]],
@@ -262,7 +262,7 @@ def sections_json():
                       "text": [f"branch {branch} when a < b {{", "  reply true", "}"]}
                      for place, (operation, branch) in enumerate(split)],
         "ledger": [
-            [f"branch {name}", name, status, 3, ""]
+            [f"branch {name}", status, 3, ""]
             for name, status in zip(names, ("covered", "covered", "infeasible", "open", "covered"),
                                     strict=True)],
         "mutants": [{"name": "elr_forgets", "doc": "Who leaves is forgotten.", "killed": True,

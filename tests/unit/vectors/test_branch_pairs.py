@@ -119,7 +119,7 @@ def test_a_bug_that_shows_after_two_branches_is_found(edits: tuple[tuple[str, st
     answers = Answers(machine, machine.outcomes)
     vectors = [entry.vector for entry in small().entries]
     told = [v for v in vectors if tells(answers, v.question, v.answer) == "always"]
-    assert told and all(", then " in vector.why.title for vector in told)
+    assert any(", then " in vector.why.title for vector in told)
 
 
 def test_every_pair_of_branches_that_can_follow_each_other_is_taken() -> None:

@@ -185,7 +185,7 @@ def test_rows_are_covered_infeasible_or_open(lamp: Path) -> None:
     assert book.rows[0].count == 2 and book.rows[1].note == "a proof"
     assert [row.note for row in book.rows[2:4]] == ["its own bound", "a bound"]
     opened = book.markdown("Lamp").split("## Open")[1]
-    assert f"{third.name} | its own bound" in opened
+    assert f"Searched in vain: its own bound.\n\n- {third.name}\n" in opened
 
 
 def test_a_mutant_that_only_some_runs_tell_is_not_killed() -> None:

@@ -6,7 +6,7 @@ both are the same."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.explore.native.explore import Exploration, NativeOptions, explore
@@ -25,13 +25,15 @@ DETAILED = Choices(detailed=True)
 @dataclass(frozen=True, slots=True)
 class OutcomeDifference:
     """After `trace`, both machines do `operation` with `args`, and their outcomes differ, also by
-    the definition: `first` and `second`. None: the evaluation is undefined."""
+    the definition: `first` and `second`. None: the evaluation is undefined. `replies`: no state has
+    outcomes that differ in more than replies."""
 
     trace: Trace
     operation: str
     args: tuple[n.Value, ...]
     first: tuple[Outcome, ...] | None
     second: tuple[Outcome, ...] | None
+    replies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +66,31 @@ class ReachedStates:
     def difference(
         self, changed: n.Model, instance: n.Instance, watch: Callable[[], None]
     ) -> OutcomeDifference | None:
-        """The first state in which `changed` has other outcomes. `watch` is called for each state,
-        and may raise. Raises CannotCompile, and Disagreement if the definition sees none there."""
+        """The first state in which `changed` has other outcomes; one in which they differ in more
+        than replies, if there is one. `watch` is called for each state, and may raise. Raises
+        CannotCompile, and Disagreement if the definition sees none there."""
         other = program(changed, instance, DETAILED, None, optimized=False)
         mine, its = OutcomeBuffer.of(self.program), OutcomeBuffer.of(other)
+        in_reply: tuple[int, Row] | None = None
         for number in range(self.found.counts.distinct):
             watch()
             words = self.found.search.states.get(number)[0]
             slots = self.program.plan.packing.unpack(words)
             first, second = _rows(mine, slots), _rows(its, slots)
-            if first != second:
-                row = min(first ^ second, key=repr)
+            if first == second:
+                continue
+            apart = {*map(self._without_reply, first)} ^ {*map(self._without_reply, second)}
+            if apart:
+                row = min((r for r in first ^ second if self._without_reply(r) in apart), key=repr)
                 return self._told(number, row, Machine.of(other.plan.machine.model, instance))
-        return None
+            in_reply = in_reply or (number, min(first ^ second, key=repr))
+        if in_reply is None:
+            return None
+        told = self._told(*in_reply, Machine.of(other.plan.machine.model, instance))
+        return replace(told, replies=True)
+
+    def _without_reply(self, row: Row) -> Row:
+        return row[: len(row) - self.program.plan.context.reply] if row[1] else row
 
     def _told(self, number: int, row: Row, other: Machine) -> OutcomeDifference:
         plan = self.program.plan

@@ -242,6 +242,8 @@ def _update(path: Path, found: _Result) -> None:
 
 def _show(found: _Result, path: Path) -> None:
     for made, verdict in found.new:
+        if verdict.replies:
+            continue
         out(f"{made.span.where()}: {made.id}")
         out(f"  {made.says}")
         out(f"  - {made.before}")
@@ -249,6 +251,11 @@ def _show(found: _Result, path: Path) -> None:
         where = f" in {verdict.instance}" if verdict.instance else ""
         steps = f" after {verdict.steps} {'step' if verdict.steps == 1 else 'steps'}"
         out(f"  survives{where}: {verdict.detail}{steps if verdict.steps else ''}")
+    in_replies = [(made, verdict) for made, verdict in found.new if verdict.replies]
+    if in_replies:
+        out("differ in replies alone, which no property speaks of:")
+    for made, verdict in in_replies:
+        out(f"  {made.span.where()}: {made.id}: {made.says}; in {verdict.instance}")
     for one in found.undecided:
         out(f"undecided {one.id} in {one.instance}: {one.detail}")
     for entry in found.unreasoned:

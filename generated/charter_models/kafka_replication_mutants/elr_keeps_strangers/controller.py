@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
-SPEC_DIGEST = "9852d6c6c6087012d8a8"
+SPEC_DIGEST = "d3f63d94d98d1ea806c6"
 
 
 def eligible_after(

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f999e4d5dbdbe9426057"
+SPEC_DIGEST = "f7d1197e8e4c07e2926a"
 
 
 def default_config() -> Config:

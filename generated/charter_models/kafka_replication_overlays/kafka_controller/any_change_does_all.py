@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
-SPEC_DIGEST = "0d79040f33b9eaf2c639"
+SPEC_DIGEST = "6f749165e7775c31445f"
 
 
 def replaced_without_broker(

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "7dd2b69e61a943dd8dc7"
+SPEC_DIGEST = "240ce5e1557acc067f09"
 
 
 @instead_of(Controller)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "2716835ae3bfbd20ac66"
+SPEC_DIGEST = "317f2d8c47aeca2dcaa3"
 
 
 @instead_of(Controller)

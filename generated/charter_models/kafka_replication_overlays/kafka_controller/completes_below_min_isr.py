@@ -19,10 +19,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "6cce1d5ede8d9c29e241"
+SPEC_DIGEST = "210bd049b6d24f8db3c4"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

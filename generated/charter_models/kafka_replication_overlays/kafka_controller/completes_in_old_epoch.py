@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "3849473bff0250ea197a"
+SPEC_DIGEST = "6ee109eab09428c51cfe"
 
 
 def replaced_with_new_isr(

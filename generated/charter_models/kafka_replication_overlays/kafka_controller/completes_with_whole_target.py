@@ -18,10 +18,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "7473b4317e0f50a8268a"
+SPEC_DIGEST = "f2eaecaca35e8a5340bb"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "71caccc0d22dbac1db4f"
+SPEC_DIGEST = "355fd48386733e311bab"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

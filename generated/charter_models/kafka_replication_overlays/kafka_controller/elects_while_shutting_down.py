@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "heartbeat"
-SPEC_DIGEST = "6a001badf73a2449ef45"
+SPEC_DIGEST = "6541d7afc7b8bbaf72c3"
 
 
 @instead_of(Controller)

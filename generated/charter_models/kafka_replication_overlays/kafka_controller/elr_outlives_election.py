@@ -29,13 +29,13 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "unregister "
 )
-SPEC_DIGEST = "930c4ac1bfda8713f761"
+SPEC_DIGEST = "c6922099a7b2984672c2"
 
 
 def elected(

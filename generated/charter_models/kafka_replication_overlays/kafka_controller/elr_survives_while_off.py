@@ -37,13 +37,13 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "5458b604b838375f1e49"
+SPEC_DIGEST = "3e273e360dcadddb81e8"
 
 
 def replaced_complete(

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "c01e044623ea846be02b"
+SPEC_DIGEST = "f48d1b9080e993764e1a"
 
 
 def below_after_registering(

@@ -82,9 +82,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
-SPEC_DIGEST = "b4d81e5a8d98a62bb770"
+SPEC_DIGEST = "118b344a4e3fc6c9adcc"
 
 
 def eligible_after(

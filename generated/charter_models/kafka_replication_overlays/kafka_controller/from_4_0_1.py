@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "b4d81e5a8d98a62bb770",
+    "118b344a4e3fc6c9adcc",
 )
 
-SPEC_DIGEST = "c1c0e4c23f76ac32fce7"
+SPEC_DIGEST = "2e80c99b159e53537a9c"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "c1c0e4c23f76ac32fce7",
+    "2e80c99b159e53537a9c",
 )
 
-SPEC_DIGEST = "9c5f8a6505417e3f6c92"
+SPEC_DIGEST = "73a8370ea5d48e45e7ec"
 
 
 def last_known_elr_after(

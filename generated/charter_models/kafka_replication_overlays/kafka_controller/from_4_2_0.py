@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "9c5f8a6505417e3f6c92",
+    "73a8370ea5d48e45e7ec",
 )
 
-SPEC_DIGEST = "58a19a6a0c821020150c"
+SPEC_DIGEST = "e42a6d71cea4ba1c421b"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

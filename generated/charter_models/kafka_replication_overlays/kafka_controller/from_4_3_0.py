@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "58a19a6a0c821020150c",
+    "e42a6d71cea4ba1c421b",
 )
 
-SPEC_DIGEST = "1f4775d02548da6fd367"
+SPEC_DIGEST = "0d84ba343d2d63cacc39"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "f3e8b27154afc5a473ce"
+SPEC_DIGEST = "3f3645db7de42546c0d4"
 
 
 def replaced_with_reassignment(

@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Controller, Topic
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "8c6385003f66b5aed246"
+SPEC_DIGEST = "49d419ea1b30ca921e8b"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "cd49c5f7a2bb9dd9a5bb"
+SPEC_DIGEST = "99cceed95c25842b24ca"
 
 
 def default_config() -> Config:

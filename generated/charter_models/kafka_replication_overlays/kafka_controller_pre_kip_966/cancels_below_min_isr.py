@@ -28,11 +28,11 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "d9a60c64775bf75bcdd6"
+SPEC_DIGEST = "dc45afa448b896858dca"
 
 
 def default_config() -> Config:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "047c780dec48a0a9bd9b"
+SPEC_DIGEST = "7c83d7575dba5e7eb7f7"
 
 
 def default_config() -> Config:

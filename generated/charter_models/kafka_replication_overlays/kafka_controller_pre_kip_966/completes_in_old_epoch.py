@@ -34,11 +34,11 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "bf9af2f76cdda4e4e7b4"
+SPEC_DIGEST = "44b882e15c2e197a7c10"
 
 
 def default_config() -> Config:

@@ -77,10 +77,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a5115acb9297e95e95b8"
+SPEC_DIGEST = "ddebc8983db7a22b7d08"
 
 
 def default_config() -> Config:

@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "a5115acb9297e95e95b8",
+    "ddebc8983db7a22b7d08",
 )
 
-SPEC_DIGEST = "ae78ec4759dd43786b73"
+SPEC_DIGEST = "4812c1bf1db81c4582ba"
 
 
 def without_epoch(

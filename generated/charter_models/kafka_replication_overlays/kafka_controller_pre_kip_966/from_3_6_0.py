@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "ae78ec4759dd43786b73",
+    "4812c1bf1db81c4582ba",
 )
 
-SPEC_DIGEST = "fe6cf18124dda6d86ff6"
+SPEC_DIGEST = "38c4d4ad287c44bf4daf"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

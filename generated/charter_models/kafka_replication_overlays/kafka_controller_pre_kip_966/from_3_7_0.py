@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "fe6cf18124dda6d86ff6",
+    "38c4d4ad287c44bf4daf",
 )
 
-SPEC_DIGEST = "39b50fa6d2513b2488b0"
+SPEC_DIGEST = "d1d45c607b0644252628"
 
 
 @instead_of(Controller)

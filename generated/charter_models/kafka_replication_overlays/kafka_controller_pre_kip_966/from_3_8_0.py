@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "39b50fa6d2513b2488b0",
+    "d1d45c607b0644252628",
 )
 
-SPEC_DIGEST = "0632fd13582f702ab502"
+SPEC_DIGEST = "7c803bc65ebebe3f4745"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "0632fd13582f702ab502",
+    "7c803bc65ebebe3f4745",
 )
 
-SPEC_DIGEST = "e443eb38bf23d79261a3"
+SPEC_DIGEST = "33c525665848b4ea5631"
 
 
 @instead_of(Controller)

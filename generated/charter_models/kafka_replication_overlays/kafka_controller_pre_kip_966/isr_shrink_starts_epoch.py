@@ -28,14 +28,14 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2bffd58d569d8eb72758"
+SPEC_DIGEST = "48966942bb7bc830ab43"
 
 
 def default_config() -> Config:

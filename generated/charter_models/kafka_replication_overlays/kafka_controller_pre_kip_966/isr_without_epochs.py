@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c2cdd4713f433000a97c"
+SPEC_DIGEST = "b04ec7821159af62f8f3"
 
 
 def default_config() -> Config:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "fc70e51644a3c9b62be7")
+begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "bba8754000d4a027db1d"
+SPEC_DIGEST = "d7bc01341bcda8554a59"
 
 
 def default_config() -> Config:
