@@ -52,6 +52,21 @@ def test_finding_is_known_once_the_baseline_has_a_reason(ran, path):
     assert summary["baseline_deviations"] == summary["deviations"] > 0
 
 
+def test_a_known_finding_says_how_many_steps_are_not_judged_because_of_it(ran, path):
+    assert ran("faults", "--baseline", path, "--update-baseline")[0] == 1
+    reviewed(path)
+    code, summary, _ = ran("faults", "--baseline", path, "--json")
+    (finding,) = summary["findings"]
+    steps = summary["not_judged_steps"]
+    assert (code, finding["hides"]) == (0, steps) and steps > 0
+    out = ran("faults", "--baseline", path)[2]
+    assert f"known: LEASE-17; {steps} steps behind it were not judged\n" in out
+    assert f"known in the baseline; {steps} steps behind them were not judged" in out
+    path.write_text("")
+    assert "behind" not in ran("faults", "--baseline", path)[2]
+    assert ran("wrong_error", "--json")[1]["findings"][0]["hides"] == 0
+
+
 def test_reasons_stay_when_the_baseline_is_written_again(ran, path):
     given = ("--baseline", path, "--update-baseline", "--limit", "40")
     assert ran("wrong_error", *given)[0] == 1

@@ -197,18 +197,19 @@ def read_after(body: Body, at: int) -> Iterator[Edit[ir.Statement]]:
         for node in nodes(expr):
             if not isinstance(node, ir.StateRef) or node.primed:
                 continue
-            if node.name.partition(".")[0] in called:
+            says = f"`{written(node)}` is read after it is updated"
+            part = node.name.partition(".")[0]
+            text = f"{part}'{written(node).removeprefix(part)}"
+            if part in called:
                 after: ir.Expr = replace(node, primed=True)
             elif node.name in updated and _is_known(updated[node.name], body[at:]):
                 after = updated[node.name]
+                says += "; a charter gives the updated value a name, with `let`"
             else:
                 continue
             if alike(after.type, node.type):
-                says = f"`{written(node)}` is read after it is updated"
                 new = _with(line, node, after)
-                yield Edit(
-                    "read-after", says, node.span, f"{node.name}'", show_statement(line), new
-                )
+                yield Edit("read-after", says, node.span, text, show_statement(line), new)
 
 
 def _is_known(value: ir.Expr, rest: Sequence[ir.Statement]) -> bool:

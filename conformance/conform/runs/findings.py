@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -33,8 +33,8 @@ class RunFinding:
     `id` is the same in every run: `f-` and ten digits of the cause, or the name of the entry. The
     example is step `step` of `vector`, the earliest that shows it; `shown` has what was expected
     there and what was observed, side by side; `shrunk` is a smaller vector (conform.runs.shrink).
-    `known` is the reason in the run's baseline ("": it has none there). `chosen`: the solver chose
-    the given state of `vector`.
+    `hides`: how many steps were not judged because they follow it. `known` is the reason in the
+    run's baseline ("": it has none there). `chosen`: the solver chose the given state of `vector`.
     """
 
     id: str
@@ -50,6 +50,7 @@ class RunFinding:
     shown: tuple[str, ...] = ()
     shrunk: Mapping[str, Json] = field(default_factory=dict)
     chosen: bool = False
+    hides: int = 0
 
     @property
     def new(self) -> bool:
@@ -71,6 +72,7 @@ class RunFinding:
             "shown": list(self.shown),
             "shrunk": dict(self.shrunk),
             "chosen": self.chosen,
+            "hides": self.hides,
         }
 
 
@@ -186,8 +188,10 @@ def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
     those with most vectors."""
     table = folder.table("deviations")
     batches = table.select(GROUPED).to_batches()
-    operations = lengths(folder.table("verdicts", COUNTED, DIVERGING))
+    verdicts = folder.table("verdicts", COUNTED, DIVERGING)
+    operations = lengths(verdicts)
     groups = grouped(batches, lambda name, _: FindingGroup(name), operations)
+    hidden = _hidden(table, verdicts)
     firsts = {group.id: group.first for group in groups.values()}
     examples = {(first.step, first.id, first.cause) for first in firsts.values()}
     rows = _rows(table, {first.id for first in firsts.values()})
@@ -195,7 +199,22 @@ def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
             if (row["step"], row["id"], row["cause"]) in examples}  # fmt: skip
     found = [_finding(group, told[first.step, first.id, first.cause])
              for group, first in zip(groups.values(), firsts.values(), strict=True)]  # fmt: skip
-    return tuple(sorted(found, key=_rank))
+    return tuple(sorted((replace(one, hides=hidden[one.id]) for one in found), key=_rank))
+
+
+def _hidden(deviations: pa.Table, verdicts: pa.Table) -> Counter[str]:
+    """How many steps were not judged after the last deviation of a vector, by its finding."""
+    rows = verdicts.filter(pc.field("not_judged") > 0).to_pylist()
+    left = {row["id"]: row["not_judged"] for row in rows}
+    last: dict[str, tuple[int, str]] = {}
+    for batch in deviations.select(["id", "step", "entry", "cause"]).to_batches() if left else ():
+        for row in batch.to_pylist():
+            if row["id"] in left and row["step"] >= last.get(row["id"], (-1, ""))[0]:
+                last[row["id"]] = (row["step"], finding_id(row["entry"], row["cause"]))
+    found = Counter[str]()
+    for vector, (_, name) in last.items():
+        found[name] += left[vector]
+    return found
 
 
 def _finding(group: FindingGroup, row: Mapping[str, Json]) -> RunFinding:

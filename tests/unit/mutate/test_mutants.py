@@ -84,6 +84,32 @@ def test_a_mutant_shows_its_lines_as_they_are_and_as_they_would_be() -> None:
     assert made.after == "fun is_low(n: int 0..most) -> bool cites silent = n <= most"
 
 
+def test_a_mutant_that_a_charter_writes_otherwise_says_how() -> None:
+    made = of_counter()["counter.add/added:read-after"]
+    assert made.says == (
+        "`n` is read after it is updated; a charter gives the updated value a name, with `let`"
+    )
+    assert made.after == "last' = n'"
+
+
+def test_a_mutant_reads_the_state_after_of_a_part_as_a_charter_does() -> None:
+    text = (
+        COUNTER
+        + """
+system pair {
+  one: counter
+  state seen: int 0..most = 0
+  step add() {
+    one.add(true)
+    seen' = one.n
+  }
+}
+"""
+    )
+    made = of_counter(text)["pair.add:read-after"]
+    assert (made.says, made.after) == ("`one.n` is read after it is updated", "seen' = one'.n")
+
+
 def test_an_id_stays_when_lines_are_added_and_other_rules_change() -> None:
     moved = COUNTER.replace("fun ", "-- A comment.\nfun ", 1).replace("n + 1", "n + 0")
     one, other = of_counter()["is_low:compare"], of_counter(moved)["is_low:compare"]

@@ -198,11 +198,18 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     for item in findings:
         if item["entry"]:
             told = f"explained by {item['entry']}: {plural(_count(item['vectors']), 'vector')}"
-            out(f"  {item['severity']:<5}  {told}")
+            out(f"  {item['severity']:<5}  {told}{_behind(item['hides'], 'it')}")
         elif item["known"]:
             told = f"{item['id']}  known: {one_line(str(item['known']))}"
-            out(f"  {item['severity']:<5}  {told}")
+            out(f"  {item['severity']:<5}  {told}{_behind(item['hides'], 'it')}")
     out("")
+
+
+def _behind(steps: Json, what: str) -> str:
+    """That steps were not judged because they follow known findings; "" if there are none."""
+    count = _count(steps)
+    were = "was" if count == 1 else "were"
+    return f"; {plural(count, 'step')} behind {what} {were} not judged" if count else ""
 
 
 def _findings(counted: Mapping[str, Json]) -> list[Mapping[str, Json]]:
@@ -296,5 +303,6 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     if known:
         by = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
         found = f"{plural(_count(known), 'deviation')}, all of them explained by {by}"
-        return f"fine: {found}{rest}; {compared}"
+        hidden = sum(_count(item["hides"]) for item in _findings(counted))
+        return f"fine: {found}{_behind(hidden, 'them')}{rest}; {compared}"
     return f"fine: no deviation from the charter{rest}; {compared}"
