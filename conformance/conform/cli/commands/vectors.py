@@ -105,8 +105,11 @@ def show(made: dict[str, Json]) -> None:
     out(columns(rows))
     left = made["open"]
     assert isinstance(left, dict)
-    for name, note in left.items():
-        out(f"open: {name}: {note}")
+    for note in dict.fromkeys(left.values()):
+        names = [name for name in left if left[name] == note]
+        out(f"open, {note}:")
+        for name in names:
+            out(f"  {name}")
     if made["pairs"]:
         out(f"branches in a row: {made['pairs']}")
     out(f"suite: {made['folder']}")
