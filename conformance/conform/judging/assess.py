@@ -108,7 +108,8 @@ def _compared(
         return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
     wrong = mistyped(judge.types, question, result, batch) if judge.types else ""
-    wrong = wrong or lacks_variable(result, batch, judge.observes or _variables(answer))
+    claimed = _variables(answer) if judge.observes is None else judge.observes
+    wrong = wrong or lacks_variable(result, batch, claimed)
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
     found = _Case(question, answer, result, batch, judge).findings(track, walk, siblings)
