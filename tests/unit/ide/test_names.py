@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.support.edited_texts import FILE, LEASE, cursor, opened, shown
 
-from charter.diagnostics import Diagnostics
+from charter import api
+from charter.diagnostics import Diagnostics, Source
 from charter.ide import answers, workspace
 from charter.ide.answers import CannotRename, Outlined
 from charter.ide.build import index_of
@@ -196,6 +197,15 @@ def test_files_of_one_folder_are_apart_when_their_protocols_differ(tmp_path: Pat
     (tmp_path / "c.charter").write_text("protocol one\ntype B = set A\n", encoding="utf-8")
     found = Workspace().protocol((tmp_path / "c.charter").as_posix())
     assert [Path(source.name).name for source in found] == ["a.charter", "c.charter"]
+
+
+def test_each_use_of_a_name_that_is_missing_is_marked() -> None:
+    text = LEASE.replace("  state lock: ", "  state lockx: ")
+    found = opened(text)[1].found[FILE]
+    marked = [item.span.start for item in found if item.message == "`lock` is not declared"]
+    assert len(marked) == len(set(marked)) > 1
+    told = api.check_texts((Source(FILE, text),)).errors
+    assert len([item for item in told if item.message == "`lock` is not declared"]) == 1
 
 
 def test_errors_of_other_files_stay_when_one_file_is_broken(tmp_path: Path) -> None:
