@@ -151,6 +151,9 @@ def test_rust_packages_are_cleaned_when_their_content_changed(tmp_path, monkeypa
         assert (calls[0][0], calls[-1][0]) == ("metadata", "build")
         cleaned.append([call[-1] for call in calls if call[0] == "clean"])
     assert cleaned == [["--package=here"], [], ["--package=here"]]
+    (tmp_path / "built" / "contents.json").write_text('{"here": ')  # as after a kill
+    assert prepared(adapter, tmp_path / "built").returncode == 0
+    assert "--package=here" in (tmp_path / "log").read_text().splitlines()[-2]
 
 
 def test_doctor_tells_of_a_prepare_that_goes_by_dates(conform, leases):

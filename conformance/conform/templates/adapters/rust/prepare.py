@@ -17,7 +17,7 @@ NOTE = "contents.json"
 
 def main(manifest: str, target: str) -> None:
     note = Path(target) / NOTE
-    known = json.loads(note.read_text()) if note.exists() else {}
+    known = noted(note)
     found = {package: digest(folder) for package, folder in folders(manifest).items()}
     changed = [package for package in found if found[package] != known.get(package)]
     where = ("--release", "--manifest-path", manifest, "--target-dir", target)
@@ -25,6 +25,14 @@ def main(manifest: str, target: str) -> None:
         cargo("clean", *where, *(f"--package={package}" for package in changed))
     note.write_text(json.dumps(found))
     cargo("build", *where)
+
+
+def noted(note: Path) -> dict[str, str]:
+    """What was built last, if a note of it can be read."""
+    try:
+        return json.loads(note.read_text())
+    except (OSError, ValueError):
+        return {}
 
 
 def folders(manifest: str) -> dict[str, Path]:
