@@ -57,56 +57,70 @@ def items(value: Value) -> tuple[Value, ...]:
     return cast(Items, value)
 
 
-def apply_builtin(e: n.Builtin, args: Sequence[Value], universe: Universe) -> Value:
-    """A built-in on values. Raises EvaluationError outside its domain."""
-    first = args[0]
+def builtin(e: n.Builtin, universe: Universe) -> Callable[[Items], Value]:
+    """A built-in as a function of its arguments. Raises EvaluationError outside its domain."""
     match e.name:
         case "value":
-            if first is None:
-                raise EvaluationError("value(none)", e.span)
-            return first
+            return lambda args: _present(e, args[0])
         case "default":
-            return args[1] if first is None else first
+            return lambda args: args[1] if args[0] is None else args[0]
         case "bump":
-            return cast(int, first) + 1
+            return lambda args: cast(int, args[0]) + 1
         case "size":
-            return len(cast(Members, first))
+            return lambda args: len(cast(Members, args[0]))
         case "set":
-            return frozenset(items(first))
+            return lambda args: frozenset(items(args[0]))
         case "min" | "max":
-            pool = cast(Sequence[int], args if len(args) == 2 else [*cast(Members, first)])
-            if not pool:
-                raise EvaluationError(f"{e.name} of an empty set", e.span)
-            return min(pool) if e.name == "min" else max(pool)
+            return lambda args: _extreme(e, args)
         case "first":
-            return next(iter(items(first)), None)
+            return lambda args: next(iter(items(args[0])), None)
         case "last":
-            return next(reversed(items(first)), None)
+            return lambda args: next(reversed(items(args[0])), None)
         case "append" if isinstance(e.type, t.Ranking):
-            return (*(i for i in items(first) if i != args[1]), args[1])
+            return lambda args: (*(i for i in items(args[0]) if i != args[1]), args[1])
         case "append":
-            return _bounded(e, (*items(first), args[1]), universe)
+            return lambda args: _bounded(e, (*items(args[0]), args[1]), universe)
         case "remove":
-            return tuple(i for i in items(first) if i != args[1])
-        case "concat" if isinstance(e.type, t.Ranking):
-            return (*items(first), *(i for i in items(args[1]) if i not in items(first)))
+            return lambda args: tuple([i for i in items(args[0]) if i != args[1]])
         case "concat":
-            return _bounded(e, (*items(first), *items(args[1])), universe)
+            return lambda args: _joined(e, items(args[0]), items(args[1]), universe)
         case "keep":
-            return tuple(i for i in items(first) if i in cast(Members, args[1]))
+            return lambda args: tuple([i for i in items(args[0]) if i in cast(Members, args[1])])
         case "take":
-            return items(first)[: max(0, cast(int, args[1]))]
+            return lambda args: items(args[0])[: max(0, cast(int, args[1]))]
         case "drop":
-            return items(first)[max(0, cast(int, args[1])) :]
+            return lambda args: items(args[0])[max(0, cast(int, args[1])) :]
         case "at" | "item":
-            at = cast(int, args[1])
-            if 0 <= at < len(items(first)):
-                return items(first)[at]
-            if e.name == "at":
-                return None
-            raise EvaluationError(f"position {at} of a sequence of {len(items(first))}", e.span)
+            return lambda args: _at(e, items(args[0]), cast(int, args[1]))
         case _:
             assert_never(e.name)
+
+
+def _present(e: n.Builtin, value: Value) -> Value:
+    if value is None:
+        raise EvaluationError("value(none)", e.span)
+    return value
+
+
+def _extreme(e: n.Builtin, args: Items) -> Value:
+    pool = cast(Sequence[int], args if len(args) == 2 else [*cast(Members, args[0])])
+    if not pool:
+        raise EvaluationError(f"{e.name} of an empty set", e.span)
+    return min(pool) if e.name == "min" else max(pool)
+
+
+def _joined(e: n.Builtin, first: Items, second: Items, universe: Universe) -> Value:
+    if isinstance(e.type, t.Ranking):
+        return (*first, *(i for i in second if i not in first))
+    return _bounded(e, (*first, *second), universe)
+
+
+def _at(e: n.Builtin, whole: Items, at: int) -> Value:
+    if 0 <= at < len(whole):
+        return whole[at]
+    if e.name == "at":
+        return None
+    raise EvaluationError(f"position {at} of a sequence of {len(whole)}", e.span)
 
 
 def _bounded(e: n.Builtin | n.Primitive, grown: Items, universe: Universe) -> Items:

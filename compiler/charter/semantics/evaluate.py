@@ -90,9 +90,16 @@ class Evaluator(Expressions):
         self, body: Sequence[n.Statement], before: State, names: Locals
     ) -> list[tuple[Locals, State]]:
         """The locals and the state at the end of every way through `body`."""
-        runs = [(names, before)]
+        runs: list[tuple[Locals, State]] = [(names, before)]
         for line in body:
-            runs = [after for local, work in runs for after in self.do(line, before, local, work)]
+            if isinstance(line, n.Assign):  # most lines: nothing else happens
+                code = self.code(line.value)
+                runs = [
+                    (local, {**work, line.variable: code(Scope(before, work), local)})
+                    for local, work in runs
+                ]
+            else:
+                runs = [end for local, work in runs for end in self.do(line, before, local, work)]
         return runs
 
     def do(

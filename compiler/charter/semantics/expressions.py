@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from typing import assert_never, cast
 
 from charter.core import nodes as n
@@ -18,8 +19,8 @@ from charter.semantics.builtins import (
     EvaluationError,
     Items,
     Members,
-    apply_builtin,
     apply_primitive,
+    builtin,
     infix,
     items,
     ordered,
@@ -115,8 +116,8 @@ class Expressions:
             case n.SetNew() | n.SeqNew() | n.UnionNew() | n.RecordNew() | n.MapNew():
                 return self._made_new(e)
             case n.Builtin():
-                args = self._each(e.args)
-                return lambda scope, names: apply_builtin(e, args(scope, names), self.universe)
+                args, apply = self._each(e.args), builtin(e, self.universe)
+                return lambda scope, names: apply(args(scope, names))
             case n.IsCase() | n.CaseArg() | n.Primitive() | n.Checked():
                 return self._lowered(e)
             case _:
@@ -150,7 +151,12 @@ class Expressions:
         return checked
 
     def _each(self, exprs: Sequence[n.Expr]) -> _Parts:
-        """The values of several expressions; one or two without a loop, which takes longer."""
+        """The values of several expressions; one or two, or names alone, without a loop, which
+        takes longer."""
+        named = [e.name for e in exprs if isinstance(e, n.Local)]
+        if len(named) == len(exprs) > 1:
+            get = cast(Callable[[Locals], Items], itemgetter(*named))
+            return lambda scope, names: get(names)
         match codes := [self.code(e) for e in exprs]:
             case [one]:
                 return lambda scope, names: (one(scope, names),)
@@ -179,6 +185,9 @@ class Expressions:
 
     def _binary(self, e: n.Binary) -> Code:
         left, right = self.code(e.left), self.code(e.right)
+        if isinstance(e.right, n.Literal) and e.op in ("eq", "ne"):
+            return _compared(e.op, left, e.right.value)
+        members = cast(_Pool, right)
         match e.op:
             case "and":
                 return lambda scope, names: right(scope, names) if left(scope, names) else False
@@ -186,6 +195,12 @@ class Expressions:
                 return lambda scope, names: True if left(scope, names) else right(scope, names)
             case "implies":
                 return lambda scope, names: right(scope, names) if left(scope, names) else True
+            case "eq":
+                return lambda scope, names: left(scope, names) == right(scope, names)
+            case "ne":
+                return lambda scope, names: left(scope, names) != right(scope, names)
+            case "in":
+                return lambda scope, names: left(scope, names) in members(scope, names)
             case op:
                 apply = infix(op)
                 return lambda scope, names: apply(left(scope, names), right(scope, names))
@@ -204,13 +219,16 @@ class Expressions:
         function = self.functions[e.function]
         params = [param.name for param in function.params]
         body, args = self.code(function.body), self._each(e.args)
-        return lambda scope, names: body(scope, dict(zip(params, args(scope, names), strict=True)))
+        assert len(params) == len(e.args)  # said once: `strict` takes time at each call
+        return lambda scope, names: body(scope, dict(zip(params, args(scope, names))))  # noqa: B905
 
     def _match(self, e: n.Match) -> Code:
         kind, subject = e.subject.type, self.code(e.subject)
         cases: dict[Value, tuple[tuple[str, ...], Code]] = {}
         for case in e.cases:
             cases.setdefault(case.tag, (case.names, self.code(case.body)))
+        if isinstance(kind, t.Option):
+            return _of_option(subject, cases)
 
         def matched(scope: Scope, names: Locals) -> Value:
             tag, parts = case_of(kind, subject(scope, names))
@@ -294,6 +312,9 @@ class Expressions:
             case n.FieldOf(field=name):
                 assert isinstance(e.target.type, t.Record)
                 place = e.target.type.index(name)
+                if isinstance(e.target, n.Local):
+                    record = cast(Callable[[Locals], Items], itemgetter(e.target.name))
+                    return lambda scope, names: record(names)[place]
                 return lambda scope, names: whole(scope, names)[place]
             case n.MapGet():
                 position = self._position(e.target.type, e.key)
@@ -389,6 +410,26 @@ def case_of(kind: t.Type, value: Value) -> tuple[Value, Items]:
             return items(value)[0], items(value)[1:]
         case _:
             return value, ()
+
+
+def _compared(op: str, left: Code, value: Value) -> Code:
+    """Whether a value is a constant, or is not."""
+    if op == "eq":
+        return lambda scope, names: left(scope, names) == value
+    return lambda scope, names: left(scope, names) != value
+
+
+def _of_option(subject: Code, cases: Mapping[Value, tuple[tuple[str, ...], Code]]) -> Code:
+    """A match of an option."""
+    (_, none), (given, present) = cases["none"], cases["present"]
+
+    def matched(scope: Scope, names: Locals) -> Value:
+        value = subject(scope, names)
+        if value is None:
+            return none(scope, names)
+        return present(scope, {**names, given[0]: value} if given else names)
+
+    return matched
 
 
 def _listed(e: n.SeqNew, values: Items) -> Items:
