@@ -31,16 +31,21 @@ MOST_KEPT = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """Canonical forms of the states of one machine. `alone`: for each variable whether its form
-    depends on the ranks of counters only, not on the variables before it."""
+    """Canonical forms of the states of one machine. `reads`: for each variable the counters whose
+    ranks its form depends on; None if it depends on the variables before it."""
 
     quotient: Quotient
     universe: Universe
     variables: tuple[StateVar, ...]
     renamings: tuple[Renaming, ...]
-    alone: tuple[bool, ...]
-    _kept: dict[tuple[object, ...], object] = field(default_factory=dict, repr=False)
-    """Forms of values of variables that stand alone: many states have the same."""
+    reads: tuple[tuple[str, ...] | None, ...]
+    _kept: dict[tuple[object, ...], Form] = field(default_factory=dict, repr=False)
+    """Of values of variables that stand alone the form under each renaming, by the ranks: many
+    states have the same."""
+    _counted: dict[tuple[str, Value], tuple[tuple[str, int], ...]] = field(
+        default_factory=dict, repr=False
+    )
+    """The values of counters inside of values of variables."""
 
     @staticmethod
     def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Canonical:
@@ -49,44 +54,56 @@ class Canonical:
         quotient = Quotient.of(machine, symmetry=symmetry, renaming=renaming)
         universe, variables = machine.universe, machine.variables
         met = {name for name in quotient.counters if name not in quotient.ranked}
-        alone = [
-            not any(isinstance(k, t.Counter) and k.name in met for k in t.inside(v.type))
-            for v in variables
-        ]
-        return Canonical(quotient, universe, variables, quotient.renamings(universe), tuple(alone))
+        reads: list[tuple[str, ...] | None] = []
+        for variable in variables:
+            names = {k.name for k in t.inside(variable.type) if isinstance(k, t.Counter)}
+            names &= {*quotient.counters}
+            reads.append(None if names & met else tuple(sorted(names)))
+        return Canonical(quotient, universe, variables, quotient.renamings(universe), tuple(reads))
 
     def form(self, state: State) -> Form:
         """The form of a state."""
         ranks = self._ranks(state)
-        told = tuple([tuple(known.items()) for known in ranks.values()])
-        return min([self._renamed(state, i, ranks, told) for i in range(len(self.renamings))])
-
-    def _renamed(self, state: State, number: int, ranks: Ranks, told: object) -> Form:
-        """The form under one renaming; `told` are the ranks as something to look up by."""
-        renamed = {name: dict(known) for name, known in ranks.items()}
-        form, parts = _Form(self, self.renamings[number], renamed), list[object]()
-        for variable, alone in zip(self.variables, self.alone, strict=True):
+        told = {name: tuple(known.items()) for name, known in ranks.items()}
+        forms = [
+            _Form(self, renaming, {name: dict(known) for name, known in ranks.items()})
+            for renaming in self.renamings
+        ]
+        columns: list[Form] = []
+        for variable, reads in zip(self.variables, self.reads, strict=True):
             value = state[variable.name]
-            key = variable.name, number, value, told
-            known = self._kept.get(key) if alone else None
+            if reads is None:
+                columns.append(tuple([form.of(variable.type, value) for form in forms]))
+                continue
+            key = variable.name, value, tuple([told[name] for name in reads])
+            known = self._kept.get(key)
             if known is None:
-                known = form.of(variable.type, value)
-                if alone and len(self._kept) < MOST_KEPT:
+                known = tuple([form.of(variable.type, value) for form in forms])
+                if len(self._kept) < MOST_KEPT:
                     self._kept[key] = known
-            parts.append(known)
-        return tuple(parts)
+            columns.append(known)
+        return min(zip(*columns, strict=True), default=())
 
     def _ranks(self, state: State) -> Ranks:
         quotient = self.quotient
         held: dict[str, set[int]] = {name: set() for name in quotient.counters}
         for variable in self.variables:
-            for name, value in counted(variable.type, state[variable.name]):
+            for name, value in self._numbers(variable, state[variable.name]):
                 if name in held:
                     held[name].add(value)
         return {
             name: _ranked(values, quotient.fixed.get(name, -1)) if name in quotient.ranked else {}
             for name, values in held.items()
         }
+
+    def _numbers(self, variable: StateVar, value: Value) -> tuple[tuple[str, int], ...]:
+        """Every value of a counter inside of the value of a variable, with the counter's name."""
+        known = self._counted.get((variable.name, value))
+        if known is None:
+            known = tuple(dict.fromkeys(counted(variable.type, value)))
+            if len(self._counted) < MOST_KEPT:
+                self._counted[variable.name, value] = known
+        return known
 
 
 def _ranked(values: set[int], fixed: int) -> dict[int, int]:
