@@ -19,7 +19,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.judged_types import judged_types
-from charter.semantics.values import Universe, fits, from_json, to_json
+from charter.semantics.values import Universe, fits, from_json, is_bounded, to_json
 
 E = TypeVar("E", bound="n.Expr")
 S = TypeVar("S", bound="n.Statement")
@@ -49,6 +49,12 @@ class Machine(Generic[E_co, S_co]):
     component: n.Component[E_co] | None
     opaque: OpaqueTypes = field(default_factory=OpaqueTypes, compare=False)
     """The types by which labels of opaque values count."""
+    _bounded: tuple[n.StateVar, ...] = field(init=False, compare=False, repr=False)
+    """The variables whose values can be out of their range."""
+
+    def __post_init__(self) -> None:
+        bounded = tuple([v for v in self.variables if is_bounded(v.type)])
+        object.__setattr__(self, "_bounded", bounded)
 
     @staticmethod
     def of(model: n.Model[E, S], instance: n.Instance[E]) -> Machine[E, S]:
@@ -123,7 +129,7 @@ class Machine(Generic[E_co, S_co]):
 
     def outside(self, state: State) -> str:
         """The first variable whose value is out of its range, or ""."""
-        for variable in self.variables:
+        for variable in self._bounded:
             if not fits(variable.type, state[variable.name], self.universe):
                 return variable.name
         return ""

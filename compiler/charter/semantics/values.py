@@ -200,6 +200,15 @@ def _domain(kind: t.Type, universe: Universe) -> tuple[Value, ...]:
             assert_never(kind)
 
 
+def is_bounded(kind: t.Type) -> bool:
+    """Whether a type has numbers or lengths that can be out of their range."""
+    return any(
+        isinstance(part, t.Seq)
+        or (isinstance(part, t.Int) and (part.low is not None or part.high is not None))
+        for part in t.inside(kind)
+    )
+
+
 def fits(kind: t.Type, value: Value, universe: Universe) -> bool:
     """Whether every bounded number and length inside `value` is within its range."""
     match kind, value:
