@@ -168,7 +168,11 @@ class Killed(Exception):
     """What ends a search in its middle."""
 
 
-@pytest.fixture
+BITS = 2
+"""Of searches that are damaged: four buckets in a level, since each file takes time."""
+
+
+@pytest.fixture(scope="module")
 def small(cache: Path) -> tuple[Program, Exploration]:
     model, instance = chosen("ring_election", "small")
     return program(model, instance, Choices(), cache), explore(
@@ -182,7 +186,7 @@ def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
             raise Killed
 
     with pytest.raises(Killed):
-        SparkSearch(compiled, spark, Store(str(folder))).run(stop)
+        SparkSearch(compiled, spark, Store(str(folder)), bits=BITS).run(stop)
 
 
 DAMAGES = ["", "part", "cut off", "missing", "journal", "version", "count"]
@@ -219,7 +223,7 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
             (tmp_path / "spark.json").write_text(json.dumps(said))
         case _:
             told = ""
-    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path)), bits=BITS))
     assert found.message == told
     same(found, native)
     again = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
@@ -279,7 +283,7 @@ def test_a_level_is_searched_again_when_a_byte_of_it_was_flipped(
     content = bytearray(file.read_bytes())
     content[int(place * len(content)) if isinstance(place, float) else place] ^= 0x10
     file.write_bytes(content)
-    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path)), bits=BITS))
     assert found.message == "level 7 is damaged: the search continues before it"
     same(found, native)
 
@@ -424,10 +428,10 @@ def test_search_in_a_folder_named_by_a_uri_is_the_same_and_goes_on(
 ) -> None:
     compiled, native = small
     store = Store(f"file://{tmp_path}/search")
-    search = SparkSearch(compiled, Nowhere(), store, most=9, bits=4)
+    search = SparkSearch(compiled, Nowhere(), store, most=9, bits=BITS)
     search.run()
     assert not search.complete
-    same(on_spark(SparkSearch(compiled, Nowhere(), store, bits=4)), native)
+    same(on_spark(SparkSearch(compiled, Nowhere(), store, bits=BITS)), native)
     other = program(*chosen("ring_election", "tiny"), Choices(), None)
     with pytest.raises(OtherSearch, match=f"file://{tmp_path}/search holds another search"):
         SparkSearch(other, Nowhere(), store).run()
@@ -439,5 +443,5 @@ def test_what_killed_attempts_left_is_removed(
     left = tmp_path / "level-00002" / ".bucket-00001-0123.part"
     left.parent.mkdir()
     left.write_bytes(b"half")
-    SparkSearch(small[0], Nowhere(), Store(str(tmp_path)), bits=4).run()
+    SparkSearch(small[0], Nowhere(), Store(str(tmp_path)), bits=BITS).run()
     assert not left.exists()
