@@ -157,21 +157,14 @@ def apply_primitive(e: n.Primitive, args: Sequence[Value], universe: Universe) -
 _Infix = Callable[[Value, Value], Value]
 
 Eager = OneOf[
-    "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul",
-    "union", "intersection", "difference", "in", "subset",
+    "lt", "le", "gt", "ge", "add", "sub", "mul", "union", "intersection", "difference", "subset",
 ]  # fmt: skip
-"""The infix operations that look at both sides."""
+"""The infix operations that look at both sides and are operators of Python on all values."""
 
 
 def infix(op: Eager) -> Callable[[Value, Value], Value]:
     """An infix operation as a function of both sides. The check has seen to their types."""
     match op:
-        case "eq":
-            return operator.eq
-        case "ne":
-            return operator.ne
-        case "in":
-            return lambda left, right: left in cast(Members, right)
         case "union":
             return cast(_Infix, operator.or_)
         case "intersection":
