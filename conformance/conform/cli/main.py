@@ -32,6 +32,7 @@ _COMPILER = {
     "fmt": "format charters",
     "explain": "explain a diagnostic code, or a count",
     "explore": "search all states of an instance",
+    "coverage": "show which instances reach which classes of states",
     "mutate": "make small mistakes in the rules, and show which nothing sees",
     "prove": "prove invariants by induction",
     "simulate": "make random walks through an instance",

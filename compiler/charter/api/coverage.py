@@ -1,0 +1,74 @@
+"""Which instances of a charter reach which classes of states. A class is a witness that stands in
+a file beside the charter: searches of the charter itself do not look for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from charter.api.charters import Charter, explore
+from charter.core import nodes as n
+from charter.explore.model_checker import ExploreOptions, Progress
+from charter.project.sources import PLAIN, Missing, Selection, read_sources
+
+__all__ = ["ReachedClasses", "StateClass", "reached", "with_classes"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateClass:
+    """A class of states, or of steps, of a machine; `doc` is the comment above it."""
+
+    name: str
+    machine: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedClasses:
+    """What a search of an instance reached: for each class of its machine the number of steps to
+    the first such state or step, None if there is none. `complete`: all states were searched.
+    `why_slow`: why it was searched by the definition, "" if it was not."""
+
+    machine: str
+    instance: str
+    states: int
+    depth: int
+    complete: bool
+    steps: Mapping[str, int | None]
+    why_slow: str = ""
+
+
+def with_classes(
+    charter: Charter, path: Path, selection: Selection = PLAIN
+) -> tuple[n.Model, tuple[StateClass, ...]]:
+    """The core of a charter with the classes in `path`, a file or a folder of files that declare
+    witnesses, and functions for them; the model has no other properties. Raises `Refused` with
+    every error, `Unreadable`, or `Missing`."""
+    files = read_sources(path)
+    known = {p.name for p in charter.model(selection).properties}
+    model = Charter((*charter.sources, *files)).model(selection)
+    mine = tuple(p for p in model.properties if p.kind == "witness" and p.name not in known)
+    if not mine:
+        raise Missing(f"{path.as_posix()} declares no witness")
+    alone = replace(model, properties=mine, liveness=(), instances=_bare(model))
+    return alone, tuple(StateClass(p.name, p.machine, p.doc) for p in mine)
+
+
+def reached(model: n.Model, instance: str, most: int, progress: Progress) -> ReachedClasses:
+    """Search an instance of a model with classes, up to `most` states (0: all). Raises `Missing`
+    or `CannotExplore`."""
+    machine = next((i.machine for i in model.instances if i.name == instance), "")
+    mine = tuple(p for p in model.properties if p.machine == machine)
+    alone = replace(model, properties=mine)
+    options = ExploreOptions(most_states=most)
+    found = explore(alone, instance, options, progress)
+    steps = {p.name: None if p.trace is None else len(p.trace) for p in found.properties}
+    counts, why = found.counts, found.why_reference
+    depth = len(counts.levels) - 1
+    return ReachedClasses(machine, instance, counts.distinct, depth, counts.complete, steps, why)
+
+
+def _bare(model: n.Model) -> tuple[n.Instance, ...]:
+    """Its instances, which list nothing of what they miss: that is about other properties."""
+    return tuple(replace(i, misses=(), fails=()) for i in model.instances)

@@ -1,0 +1,214 @@
+"""`conform coverage`: which instances reach which classes of states."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from charter import api
+from charter.api import coverage
+from charter.formats.canonical import Json
+from conform.cli.commands.charters import Errors, read, refused
+from conform.cli.commands.numbers import count
+from conform.console.errors import ConformError, Interrupted
+from conform.console.progress import searching
+from conform.console.terminal import columns, number, out, out_json, plural, say
+
+if TYPE_CHECKING:
+    from charter.api.coverage import ReachedClasses, StateClass
+
+FOLDER = "coverage"
+
+EXAMPLES = """examples:
+  conform coverage spec/kafka
+  conform coverage spec/kafka --instance 'pair*' --json
+  conform coverage spec/kafka --write spec/kafka/coverage/README.md
+
+Searches the instances, and shows for each class of states in how many steps an instance reaches it
+first. Classes are witnesses in the folder `coverage` beside the charter (--classes names another
+folder, or a file); other searches do not look for them. What no instance reaches is either
+impossible, or an instance is missing.
+
+Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
+has more states than were searched.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument(
+        "--classes", type=Path, metavar="PATH",
+        help="a file or folder with witnesses (default: coverage/ beside the files of the charter)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--instance", default="*", metavar="GLOB", help="search only these instances"
+    )
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    parser.add_argument(
+        "--most", type=_states, default=200_000, metavar="N",
+        help="search up to N states of an instance (default: 200,000; 0: all)",
+    )  # fmt: skip
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the table as Markdown")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _states(text: str) -> int:
+    return 0 if text == "0" else count(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    model, classes = _classes(arguments)
+    machines = {one.machine for one in classes}
+    try:
+        chosen = api.instances(model, arguments.instance)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    names = [i.name for i in model.instances if i.name in chosen and i.machine in machines]
+    if not names:
+        raise ConformError(
+            f"no instance that matches {arguments.instance!r} is of a machine that a class is of"
+        )
+    tables = _tables(classes, _searched(model, names, arguments.most))
+    if arguments.json:
+        rows: list[Json] = [asdict(row) for table in tables for row in table.rows]
+        never: list[Json] = [name for table in tables for name in table.never]
+        out_json({"instances": rows, "never": never})
+    else:
+        _show(tables)
+    if arguments.write is not None:
+        _write(arguments.write, _markdown(arguments.charter, tables))
+    if not any(table.never for table in tables):
+        return 0
+    return 4 if all(row.complete for table in tables for row in table.rows) else 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The classes of one machine, and what its instances reach."""
+
+    machine: str
+    classes: Sequence[StateClass]
+    rows: Sequence[ReachedClasses]
+
+    @property
+    def never(self) -> list[str]:
+        """The classes that no instance reaches."""
+        steps = [row.steps for row in self.rows]
+        return [c.name for c in self.classes if all(found[c.name] is None for found in steps)]
+
+    @property
+    def head(self) -> list[str]:
+        """The names of the columns."""
+        return ["instance", "states", *(str(place + 1) for place in range(len(self.classes)))]
+
+    def cells(self, row: ReachedClasses) -> list[str]:
+        """An instance's row: for each class the steps to it, a dot where it is not reached."""
+        steps = (row.steps[one.name] for one in self.classes)
+        shown = ["·" if count is None else str(count) for count in steps]
+        return [row.instance, f"{number(row.states)}{'' if row.complete else '+'}", *shown]
+
+
+def _tables(classes: Sequence[StateClass], rows: Sequence[ReachedClasses]) -> list[_Table]:
+    return [
+        _Table(
+            machine,
+            [one for one in classes if one.machine == machine],
+            [row for row in rows if row.machine == machine],
+        )
+        for machine in dict.fromkeys(row.machine for row in rows)
+    ]
+
+
+def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateClass]]:
+    """The model with its classes. Raises `ConformError`."""
+    selection = api.Selection(arguments.variant)
+    charter, _ = read(arguments.charter, selection)
+    top = arguments.charter if arguments.charter.is_dir() else arguments.charter.parent
+    folder = arguments.classes or top / FOLDER
+    if not folder.exists():
+        raise ConformError(
+            f"{folder} does not exist: a folder with files that declare witnesses, one for each"
+            " class of states; `conform help coverage` shows some"
+        )
+    try:
+        return coverage.with_classes(charter, folder, selection)
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as error:
+        raise Errors(
+            f"{folder} has {refused(error)}; `conform explain CODE` explains more"
+        ) from None
+
+
+def _searched(model: api.Model, names: Sequence[str], most: int) -> list[ReachedClasses]:
+    rows: list[ReachedClasses] = []
+    try:
+        for name in names:
+            with searching() as progress:
+                rows.append(coverage.reached(model, name, most, progress))
+    except api.CannotExplore as error:
+        raise ConformError(f"{names[len(rows)]}: {error}") from None
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; {len(rows)} of {len(names)} instances were searched"
+        ) from None
+    return rows
+
+
+def _show(tables: Sequence[_Table]) -> None:
+    for table in tables:
+        out(f"{table.machine}:")
+        for place, one in enumerate(table.classes, 1):
+            out(f"{place:>3}  {one.name}")
+        out("")
+        out(columns([table.head, *(table.cells(row) for row in table.rows)]))
+        for name in table.never:
+            out(f"{name} is reached in no instance")
+        for row in table.rows:
+            _say_how(row)
+
+
+def _say_how(row: ReachedClasses) -> None:
+    if row.why_slow:
+        say(f"{row.instance} was searched by the slow engine: {row.why_slow}")
+    if not row.complete:
+        say(f"{row.instance} has more than {number(row.states)} states; --most searches more")
+
+
+def _markdown(charter: Path, tables: Sequence[_Table]) -> str:
+    """The tables as a Markdown page."""
+    lines = [
+        f"# What the instances of {charter.as_posix()} reach",
+        "",
+        f"Written by `conform coverage {charter.as_posix()} --write FILE`. Each column is a class",
+        "of states; a cell has the number of steps to the first such state, `·` where the instance",
+        "reaches none. `+`: not all states were searched.",
+    ]
+    for table in tables:
+        lines += ["", f"## {table.machine}", ""]
+        lines += ["| | class | | instances that reach it | first |", "|---|---|---|---|---|"]
+        lines += [_class_line(table, place, one) for place, one in enumerate(table.classes, 1)]
+        lines += ["", f"| {' | '.join(table.head)} |", "|---" * len(table.head) + "|"]
+        for row in table.rows:
+            name, *cells = table.cells(row)
+            lines.append(f"| {' | '.join([f'`{name}`', *cells])} |")
+    return "\n".join(lines) + "\n"
+
+
+def _class_line(table: _Table, place: int, one: StateClass) -> str:
+    first = sorted(
+        (steps, row.instance) for row in table.rows if (steps := row.steps[one.name]) is not None
+    )
+    where = f"{plural(first[0][0], 'step')}, `{first[0][1]}`" if first else "never"
+    doc = " ".join(one.doc.split())
+    return f"| {place} | `{one.name}` | {doc} | {len(first)} | {where} |"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConformError(f"{path} cannot be written: {error.strerror}") from None

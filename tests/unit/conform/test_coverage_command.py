@@ -1,0 +1,99 @@
+"""`conform coverage`: which instances reach which classes of states."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conform.cli.main import main
+
+LAMPS = """protocol lamps
+sort Lamp
+component lamps {
+  state on: set Lamp = {}
+  operation press(lamp: Lamp) -> bool cites silent {
+    branch lit when not lamp in on { on' = on | {lamp}  reply true }
+    branch burning reply false
+  }
+}
+witness lit of lamps: on != {}
+instance one of lamps { Lamp = 1 }
+instance two of lamps { Lamp = 2 }
+"""
+CLASSES = """protocol lamps
+fun burning() of lamps -> set Lamp cites silent = on
+-- No lamp burns.
+witness dark of lamps: on == {}
+witness both of lamps: size(burning()) == 2
+witness pressed_again of lamps: took press/burning
+"""
+
+
+@pytest.fixture
+def charter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "lamps.charter").write_text(LAMPS, encoding="utf-8")
+    (tmp_path / "coverage").mkdir()
+    (tmp_path / "coverage" / "classes.charter").write_text(CLASSES, encoding="utf-8")
+    return tmp_path / "lamps.charter"
+
+
+def test_each_class_has_the_steps_to_it_in_each_instance(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["coverage", str(charter)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:4] == ["lamps:", "  1  dark", "  2  both", "  3  pressed_again"]
+    assert [line.split() for line in shown[5:]] == [
+        ["instance", "states", "1", "2", "3"],
+        ["one", "2", "0", "·", "2"],
+        ["two", "3", "0", "2", "2"],
+    ]
+
+
+def test_the_same_is_told_when_the_charter_comes_from_the_cache(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["coverage", str(charter)])
+    first = capsys.readouterr().out
+    main(["coverage", str(charter)])
+    assert capsys.readouterr().out == first
+
+
+def test_a_class_that_no_instance_reaches_fails(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["coverage", str(charter), "--instance", "one"]) == 4
+    assert "both is reached in no instance" in capsys.readouterr().out
+    assert main(["coverage", str(charter), "--instance", "two", "--most", "1"]) == 3
+    assert "two has more than" in capsys.readouterr().err
+
+
+def test_json_and_markdown_have_the_table(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = charter.with_name("table.md")
+    assert main(["coverage", str(charter), "--json", "--write", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["never"] == []
+    assert found["instances"][0]["steps"] == {"dark": 0, "both": None, "pressed_again": 2}
+    text = page.read_text(encoding="utf-8")
+    assert "| 1 | `dark` | No lamp burns. | 2 | 0 steps, `one` |" in text
+    assert "| `one` | 2 | 0 | · | 2 |" in text
+
+
+def test_a_mistake_in_the_classes_is_shown_with_its_place(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    classes = charter.parent / "coverage" / "classes.charter"
+    classes.write_text(CLASSES.replace("on == {}", "onn == {}"), encoding="utf-8")
+    assert main(["coverage", str(charter)]) == 1
+    told = capsys.readouterr()
+    assert "classes.charter:4:" in told.out + told.err
+    classes.write_text("protocol lamps\n", encoding="utf-8")
+    assert main(["coverage", str(charter)]) == 2
+    assert "declares no witness" in capsys.readouterr().err
+    assert main(["coverage", str(charter), "--classes", "nowhere"]) == 2
+    assert "nowhere does not exist" in capsys.readouterr().err
