@@ -322,12 +322,13 @@ def _emptied(kind: Content) -> Callable[[Value], Value]:
 
 
 def distinct(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """The outcomes without repeats, in order."""
-    kept: list[Outcome] = []
+    """The outcomes without repeats, in order. Their states have the same variables in one order."""
+    if len(outcomes) < 2:
+        return tuple(outcomes)
+    kept: dict[tuple[Value, ...], Outcome] = {}
     for outcome in outcomes:
-        if outcome not in kept:
-            kept.append(outcome)
-    return tuple(kept)
+        kept.setdefault((outcome.branch, outcome.reply, *outcome.state.values()), outcome)
+    return tuple(kept.values())
 
 
 def _named(params: Sequence[n.Param], args: Sequence[Value]) -> Locals:
