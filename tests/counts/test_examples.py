@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.counted import findings, never_met
+from tests.support.counted import branches_of, findings, never_met
 from tests.support.golden import Golden
 
 from charter import api
@@ -48,7 +48,7 @@ def summary(graph: CompiledGraph) -> str:
         f"distinct   {counts.distinct}",
         f"generated  {counts.generated}",
         f"levels     {' '.join(map(str, counts.levels))}",
-        *findings(graph, 30),
+        *findings(graph, 30, branches_of(graph)),
     ]
     options = NativeOptions(cache=cache_folder("engine"))
     for verdict in check_liveness(machine.model, machine.instance, options):

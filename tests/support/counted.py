@@ -11,23 +11,25 @@ from charter.explore.native.graph import CompiledGraph
 from charter.explore.reference.search import ReferenceExploration as Searched
 from charter.explore.result import CheckResult
 
+Branches = list[tuple[CheckResult, int | None]]
+"""The branches of a graph; to count them takes seconds where there are 200,000 transitions."""
 
-def summary(graph: CompiledGraph) -> str:
+
+def summary(graph: CompiledGraph, branches: Branches) -> str:
     """The counts of a graph as lines."""
     counts = graph.found.counts
-    branches = branches_of(graph)
     lines = [
         f"distinct   {counts.distinct}",
         f"generated  {counts.generated}",
         f"classes    {sum(branch.seen for branch, _ in branches)}",
         f"outside    {counts.outside}",
         f"levels     {' '.join(map(str, counts.levels))}",
-        *findings(graph, 40),
+        *findings(graph, 40, branches),
     ]
     return "\n".join(lines) + "\n"
 
 
-def findings(graph: CompiledGraph, width: int) -> list[str]:
+def findings(graph: CompiledGraph, width: int, branches: Branches) -> list[str]:
     """A line for each finding: kind, name (padded to `width`), count, length of its trace."""
     found = graph.found
 
@@ -40,12 +42,12 @@ def findings(graph: CompiledGraph, width: int) -> list[str]:
 
     return [
         *map(of_trace, found.properties),
-        *(line(*each) for each in branches_of(graph)),
+        *(line(*each) for each in branches),
         *map(of_trace, found.failures),
     ]
 
 
-def branches_of(graph: CompiledGraph) -> list[tuple[CheckResult, int | None]]:
+def branches_of(graph: CompiledGraph) -> Branches:
     """The branches, with the length of a shortest trace to each. For a component, cases of its
     transitions are counted; for a system, all transitions."""
     ends = list(accumulate(graph.found.counts.levels))
