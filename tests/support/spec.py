@@ -32,10 +32,12 @@ def instance(charter: str, name: str) -> n.Instance:
 
 @cache
 def graph(charter: str, name: str, *, symmetry: bool = True) -> CompiledGraph:
-    """The graph that the native engine finds with optimized code, which is kept in the user's
-    cache."""
+    """The graph that the native engine finds, of a component with optimized code, which is kept in
+    the user's cache. To optimize the code of a system takes longer than most searches; the engine
+    does it where a search is long."""
     choices = Choices(symmetry=symmetry, detailed=True)
-    options = NativeOptions(choices, cache=cache_folder("engine"), optimized=True)
+    component = instance(charter, name).machine in {c.name for c in model(charter).components}
+    options = NativeOptions(choices, cache=cache_folder("engine"), optimized=component)
     return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
 
 
