@@ -10,9 +10,9 @@ from pathlib import Path
 from charter.api.charters import Charter, explore
 from charter.core import nodes as n
 from charter.explore.model_checker import ExploreOptions, Progress
-from charter.project.sources import PLAIN, Missing, Selection, read_sources
+from charter.project.sources import COVERAGE, PLAIN, Missing, Selection, read_sources
 
-__all__ = ["ReachedClasses", "StateClass", "reached", "with_classes"]
+__all__ = ["COVERAGE", "ReachedClasses", "StateClass", "reached", "with_classes"]
 
 
 @dataclass(frozen=True, slots=True)

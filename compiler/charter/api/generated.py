@@ -22,7 +22,7 @@ from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
-from charter.project.sources import Selection, read_source
+from charter.project.sources import Selection, read_source, speaks_of
 from charter.render.python_model.delta import Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
@@ -108,8 +108,8 @@ def protocols(project: Project) -> tuple[Protocol, ...]:
     """The protocols of a project: a folder whose several files name one protocol, or single
     files."""
     found: list[Protocol] = []
-    folders = sorted({path.parent for path in project.charters.rglob("*.charter")})
-    for folder in folders:
+    folders = {path.parent for path in project.charters.rglob("*.charter")}
+    for folder in sorted(folder for folder in folders if speaks_of(folder) is None):
         by_name: dict[str, list[Source]] = {}
         for source in _read(project, sorted(folder.glob("*.charter"))):
             by_name.setdefault(_protocol_name(source), []).append(source)

@@ -18,7 +18,7 @@ from charter.ide.build import EMPTY, index_of
 from charter.ide.index import NameIndex, Occurrence
 from charter.ide.shift import Shift
 from charter.project.pipeline import check_scenarios
-from charter.project.sources import Unreadable, read_source
+from charter.project.sources import Unreadable, read_source, speaks_of
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
 
@@ -99,11 +99,11 @@ class Workspace:
 
     def protocol(self, name: str) -> tuple[Source, ...]:
         """The files of the protocol to which a file belongs: those in its folder whose first line
-        names the same protocol."""
+        names the same protocol, and those that a folder of classes speaks of."""
         own = self.source(name)
-        folder = Path(name).parent
-        names = {file.as_posix() for file in folder.glob("*.charter")} | {
-            other for other in tuple(self.texts) if Path(other).parent == folder
+        folders = {Path(name).parent, speaks_of(Path(name).parent) or Path(name).parent}
+        names = {file.as_posix() for folder in folders for file in folder.glob("*.charter")} | {
+            other for other in tuple(self.texts) if Path(other).parent in folders
         }
         sources = [own]
         for other in sorted(names - {name}):

@@ -12,6 +12,9 @@ from charter.diagnostics import Source
 LARGEST = 8 << 20
 """Bytes of a file."""
 
+COVERAGE = "coverage"
+"""The folder beside charters with classes of their states (docs/guide/coverage.md)."""
+
 
 class Unreadable(Exception):
     """A charter cannot be read; the message is one sentence for the user."""
@@ -64,6 +67,14 @@ def read_source(path: Path) -> Source:
         raise Unreadable(f"{name} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise Unreadable(f"{name} cannot be read: {error.strerror}") from None
+
+
+def speaks_of(folder: Path) -> Path | None:
+    """The folder of the charters that a folder `coverage` has classes of states for; None for any
+    other folder, whose files are charters of their own."""
+    if folder.name == COVERAGE and any(folder.parent.glob("*.charter")):
+        return folder.parent
+    return None
 
 
 def beside(path: Path) -> Iterator[Source]:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from charter import api
+from charter.formats.project import project_at
+from charter.ide.workspace import Workspace
 from conform.cli.main import main
 
 LAMPS = """protocol lamps
@@ -34,10 +37,10 @@ witness pressed_again of lamps: took press/burning
 @pytest.fixture
 def charter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "lamps.charter").write_text(LAMPS, encoding="utf-8")
-    (tmp_path / "coverage").mkdir()
-    (tmp_path / "coverage" / "classes.charter").write_text(CLASSES, encoding="utf-8")
-    return tmp_path / "lamps.charter"
+    (tmp_path / "spec" / "coverage").mkdir(parents=True)
+    (tmp_path / "spec" / "coverage" / "classes.charter").write_text(CLASSES, encoding="utf-8")
+    (tmp_path / "spec" / "lamps.charter").write_text(LAMPS, encoding="utf-8")
+    return tmp_path / "spec" / "lamps.charter"
 
 
 def test_each_class_has_the_steps_to_it_in_each_instance(
@@ -97,3 +100,14 @@ def test_a_mistake_in_the_classes_is_shown_with_its_place(
     assert "declares no witness" in capsys.readouterr().err
     assert main(["coverage", str(charter), "--classes", "nowhere"]) == 2
     assert "nowhere does not exist" in capsys.readouterr().err
+
+
+def test_classes_are_no_charter_of_their_own(charter: Path) -> None:
+    """Not for `conform generate`, and an editor reads them with the charter that they speak of."""
+    project = charter.parent.parent / "charter.toml"
+    project.write_text(f'charters = "{charter.parent.name}"\n', encoding="utf-8")
+    assert api.charters_of(project_at(project.parent)) == (f"{charter.parent.name}/lamps.charter",)
+    classes = (charter.parent / "coverage" / "classes.charter").as_posix()
+    snapshot = Workspace().refresh(classes)
+    assert not any(snapshot.found.values())
+    assert len(snapshot.files) == 2

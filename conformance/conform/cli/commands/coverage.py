@@ -20,8 +20,6 @@ from conform.console.terminal import columns, number, out, out_json, plural, say
 if TYPE_CHECKING:
     from charter.api.coverage import ReachedClasses, StateClass
 
-FOLDER = "coverage"
-
 EXAMPLES = """examples:
   conform coverage spec/kafka
   conform coverage spec/kafka --instance 'pair*' --json
@@ -127,7 +125,7 @@ def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateCl
     selection = api.Selection(arguments.variant)
     charter, _ = read(arguments.charter, selection)
     top = arguments.charter if arguments.charter.is_dir() else arguments.charter.parent
-    folder = arguments.classes or top / FOLDER
+    folder = arguments.classes or top / coverage.COVERAGE
     if not folder.exists():
         raise ConformError(
             f"{folder} does not exist: a folder with files that declare witnesses, one for each"
