@@ -72,8 +72,7 @@ def short(module: object) -> str:
     return str(module).removeprefix("charter_models.kafka_replication_")
 
 
-EACH = [pytest.param(m, id=short(m), marks=pytest.mark.xdist_group(short(m))) for m in SIBLINGS]
-"""The tests of a sibling are of one group: its charter is compiled once."""
+pytestmark = pytest.mark.xdist_group("siblings")
 
 
 @cache
@@ -110,7 +109,7 @@ def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
             yield f"Controller.{name}", found
 
 
-@pytest.mark.parametrize("module", EACH)
+@pytest.mark.parametrize("module", SIBLINGS, ids=short)
 def test_a_sibling_is_its_whole_page_when_it_is_imported(module: str, tmp_path: Path) -> None:
     sibling = importlib.import_module(module)
     model = edited(module)
@@ -176,7 +175,7 @@ def plain_of(module: str) -> ModuleType:
     return importlib.import_module(f"{package}.controller")
 
 
-@pytest.mark.parametrize("module", EACH)
+@pytest.mark.parametrize("module", SIBLINGS, ids=short)
 def test_a_sibling_agrees_with_the_definition_when_it_moves(module: str) -> None:
     sibling, model = importlib.import_module(module), edited(module)
     alone = len(SIBLINGS[module].entries) == 1 and "from_" not in module

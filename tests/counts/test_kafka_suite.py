@@ -21,6 +21,7 @@ from charter.suites.subject import Subject
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "generated" / "suites" / "kafka_replication"
 KAFKA = ROOT / "spec" / "kafka"
+pytestmark = pytest.mark.xdist_group("kafka suite")
 
 
 @cache
