@@ -50,9 +50,10 @@ class CharterLexer(RegexLexer):
 def setup(app: Sphinx) -> None:
     """Called by Sphinx. The pages are all but docs/plans."""
     app.config.include_patterns = [
-        "docs/*.md", "docs/[!p]*/*.md", "docs/[!p]*/*/*.md", "spec/*/README.md", "tests/README.md",
-        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "conformance/adapters/README.md",
-        "conformance/adapters/*/README.md", "conformance/conform/templates/examples/README.md",
+        "docs/*.md", "docs/[!p]*/*.md", "docs/[!p]*/*/*.md", "spec/*/README.md",
+        "spec/*/*/README.md", "tests/README.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+        "conformance/adapters/README.md", "conformance/adapters/*/README.md",
+        "conformance/conform/templates/examples/README.md",
     ]  # fmt: skip
     app.config.html_extra_path = ["redirect"]
     app.setup_extension("myst_parser")

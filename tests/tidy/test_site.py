@@ -8,7 +8,8 @@ import subprocess
 import pytest
 from tests.tidy.house import ROOT, paths
 
-SHOWN = re.compile(r"^(?:docs/(?!plans/).*|README|CHANGELOG|CONTRIBUTING)\.md$")
+SHOWN = re.compile(r"^(?:docs/(?!plans/).*|spec/.*README|README|CHANGELOG|CONTRIBUTING)\.md$")
+SITE = ROOT / "docs" / "site" / "conf.py"
 
 
 def contents(page: str) -> set[str]:
@@ -28,6 +29,13 @@ def test_every_page_is_in_a_table_of_contents() -> None:
     shown = {path for path in paths() if SHOWN.match(path)}
     named = {"docs/index.md"}.union(*(contents(page) for page in shown))
     assert shown - named == set()
+
+
+def test_every_page_is_read_by_the_site() -> None:
+    """Sphinx calls a link to a page that it was not given a dead link."""
+    patterns = re.findall(r'"([^" ]+\.md)"', SITE.read_text())
+    read = {path.relative_to(ROOT).as_posix() for each in patterns for path in ROOT.glob(each)}
+    assert {path for path in paths() if SHOWN.match(path)} - read == set()
 
 
 @pytest.mark.slow
