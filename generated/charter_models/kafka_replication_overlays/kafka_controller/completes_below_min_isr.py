@@ -28,7 +28,7 @@ SPEC_DIGEST = "210bd049b6d24f8db3c4"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:109
+    overlay.charter:112
     """
     rest = isr - p.removing
     return (

@@ -27,7 +27,7 @@ SPEC_DIGEST = "f2eaecaca35e8a5340bb"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:122
+    overlay.charter:125
     """
     return (
         len(p.adding | p.removing) > 0

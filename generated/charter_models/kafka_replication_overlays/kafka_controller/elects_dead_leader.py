@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Partition,
         candidates,
         eligible_after,
+        reassignment_done,
     )
 
 begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
@@ -32,7 +33,7 @@ CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires unregister "
 )
-SPEC_DIGEST = "d503a5606c55a30a6b7b"
+SPEC_DIGEST = "80056067cd8c7300c95a"
 
 
 def last_known_elr_after(
@@ -82,6 +83,29 @@ def electable(
     if len(last_) > 0:
         return last_
     return replaced_electable(p, replicas, isr, suspect, able, config)
+
+
+def replaced_leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    synced = isr - p.removing if reassignment_done(p, isr, config) else isr
+    return frozenset({p.leader}) if p.leader in synced else synced & able
+
+
+def leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """A leader that is fenced stays until something else changes the partition.
+
+    overlay.charter:102
+    """
+    return replaced_leaders_after(p, isr, able, config) & able
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:

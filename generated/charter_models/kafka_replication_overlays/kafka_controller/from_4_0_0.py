@@ -73,7 +73,6 @@ if TYPE_CHECKING:
         elected_if_leaderless,
         is_leader,
         isr_after_election,
-        leaders_after,
         leaders_if_leaderless,
         new_leaders,
         touched,
@@ -84,7 +83,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
-SPEC_DIGEST = "118b344a4e3fc6c9adcc"
+SPEC_DIGEST = "826a40497ae8810a97bd"
 
 
 def eligible_after(
@@ -96,7 +95,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:289
+    overlay.charter:292
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -134,7 +133,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:345"""
+    """overlay.charter:348"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -161,7 +160,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:295
+    overlay.charter:298
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -262,7 +261,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:144
+    overlay.charter:147
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)
@@ -279,7 +278,7 @@ def with_new_isr(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:122
+    overlay.charter:125
     """
     return (
         len(p.adding | p.removing) > 0
@@ -293,8 +292,31 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:491  KIP 903"""
+    """overlay.charter:494  KIP 903"""
     return frozenset()
+
+
+def replaced_leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    synced = isr - p.removing if reassignment_done(p, isr, config) else isr
+    return frozenset({p.leader}) if p.leader in synced else synced & able
+
+
+def leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """A leader that is fenced stays until something else changes the partition.
+
+    overlay.charter:102
+    """
+    return replaced_leaders_after(p, isr, able, config) & able
 
 
 def replaced_without_broker(
@@ -318,7 +340,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:182"""
+    """overlay.charter:185"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -356,7 +378,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:388
+    overlay.charter:391
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -370,7 +392,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:386"""
+    """overlay.charter:389"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -441,7 +463,7 @@ def below_after_registering(
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:160"""
+    """overlay.charter:163"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -463,7 +485,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:191"""
+    """overlay.charter:194"""
     if slot is None:
         return None
     return finished(
@@ -544,7 +566,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:351
+        # register/unclean  overlay.charter:354
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -553,7 +575,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:412
+        # register/again  overlay.charter:415
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -567,7 +589,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:351"""
+        """register/unclean  overlay.charter:354"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -774,11 +796,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:203
+        # unregister/removed  overlay.charter:206
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:203"""
+        """unregister/removed  overlay.charter:206"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -835,7 +857,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:228
+        # elect_leader/preferred_unavailable  overlay.charter:231
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -846,7 +868,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:236
+        # elect_leader/preferred  overlay.charter:239
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -855,7 +877,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:245
+        # elect_leader/nobody  overlay.charter:248
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -868,7 +890,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:228"""
+        """elect_leader/preferred_unavailable  overlay.charter:231"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -889,7 +911,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:236"""
+        """elect_leader/preferred  overlay.charter:239"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -906,7 +928,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:245"""
+        """elect_leader/nobody  overlay.charter:248"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -918,14 +940,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:252
+        # balance_leaders/balanced  overlay.charter:255
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:252"""
+        """balance_leaders/balanced  overlay.charter:255"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "118b344a4e3fc6c9adcc",
+    "826a40497ae8810a97bd",
 )
 
-SPEC_DIGEST = "2e80c99b159e53537a9c"
+SPEC_DIGEST = "35de3322833524def756"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

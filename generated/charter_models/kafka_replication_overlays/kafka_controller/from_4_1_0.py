@@ -37,13 +37,14 @@ if TYPE_CHECKING:
         elected_by_order,
         eligible_after,
         last_leader,
+        reassignment_done,
         replaced_electable,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "2e80c99b159e53537a9c",
+    "35de3322833524def756",
 )
 
 SPEC_DIGEST = "73a8370ea5d48e45e7ec"
@@ -84,6 +85,21 @@ def electable(
     if len(last_) > 0 and last_ <= able:
         return last_
     return replaced_electable(p, replicas, isr, suspect, able, config)
+
+
+def leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
+    that completes removes it; then any member of the ISR in `able`.
+
+    10-rules.charter:213  MODEL §4.2
+    """
+    synced = isr - p.removing if reassignment_done(p, isr, config) else isr
+    return frozenset({p.leader}) if p.leader in synced else synced & able
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:

@@ -45,7 +45,7 @@ SPEC_DIGEST = "0d84ba343d2d63cacc39"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:109
+    overlay.charter:112
     """
     rest = isr - p.removing
     return (

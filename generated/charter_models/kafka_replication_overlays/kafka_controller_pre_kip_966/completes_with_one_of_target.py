@@ -45,7 +45,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:134
+    overlay.charter:137
     """
     return (
         len(p.adding | p.removing) > 0

@@ -44,7 +44,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:122
+    overlay.charter:125
     """
     return (
         len(p.adding | p.removing) > 0

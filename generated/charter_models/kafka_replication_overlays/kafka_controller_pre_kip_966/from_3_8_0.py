@@ -41,7 +41,7 @@ SPEC_DIGEST = "7c803bc65ebebe3f4745"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:122
+    overlay.charter:125
     """
     return (
         len(p.adding | p.removing) > 0
