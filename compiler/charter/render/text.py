@@ -43,15 +43,16 @@ class Emitter:
         return "".join(f"{line}\n" for line in self.lines)
 
 
-def environment(package: str) -> Environment:
-    """The templates of one backend (`package`/templates), strict about undefined names."""
+def environment(package: str, *, escapes: bool = False) -> Environment:
+    """The templates of one backend (`package`/templates), strict about undefined names. `escapes`:
+    they are HTML."""
     return Environment(
         loader=PackageLoader(package, "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=escapes,
     )
 
 

@@ -132,7 +132,7 @@ def _end(story: Story) -> str:
             return "nothing happens any more" if stays else "and so on for ever"
         case "undefined":
             return f"{found.name} asks for a value that does not exist"
-        case "witness" | "walk":
+        case "witness" | "walk" | "scenario":
             return ""
         case _:
             return f"{found.kind} {found.name} fails here"

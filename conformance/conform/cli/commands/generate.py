@@ -18,6 +18,7 @@ EXAMPLES = """examples:
   conform generate
   conform generate --check
   conform generate --backend tla spec/examples/primary_backup.charter --instance tiny
+  conform generate --backend handbook spec/kafka --out build/handbook
   conform generate --adapter go spec/lease.charter --out adapters/lease
 
 Without --backend: writes generated/ of the project from its charters and adapters. Exit code 0:
@@ -27,6 +28,11 @@ belong to the present charter.
 
 With --backend tla: writes a charter as TLA+ modules and cfgs for TLC into a folder (default:
 build/tla). Exit code 1: the charter has errors, or the export does not support it.
+
+With --backend handbook: writes a charter as a static site (default: build/handbook), or with
+--format markdown as Markdown: a page for each file, with its prose, each rule with its sources and
+where it is used, a picture of each scenario, a table of the properties, and what cites each section
+of the sources. Exit code 1: the charter has errors.
 
 With --adapter: writes the types of a component for an adapter in that language into the adapter's
 folder (default: build/adapter-LANGUAGE). A folder without adapter.toml also gets all else that an
@@ -41,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="with --backend or --adapter: a charter, file or folder",
     )
-    parser.add_argument("--backend", choices=["tla"], help="what to write of one charter")
+    parser.add_argument(
+        "--backend", choices=["tla", "handbook"], help="what to write of one charter"
+    )
     parser.add_argument(
         "--adapter", choices=api.LANGUAGES, help="write the types for an adapter in a language"
     )
@@ -51,9 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         type=Path,
-        help="the folder (default: build/tla, then -VARIANT and -MUTANT; build/adapter-LANGUAGE)",
+        help="the folder (default: build/tla or build/handbook, then -VARIANT and -MUTANT;"
+        " build/adapter-LANGUAGE)",
     )
-    parser.add_argument("--instance", default="", help="with --backend: one instance, not all")
+    parser.add_argument(
+        "--format",
+        choices=["html", "markdown"],
+        help="with --backend handbook: a site, or Markdown (default: html)",
+    )
+    parser.add_argument("--instance", default="", help="with --backend tla: one instance, not all")
     parser.add_argument("--variant", default="", help="with --backend: a variant of the charter")
     parser.add_argument("--mutant", default="", help="with --backend: a mutant of the charter")
     parser.add_argument("--check", action="store_true", help="change nothing, show what is stale")
@@ -64,6 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.format is not None and arguments.backend != "handbook":
+        raise ConformError("--format is for --backend handbook")
     if arguments.backend is not None:
         return _export(arguments)
     if arguments.adapter is not None:
@@ -101,20 +117,39 @@ def run(arguments: argparse.Namespace) -> int:
 def _export(arguments: argparse.Namespace) -> int:
     if arguments.charter is None or arguments.check:
         raise ConformError("--backend takes a charter, and no --check: name a file or a folder")
-    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
     edits = [name for name in (arguments.variant, arguments.mutant) if name]
-    folder: Path = arguments.out or Path("build") / "-".join(["tla", *edits])
+    folder: Path = arguments.out or Path("build") / "-".join([arguments.backend, *edits])
+    files = _handbook(arguments) if arguments.backend == "handbook" else _tla(arguments)
+    write_files(files, folder)
+    _tell_written(folder, files, arguments.json)
+    return 0
+
+
+def _tla(arguments: argparse.Namespace) -> dict[str, str]:
+    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
     try:
         files, warnings = api.exported(model, arguments.instance)
     except api.Missing as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
         raise _errors("nothing was written", refused) from None
-    write_files(files, folder)
     for warning in warnings:
         say(warning.show())
-    _tell_written(folder, files, arguments.json)
-    return 0
+    return files
+
+
+def _handbook(arguments: argparse.Namespace) -> dict[str, str]:
+    from charter.api.handbook import handbook
+
+    if arguments.instance:
+        raise ConformError("a handbook is of all instances; --instance is for --backend tla")
+    chosen = api.Selection(arguments.variant, arguments.mutant)
+    try:
+        return handbook(arguments.charter, arguments.format or "html", chosen)
+    except (api.Missing, api.Unreadable) as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as refused:
+        raise _errors("nothing was written", refused) from None
 
 
 def _adapter(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,40 @@
+"""Writes a charter as a handbook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from charter.api.charters import load_charter
+from charter.handbook.build import pages
+from charter.handbook.pictures import pictures
+from charter.project import pipeline
+from charter.project.sources import PLAIN, Selection
+from charter.render.pages.as_html import STYLE, in_html, style
+from charter.render.pages.as_markdown import in_markdown
+from charter.render.pages.blocks import DocumentPage, Figure
+
+__all__ = ["handbook"]
+
+Form = Literal["html", "markdown"]
+
+
+def handbook(path: Path, form: Form, selection: Selection = PLAIN) -> dict[str, str]:
+    """The files of the handbook of a charter, a file or a folder, by their paths below the folder
+    that holds it. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
+    charter, model = load_charter(path, selection)
+    files = pipeline.flatten(pipeline.parse_or_refuse(charter.sources), selection)
+    made = pages(files, model, pictures(model))
+    return {**_texts(made, form), **dict(_drawn(made))}
+
+
+def _texts(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:
+    if form == "markdown":
+        return {f"{page.name}.md": in_markdown(page) for page in made}
+    return {STYLE: style(), **{f"{page.name}.html": in_html(made, page) for page in made}}
+
+
+def _drawn(made: tuple[DocumentPage, ...]) -> Iterator[tuple[str, str]]:
+    for page in made:
+        yield from ((block.path, block.svg) for block in page.blocks if isinstance(block, Figure))

@@ -1,0 +1,141 @@
+"""Builds the pages of a handbook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from charter.check.docs import doc_of
+from charter.core import nodes as n
+from charter.diagnostics import Span
+from charter.handbook.outline import (
+    CONTENTS,
+    PROPERTIES,
+    SOURCES,
+    Chapter,
+    Places,
+    Topic,
+    chapters,
+)
+from charter.handbook.pictures import Draw
+from charter.handbook.tables import properties_page, sources_page
+from charter.handbook.texts import LinkedTexts
+from charter.ide.build import index_of
+from charter.render.pages.blocks import (
+    Block,
+    CodeBlock,
+    DocumentPage,
+    Heading,
+    Paragraph,
+    Table,
+    Text,
+    TextRun,
+)
+from charter.syntax import nodes as sx
+
+FIRST_SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
+
+
+def pages(files: sx.Protocol, model: n.Model, draw: Draw) -> tuple[DocumentPage, ...]:
+    """The pages of a protocol without errors, the contents first. `draw` draws its scenarios."""
+    found = chapters(files)
+    texts = LinkedTexts.of(index_of(files), Places.of(found))
+    made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, draw))) for c in found]
+    first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found)))
+    return (first, *made, properties_page(texts, model), sources_page(texts, found, model))
+
+
+def _contents(texts: LinkedTexts, found: tuple[Chapter, ...]) -> Iterator[Block]:
+    """The chapters, and the operations and steps of all of them."""
+    rows = [_row(texts, c.title, c.name, _introduction(c)) for c in found]
+    rows.append(_row(texts, "Table of properties", PROPERTIES, "What must hold, and where."))
+    rows.append(_row(texts, "Table of sources", SOURCES, "Each section, and what cites it."))
+    yield Table(("chapter", "about"), tuple(rows))
+    for kind, title in ((sx.Operation, "Operations"), (sx.StepDecl, "Steps")):
+        items = [
+            (f"{chapter.name}#{topic.heading.anchor}", item)
+            for chapter in found
+            for topic in chapter.topics
+            for item in topic.items
+            if topic.heading is not None and isinstance(item, kind)
+        ]
+        if items:
+            yield Heading(2, title, anchor=title.lower())
+            shown = (_row(texts, i.name.text, to, doc_of(i), is_code=True) for to, i in items)
+            yield Table((title[:-1].lower(), "what it does"), tuple(shown))
+
+
+def _row(
+    texts: LinkedTexts, title: str, target: str, about: str, *, is_code: bool = False
+) -> tuple[Text, ...]:
+    match = FIRST_SENTENCE.match(about)
+    first = " ".join((match[0] if match else about).split()).replace(":", ".")
+    return (TextRun(title, "code" if is_code else "text", target),), texts.linked(first)
+
+
+def _introduction(chapter: Chapter) -> str:
+    """The comment that opens a file."""
+    comments = [*chapter.file.comments]
+    text = "\n".join(line.strip() for line in comments).strip()
+    first = chapter.file.declarations[:1]
+    return text or "".join(item.section or doc_of(item) for item in first)
+
+
+def _chapter(texts: LinkedTexts, chapter: Chapter, draw: Draw) -> Iterator[Block]:
+    yield from texts.paragraphs("\n".join(line.strip() for line in chapter.file.comments))
+    for topic in chapter.topics:
+        yield from _topic(texts, chapter.name, topic, draw)
+
+
+def _topic(texts: LinkedTexts, page: str, topic: Topic, draw: Draw) -> Iterator[Block]:
+    if topic.lets:
+        yield texts.code(topic.lets)
+    if topic.group:
+        yield _any_order(texts, topic.group)
+    if topic.heading is not None:
+        yield topic.heading
+    yield from texts.paragraphs(topic.prose)
+    if not topic.items:
+        return
+    here = f"{page}#{topic.heading.anchor}" if topic.heading is not None else ""
+    item = topic.items[0]
+    params = {param.name.text for param in getattr(item, "params", ())}
+    yield from texts.paragraphs(doc_of(item), params)
+    match item:
+        case sx.ComponentDecl() | sx.SystemDecl():
+            return
+        case sx.Operation():
+            yield _signature(texts, item, here)
+        case sx.ScenarioDecl():
+            yield from draw(item.title)
+            yield texts.code(topic.items, here)
+        case _:
+            yield texts.code(topic.items, here)
+    cited = getattr(item, "citations", ())
+    yield from texts.sources(cited)
+    if isinstance(item, sx.MutantDecl):
+        caught = f"`{item.caught_by.text}` catches it in `{item.instance.text}`."
+        yield Paragraph(texts.linked(caught))
+    name = getattr(item, "name", None)
+    if len(topic.items) == 1 and isinstance(name, sx.Name) and not isinstance(item, sx.Branch):
+        yield from texts.uses(name.span, here)
+
+
+def _any_order(texts: LinkedTexts, group: tuple[sx.Branch, ...]) -> Paragraph:
+    """Which branches may be looked at in any order."""
+    found = [TextRun("In any order: ")]
+    for position, branch in enumerate(group):
+        found += [TextRun(", ")] if position else []
+        found.append(TextRun(branch.name.text, "code", texts.places.at(branch.span)))
+    return Paragraph((*found, TextRun(".")), is_aside=True)
+
+
+def _signature(texts: LinkedTexts, operation: sx.Operation, here: str) -> CodeBlock:
+    """An operation without its body: what stands before the brace that opens it."""
+    text = operation.span.source.text
+    first = operation.body[0].span.start if operation.body else operation.span.end
+    end = text.rindex("{", operation.span.start, first)
+    while end > operation.span.start and text[end - 1].isspace():
+        end -= 1
+    span = Span(operation.span.source, operation.span.start, end)
+    return CodeBlock(tuple(texts.pieces(span, here)))

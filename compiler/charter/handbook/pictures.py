@@ -1,0 +1,47 @@
+"""Space-time diagrams of scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from charter.core import nodes as n
+from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, slug
+from charter.render.story.draw import in_svg
+from charter.render.story.scene import scene
+from charter.render.story.tell import Story, ToldFinding
+from charter.semantics.machine import Machine
+from charter.semantics.retell import retell
+from charter.semantics.scenario import ScenarioFails, ScenarioTrace, follow
+
+Draw = Callable[[str], Iterator[Block]]
+"""Draws the scenario with a title."""
+
+
+def story_of(model: n.Model, scenario: n.Scenario, trace: ScenarioTrace) -> Story:
+    """A run of a scenario as a story."""
+    machine = Machine.of(model, scenario.instance)
+    acts = tuple((step.operation, step.args) for step in trace.steps)
+    states = (machine.initial(), *(step.outcome.state for step in trace.steps))
+    found = ToldFinding("scenario", scenario.title, acts)
+    return Story(found, machine, states[0], retell(machine, acts, states))
+
+
+def pictures(model: n.Model) -> Draw:
+    """Draws the first run of each scenario of a model; says so where there is none."""
+    titled = {scenario.title: scenario for scenario in model.scenarios}
+
+    def draw(title: str) -> Iterator[Block]:
+        scenario = titled.get(title)
+        if scenario is None:
+            yield Paragraph((TextRun("It belongs to another variant."),), is_aside=True)
+            return
+        try:
+            (first, *_) = follow(model, scenario)
+        except ScenarioFails as failure:
+            yield Paragraph((TextRun(f"It is no run of the charter: {failure.sentence()}"),))
+            return
+        if first.steps:
+            svg = in_svg(scene(story_of(model, scenario, first)))
+            yield Figure(f"pictures/{slug(title)}.svg", svg, title)
+
+    return draw

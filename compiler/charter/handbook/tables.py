@@ -1,0 +1,114 @@
+"""Pages of a handbook that are tables: sources and what cites them, properties and where they
+hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from charter.core import nodes as n
+from charter.handbook.outline import PROPERTIES, SOURCES, Chapter
+from charter.handbook.texts import SILENT, LinkedTexts
+from charter.render.pages.blocks import (
+    Block,
+    DocumentPage,
+    Heading,
+    Paragraph,
+    Table,
+    Text,
+    TextRun,
+    slug,
+)
+from charter.syntax import nodes as sx
+
+Citing = dict[tuple[str, str], list[str]]
+"""The places that cite a section of a source."""
+
+
+def sources_page(texts: LinkedTexts, found: tuple[Chapter, ...], model: n.Model) -> DocumentPage:
+    """Each source with its sections and what cites them; what no text says last."""
+    cited = _cited(found)
+    blocks: list[Block] = []
+    for name, title in model.sources:
+        blocks.append(Heading(2, name, anchor=slug(name)))
+        blocks.append(Paragraph((TextRun(title, target=texts.address(name, "")),)))
+        sections = sorted((s for source, s in cited if source == name), key=_natural)
+        rows = [
+            (
+                (TextRun(section or "the text", target=texts.address(name, section)),),
+                tuple(texts.listed(cited[name, section], most=0)),
+            )
+            for section in sections
+        ]
+        if rows:
+            blocks.append(Table(("section", "cited by"), tuple(rows)))
+    blocks.append(Heading(2, SILENT, is_code=True, anchor=SILENT))
+    blocks.append(
+        Paragraph(
+            (TextRun("What no text says, or what needs none, such as names for properties."),)
+        )
+    )
+    places = cited.get((SILENT, ""), [])
+    blocks.append(Paragraph(tuple(texts.listed(places, most=0))))
+    return DocumentPage(SOURCES, "Table of sources", tuple(blocks))
+
+
+def _cited(found: tuple[Chapter, ...]) -> Citing:
+    cited: Citing = {}
+    for chapter in found:
+        for topic in chapter.topics:
+            for item in topic.items:
+                for each in getattr(item, "citations", ()):
+                    assert isinstance(each, sx.Citation)
+                    if topic.heading is not None:
+                        places = cited.setdefault((each.source, each.section), [])
+                        target = f"{chapter.name}#{topic.heading.anchor}"
+                        if target not in places:
+                            places.append(target)
+    return cited
+
+
+def _natural(section: str) -> tuple[tuple[int, str], ...]:
+    """`§6.10` after `§6.9`."""
+    parts = re.findall(r"\d+|\D+", section)
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
+
+
+def properties_page(texts: LinkedTexts, model: n.Model) -> DocumentPage:
+    """Each property and in which instances the charter says that it holds."""
+    blocks: list[Block] = [
+        Paragraph(texts.linked(
+            "What the charter says of its instances: `conform explore` searches them, and ends with"
+            " an exit code that is not 0 if one of these lines is wrong. A property that must hold"
+            " holds in every state of each instance of its machine but those that are named; what"
+            " must be possible happens in each but those."
+        )),
+    ]  # fmt: skip
+    machines = [c.name for c in model.components] + [s.name for s in model.systems]
+    for machine in machines:
+        instances = [i for i in model.instances if i.machine == machine]
+        rows = list(_rows(texts, model, machine, instances))
+        if rows:
+            blocks.append(Heading(2, machine, anchor=machine))
+            names = ", ".join(f"`{i.name}`" for i in instances) or "none"
+            blocks.append(Paragraph(texts.linked(f"Instances: {names}.")))
+            blocks.append(Table(("property", "kind", "says", "not in"), tuple(rows)))
+    return DocumentPage(PROPERTIES, "Table of properties", tuple(blocks))
+
+
+def _rows(
+    texts: LinkedTexts, model: n.Model, machine: str, instances: Iterable[n.Instance]
+) -> Iterator[tuple[Text, ...]]:
+    kinds = {"always": "every state", "stepwise": "every step", "witness": "must be possible"}
+    listed: list[tuple[str, str, str]] = [
+        (p.name, kinds[p.kind], p.doc) for p in model.properties if p.machine == machine
+    ]
+    listed += [(e.name, "in the end", e.doc) for e in model.liveness if e.machine == machine]
+    for name, kind, doc in listed:
+        fails = ", ".join(f"`{i.name}`" for i in instances if name in i.fails)
+        misses = ", ".join(f"`{i.name}`" for i in instances if name in i.misses)
+        unlike = [f"fails in {fails}"] if fails else []
+        unlike += [f"too small: {misses}"] if misses else []
+        said = (f"`{name}`", " ".join(doc.split()), "; ".join(unlike))
+        called, says, but = map(texts.linked, said)
+        yield called, (TextRun(kind),), says, but

@@ -1,0 +1,1 @@
+"""Pages of documents, and their text in Markdown and HTML."""

@@ -1,0 +1,74 @@
+"""A page as Markdown. Code has no links there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import assert_never
+
+from charter.render.pages.blocks import (
+    Block,
+    CodeBlock,
+    DocumentPage,
+    Figure,
+    Heading,
+    Paragraph,
+    Table,
+    Text,
+    TextRun,
+    plain,
+)
+
+TICKS = re.compile(r"```+")
+SPECIAL = re.compile(r"([\\`*_\[\]<>#])")
+
+
+def in_markdown(page: DocumentPage) -> str:
+    """The text of a page."""
+    parts = [
+        f"# {_escaped(page.title)}",
+        *(part for block in page.blocks for part in _block(block)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Heading(level, text, is_code):
+            yield f"{'#' * level} {f'`{text}`' if is_code else _escaped(text)}"
+        case Paragraph(text):
+            yield _inline(text)
+        case CodeBlock(text):
+            fence = max(["``", *TICKS.findall(plain(text))], key=len) + "`"
+            yield f"{fence}charter\n{plain(text)}\n{fence}"
+        case Table(header, rows):
+            lines = [header, ("---",) * len(header), *(map(_cell, row) for row in rows)]
+            yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        case Figure(path, _, title):
+            yield f"![{_escaped(title)}]({path})"
+        case _:
+            assert_never(block)
+
+
+def _cell(text: Text) -> str:
+    return _inline(text).replace("|", "\\|").replace("\n", " ")
+
+
+def _inline(text: Text) -> str:
+    return "".join(_piece(piece) for piece in text)
+
+
+def _piece(piece: TextRun) -> str:
+    shown = f"`{piece.text}`" if piece.kind == "code" else _escaped(piece.text)
+    return f"[{shown}]({_address(piece.target)})" if piece.target else shown
+
+
+def _address(target: str) -> str:
+    if "://" in target:
+        return target
+    page, mark, anchor = target.partition("#")
+    return f"{page}.md{mark}{anchor}" if page else target
+
+
+def _escaped(text: str) -> str:
+    return SPECIAL.sub(r"\\\1", text)

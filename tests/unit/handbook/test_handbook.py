@@ -1,0 +1,234 @@
+"""The handbook of a charter: every link leads somewhere, every rule is there, every text is
+escaped."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from charter import api
+from charter.api.handbook import handbook
+from conform.cli import main as cli
+
+ROOT = Path(__file__).parents[3]
+KAFKA = ROOT / "spec" / "kafka"
+EXAMPLES = sorted((ROOT / "spec" / "examples").glob("*.charter"))
+MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+class PageReader(HTMLParser):
+    """Collects what a page links to, its anchors, its elements that are still open, its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.anchors: set[str] = set()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.targets += [t for t in (given.get("href"), given.get("src")) if t]
+        self.anchors |= {given["id"] or ""} if "id" in given else set()
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(text: str) -> PageReader:
+    page = PageReader()
+    page.feed(text)
+    return page
+
+
+def dead_links(files: dict[str, str]) -> set[tuple[str, str]]:
+    """The links of a site within itself that lead nowhere."""
+    pages = {name: read(text) for name, text in files.items() if name.endswith(".html")}
+    dead = set()
+    for name, page in pages.items():
+        for target in page.targets:
+            if "://" in target:
+                continue
+            file, _, anchor = target.partition("#")
+            if (file or name) not in files or (
+                anchor and anchor not in pages[file or name].anchors
+            ):
+                dead.add((name, target))
+    return dead
+
+
+def slug(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.replace("\\", "").strip().lower()).replace(" ", "-")
+
+
+def dead_in_markdown(files: dict[str, str]) -> set[tuple[str, str]]:
+    """The same of Markdown, with the anchors that sites give to headings."""
+    anchors: dict[str, set[str]] = {}
+    for name, text in files.items():
+        counts: dict[str, int] = {}
+        for title in re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE):
+            counts[slug(title)] = counts.get(slug(title), -1) + 1
+            count = counts[slug(title)]
+            anchors.setdefault(name, set()).add(f"{slug(title)}-{count}" if count else slug(title))
+    dead = set()
+    for name, text in files.items():
+        for target in MARKDOWN_LINK.findall(FENCE.sub("", text)) if name.endswith(".md") else ():
+            file, _, anchor = target.partition("#")
+            missing = anchor and anchor not in anchors.get(file or name, set())
+            if "://" not in target and ((file or name) not in files or missing):
+                dead.add((name, target))
+    return dead
+
+
+@pytest.mark.parametrize("variant", ["", "pre_kip_966"])
+def test_every_link_of_kafkas_handbook_leads_somewhere(variant: str) -> None:
+    chosen = api.Selection(variant)
+    site = handbook(KAFKA, "html", chosen)
+    assert len(site) > 30 and not dead_links(site)
+    assert sum(len(read(text).targets) for text in site.values()) > 4_000
+    assert not dead_in_markdown(handbook(KAFKA, "markdown", chosen))
+
+
+def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
+    site = handbook(KAFKA, "html")
+    anchors = {anchor for name, text in site.items() if name.endswith(".html")
+               for anchor in read(text).anchors}  # fmt: skip
+    model = api.load(KAFKA)
+    wanted = {f.name for f in model.functions if not f.name.endswith("#")}
+    for component in model.components:
+        for operation in component.operations:
+            wanted.add(operation.name)
+            wanted |= {slug(f"{operation.name}/{b.name}") for b in operation.branches}
+    wanted |= {step.name for system in model.systems for step in system.steps}
+    wanted |= {p.name for p in (*model.properties, *model.liveness, *model.mutants)}
+    wanted |= {slug(s.title) for s in model.scenarios} | {i.name for i in model.instances}
+    assert not wanted - anchors
+    pictures = [text for name, text in site.items() if name.startswith("pictures/")]
+    assert len(pictures) == len(model.scenarios)
+    for svg in pictures:
+        assert "fails here" not in svg
+        ElementTree.fromstring(svg)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_links_of_the_examples_lead_somewhere(path: Path) -> None:
+    assert not dead_links(handbook(path, "html"))
+    assert not dead_in_markdown(handbook(path, "markdown"))
+
+
+LAMP = """protocol lamp
+
+-- A <b>lamp</b> & its | [switch](x).
+
+source MANUAL "The manual" at "https://example.org/manual" { "1": "on" }
+
+-- In the wrong `room`, `press` does nothing; `bright` is a function.
+enum Light { OFF, ON }
+
+-- Whether a light is bright.
+fun bright(light: Light) -> bool cites MANUAL "1" = light == ON
+
+component lamp {
+  state light: Light = OFF
+
+  -- Pressed when it is `bright`, or not: the parameter `often`.
+  operation press(often: bool) -> bool cites MANUAL "1" {
+    let before = bright(light)
+    in any order {
+      branch worn cites silent when used: often and before reply false
+      branch dim cites silent when used: often and not before reply false
+    }
+    branch pressed cites MANUAL "1" {
+      light' = if before then OFF else ON
+      reply true
+    }
+  }
+
+  observe all { light }
+}
+
+fun often(light: Light) -> bool cites silent = bright(light)
+
+witness lit of lamp: light == ON
+
+instance tiny of lamp {}
+
+scenario "A <lamp> is lit" of lamp cites MANUAL "1" {
+  do press(false) -> pressed
+  expect light == ON
+}
+"""
+
+
+@pytest.fixture
+def lamp(tmp_path: Path) -> Path:
+    path = tmp_path / "index.charter"
+    path.write_text(LAMP)
+    return path
+
+
+def test_prose_is_escaped(lamp: Path) -> None:
+    site, pages = handbook(lamp, "html"), handbook(lamp, "markdown")
+    chapter = site["index-.html"]
+    assert "A &lt;b&gt;lamp&lt;/b&gt; &amp; its | [switch](x)." in chapter
+    assert read(chapter).tags.count("b") == 0
+    assert "A \\<b\\>lamp\\</b\\> & its | \\[switch\\](x)." in pages["index-.md"]
+    assert "its \\| \\[switch\\](x)" in pages["index.md"]
+    assert not dead_links(site) and not dead_in_markdown(pages)
+
+
+def test_names_in_code_and_prose_link_to_what_they_mean(lamp: Path) -> None:
+    chapter = handbook(lamp, "html")["index-.html"]
+    assert 'let before = <a href="index-.html#bright">bright</a>(' in chapter
+    assert '<a href="index-.html#bright"><code>bright</code></a> is a function' in chapter
+    assert "the parameter <code>often</code>" in chapter
+    assert "In any order: " in chapter and 'href="index-.html#pressworn"' in chapter
+    assert 'href="https://example.org/manual#on">MANUAL 1</a>' in chapter
+    assert 'Used in: <a href="index-.html#press"' in chapter
+
+
+def test_a_scenario_that_is_no_run_is_told(lamp: Path) -> None:
+    lamp.write_text(LAMP.replace("expect light == ON", "expect light == OFF"))
+    site = handbook(lamp, "html")
+    assert "It is no run of the charter: " in site["index-.html"]
+    assert not [name for name in site if name.startswith("pictures/")]
+
+
+def test_the_command_writes_a_site_or_markdown(
+    lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    asked = ["generate", "--backend", "handbook", str(lamp), "--out", str(out)]
+    assert cli.main(asked) == 0
+    told = capsys.readouterr().out.split()
+    assert (out / "index.html").as_posix() in told and (out / "style.css").is_file()
+    assert (out / "pictures" / "a-lamp-is-lit.svg").is_file()
+    assert cli.main([*asked, "--format", "markdown", "--json"]) == 0
+    assert '"written"' in capsys.readouterr().out and (out / "index-.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--backend", "tla", "--format", "html", "."], "--format is for --backend handbook"),
+        (["--backend", "handbook", "--instance", "tiny", "."], "a handbook is of all instances"),
+        (["--backend", "handbook", "missing"], "missing does not exist"),
+        (["--backend", "handbook", ".", "--variant", "no"], "there is no variant 'no'"),
+    ],
+)
+def test_what_cannot_be_written_is_one_sentence(
+    lamp: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(lamp.parent)
+    assert cli.main(["generate", *options]) == 2
+    assert sentence in capsys.readouterr().err
