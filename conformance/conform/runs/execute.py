@@ -46,7 +46,7 @@ from conform.runs.select import (
     variables,
 )
 from conform.runs.selection import ALL, SuitePart, Wanted, failed_before, part_of, record_failed
-from conform.runs.shrink import with_chosen, with_shrunk
+from conform.runs.shrink import chosen_starts, with_shrunk
 from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -200,8 +200,8 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     wish = options.wanted.option or LIMIT
     left = left_out(folder, replace(intended, wish=wish, stopped=stopped))
     record_failed(prepared.target, folder, options.baseline.known)
-    findings, baseline = _with_baseline(folder, options, left)
-    findings = with_chosen(findings, suite)
+    found = run_findings(folder, chosen_starts(folder, suite))
+    findings, baseline = _with_baseline(found, options, left)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)
     inputs = summary.ConclusionInputs(
@@ -220,12 +220,11 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
 
 
 def _with_baseline(
-    folder: RunFolder, options: RunOptions, left: Sequence[Left]
+    found: tuple[RunFinding, ...], options: RunOptions, left: Sequence[Left]
 ) -> tuple[tuple[RunFinding, ...], Baseline]:
     """The findings with the reasons that the baseline has for them, and the baseline, which is
     written first if the options ask for it. A run that did not ask all, or lost some, keeps what
     it did not see."""
-    found = run_findings(folder)
     baseline = options.baseline
     if options.update_baseline:
         kept = () if saw_all(left) else baseline.stale(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
@@ -94,10 +94,12 @@ def gravity(severity: str) -> int:
 
 @dataclass(frozen=True, slots=True, order=True)
 class FindingExample:
-    """A vector that shows a finding. Sorts by gravity, then by the step that shows it, then by
-    number of operations (0: not known)."""
+    """A vector that shows a finding. Sorts by gravity, then whether the solver chose its given
+    state (a reader may doubt that state), then by the step that shows it, then by number of
+    operations (0: not known)."""
 
     gravity: int
+    chosen: bool
     step: int
     operations: int
     id: str
@@ -130,8 +132,9 @@ class FindingGroup:
         """The vector that shows it best."""
         return min(self.cases.values())
 
-    def add(self, row: Mapping[str, Json], operations: int) -> None:
-        """Count a row of the dataset `deviations`."""
+    def add(self, row: Mapping[str, Json], operations: int, chosen: bool = False) -> None:
+        """Count a row of the dataset `deviations`, of a vector with so many operations. `chosen`:
+        the solver chose its given state."""
         branch = str(row["branch"]) or str(row["operation"]) or "initial state"
         severity, cause = str(row["severity"]), str(row["cause"])
         paths, step = row["paths"], row["step"]
@@ -143,7 +146,7 @@ class FindingGroup:
         self.paths.update(map(str, paths))
         self.also.update(str(row["entry"]).split()[1:])
         case = FindingExample(
-            gravity(severity), step, operations, str(row["id"]), cause, branch, severity
+            gravity(severity), chosen, step, operations, str(row["id"]), cause, branch, severity
         )
         held = self.cases.get(case.id)
         if held is None or case < held:
@@ -160,16 +163,18 @@ def grouped(
     batches: Iterable[pa.RecordBatch],
     made: Callable[[str, str], Group],
     lengths: Mapping[str, int] = MappingProxyType({}),
+    chosen: Container[str] = (),
 ) -> dict[str, Group]:
     """The deviations by finding. `made` makes the group of an id and its overlay entry ("": none);
-    `lengths` are the numbers of operations of vectors."""
+    `lengths` are the numbers of operations of vectors, `chosen` those whose given state the solver
+    chose."""
     groups: dict[str, Group] = {}
     for batch in batches:
         for row in batch.to_pylist():
             name = finding_id(row["entry"], row["cause"])
             if name not in groups:
                 groups[name] = made(name, row["entry"].partition(" ")[0])
-            groups[name].add(row, lengths.get(row["id"], 0))
+            groups[name].add(row, lengths.get(row["id"], 0), row["id"] in chosen)
     return groups
 
 
@@ -183,22 +188,24 @@ def lengths(verdicts: pa.Table) -> dict[str, int]:
     return {row["id"]: row["judged"] + row["not_judged"] for row in verdicts.to_pylist()}
 
 
-def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
+def run_findings(folder: RunFolder, chosen: Container[str] = ()) -> tuple[RunFinding, ...]:
     """The findings of a run: those that no overlay entry explains first, then the gravest, then
-    those with most vectors."""
+    those with most vectors. `chosen`: vectors whose given state the solver chose."""
     table = folder.table("deviations")
     batches = table.select(GROUPED).to_batches()
     verdicts = folder.table("verdicts", COUNTED, DIVERGING)
     operations = lengths(verdicts)
-    groups = grouped(batches, lambda name, _: FindingGroup(name), operations)
+    groups = grouped(batches, lambda name, _: FindingGroup(name), operations, chosen)
     hidden = _hidden(table, verdicts)
     firsts = {group.id: group.first for group in groups.values()}
     examples = {(first.step, first.id, first.cause) for first in firsts.values()}
     rows = _rows(table, {first.id for first in firsts.values()})
     told = {(row["step"], row["id"], row["cause"]): row for row in rows
             if (row["step"], row["id"], row["cause"]) in examples}  # fmt: skip
-    found = [_finding(group, told[first.step, first.id, first.cause])
-             for group, first in zip(groups.values(), firsts.values(), strict=True)]  # fmt: skip
+    found = [
+        replace(_finding(group, told[first.step, first.id, first.cause]), chosen=first.chosen)
+        for group, first in zip(groups.values(), firsts.values(), strict=True)
+    ]
     return tuple(sorted((replace(one, hides=hidden[one.id]) for one in found), key=_rank))
 
 

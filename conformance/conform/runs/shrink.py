@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 import orjson
+import pyarrow.compute as pc
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
@@ -25,8 +26,9 @@ from conform.judging.model import JudgeModel, load
 from conform.runs.context import RunContext
 from conform.runs.engines.bucket import started
 from conform.runs.findings import RunFinding, finding_id, is_chosen, sentence, side_by_side
+from conform.storage.store import RunFolder
 from conform.storage.tables import cause_of, deviation_row
-from conform.suites.cache import Suite
+from conform.suites.cache import Suite, bucket_of
 from conform.suites.importing import item_of
 
 MOST_FINDINGS = 10
@@ -125,15 +127,19 @@ class Shrinker:
         return None
 
 
-def with_chosen(findings: Sequence[RunFinding], suite: Suite) -> tuple[RunFinding, ...]:
-    """The findings; new ones say whether the solver chose the given state of their vector."""
-    wanted = {one.vector for one in findings if one.new}
-    rows = suite.rows(wanted).select(["id", "question", "why"]).to_pylist() if wanted else []
-    chosen = {
-        row["id"] for row in rows
-        if is_chosen(orjson.loads(row["question"]), orjson.loads(row["why"]))
-    }  # fmt: skip
-    return tuple(replace(one, chosen=one.vector in chosen) for one in findings)
+def chosen_starts(folder: RunFolder, suite: Suite) -> frozenset[str]:
+    """Of the vectors with a deviation that no overlay entry explains, those whose given state the
+    solver chose."""
+    table = folder.table("deviations", ["id"], pc.field("entry") == "")
+    buckets: dict[int, set[str]] = {}
+    for name in table["id"].to_pylist():
+        buckets.setdefault(bucket_of(name, suite.buckets), set()).add(name)
+    found: set[str] = set()
+    for _, wanted in sorted(buckets.items()):  # so that the texts of one bucket are held at a time
+        for row in suite.rows(wanted).select(["id", "question", "why"]).to_pylist():
+            if is_chosen(orjson.loads(row["question"]), orjson.loads(row["why"])):
+                found.add(row["id"])
+    return frozenset(found)
 
 
 def with_shrunk(

@@ -20,7 +20,7 @@ def row(vector, step=1, **given):
             json.dumps(allowed), json.dumps(seen), rest["entry"], rest["cause"], ["x"])  # fmt: skip
 
 
-def found(tmp_path, *rows, operations=()):
+def found(tmp_path, *rows, operations=(), chosen=()):
     tables = {"verdicts": VERDICTS, "deviations": DEVIATIONS, "observations": OBSERVATIONS,
               "transitions": TRANSITIONS}  # fmt: skip
     held = {name: DatasetRows(schema) for name, schema in tables.items()}
@@ -31,7 +31,7 @@ def found(tmp_path, *rows, operations=()):
         held["verdicts"].add(vector, "diverges", "", *shown, judged, left, ["go/done"], "b")
     folder = RunFolder(str(tmp_path))
     folder.commit(0, held, {})
-    return run_findings(folder)
+    return run_findings(folder, chosen)
 
 
 def told(**more):
@@ -57,6 +57,13 @@ def test_of_vectors_that_show_it_equally_early_the_shortest_is_the_example(tmp_p
     lengths = (("a", 3, 2), ("b", 3, 1), ("c", 4, 1))
     (one,) = found(tmp_path, row("a", 3), row("b", 3), row("c", 3), operations=lengths)
     assert one.vector == "b"
+
+
+def test_a_vector_from_the_first_state_is_preferred_to_one_whose_state_the_solver_chose(tmp_path):
+    rows = (row("a", 1), row("b", 6), row("d", 1, cause="d" * 20))
+    one, other = sorted(found(tmp_path, *rows, chosen={"a", "d"}), key=lambda each: each.id)
+    assert (one.vector, one.step, one.chosen) == ("b", 6, False)
+    assert (other.vector, other.chosen) == ("d", True)
 
 
 def test_sentence_says_what_was_expected_and_what_was_seen():
