@@ -73,7 +73,7 @@ def test_suite_without_a_mutant_in_which_nothing_changes_is_not_trusted(targets_
     finished = run_target(chosen, said.append)
     assert finished.exit_code == 3
     (reason,) = finished.summary["reasons"]
-    assert reason == "no mutant canary was caught (the suite names no mutants), so the run cannot be trusted"  # noqa: E501 # fmt: skip
+    assert reason == "no mutant canary was caught (no vector surely tells a mutant from the charter), so the run cannot be trusted"  # noqa: E501 # fmt: skip
     assert said[0].startswith("the charter has no mutants, and no operation in the suite surely")
 
 

@@ -45,11 +45,12 @@ def count(kills: Iterable[Kill], outcome: Outcome) -> int:
 
 def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
     """Whether the runs of a mutant's model for `question` deviate from the allowed answer: all,
-    some, or none. If a rule of the mutant has no value, all."""
+    some, or none. If a rule of the mutant has no value, none: a judge sees a model that breaks, as
+    an adapter may, and cannot say that it deviates."""
     try:
         edited = answers.answer(question)
     except (NoAnswer, EvaluationError, ValueError):
-        return "always"
+        return "never"
     return compared(edited, allowed)
 
 

@@ -205,7 +205,7 @@ def of_run(context: RunContext) -> list[Canary]:
         for operation, items in context.forgetful.items()
     ]
     found = [_mutant(where, start, items, context) for where, start, items in mutants]
-    return found or [skipped("run", "the suite names no mutants")]
+    return found or [skipped("run", "no vector surely tells a mutant from the charter")]
 
 
 def _mutant(

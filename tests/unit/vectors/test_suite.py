@@ -222,6 +222,60 @@ def test_a_coin_that_may_fall_either_way_does_not_kill(tmp_path: Path) -> None:
     assert row["vector"]
 
 
+POT = """
+protocol pot
+
+const cap: int 1..9
+type Level = int 0..cap
+
+component pot {
+  state level: Level = 0
+  state owed: Level = 0
+
+  operation lend() -> bool cites silent {
+    branch full cites silent when owed == cap reply false
+    branch lent cites silent {
+      owed' = owed + 1
+      level' = the n in Level: n == level + 1
+      reply true
+    }
+  }
+
+  operation back() -> bool cites silent {
+    branch nothing cites silent when owed == 0 reply false
+    branch given cites silent {
+      owed' = owed - 1
+      level' = the n in Level: n == level - 1
+      reply true
+    }
+  }
+
+  observe all { owed }
+}
+
+always as_owed of pot cites silent: level == owed
+witness lent of pot: took lend/lent
+instance tiny of pot { cap = 2 }
+
+mutant loses in tiny { drop update level of pot.lend/lent } caught by as_owed
+
+scenario "lent and given back" of pot {
+  cap = 2
+  do lend() -> lent
+  do back() -> given
+}
+"""
+
+
+def test_a_mutant_that_has_no_value_is_not_told_from_the_charter(tmp_path: Path) -> None:
+    """As a canary its model breaks, and a judge cannot say of what breaks that it deviates."""
+    path = tmp_path / "pot.charter"
+    path.write_text(POT)
+    small = smoke(subject(path))
+    assert len(small.entries) == 1
+    assert [(kill.mutant, kill.outcome) for kill in small.kills] == [("loses", "survives")]
+
+
 def test_sections_name_parameters_that_are_rankings_as_ordered(tmp_path: Path) -> None:
     """Arguments are printed in their order, like the variables and fields that hold them."""
     path = tmp_path / "queue.charter"
