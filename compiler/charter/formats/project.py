@@ -68,6 +68,26 @@ def project_at(root: Path) -> Project:
     return Project(root, **places)
 
 
+def check_named(project: Project) -> None:
+    """Raises `BadProject` if the project file names a folder with charters or adapters, other than
+    the default one, that does not exist. Known findings may be missing, unless a folder with a
+    similar name is there."""
+    path = project.root / FILE
+    named = _read(path) if path.exists() else {}
+    for key in ("charters", "adapters", "baselines"):
+        place = getattr(project, key)
+        if place.exists() or named.get(key, DEFAULTS[key]) == DEFAULTS[key]:
+            continue
+        above = place.parent
+        beside = [p.name for p in above.iterdir() if p.is_dir()] if above.is_dir() else []
+        near = meant(place.name, sorted(beside))
+        if near or key != "baselines":
+            raise BadProject(
+                f"{path}: {key} = {named[key]!r} is a folder that does not exist;"
+                f" {near and f'{near} '}mend the name, or make the folder"
+            )
+
+
 def _read(path: Path) -> Mapping[str, object]:
     content = read_toml(path, BadProject)
     for key in content:

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core.show import show_expr, show_model
 from charter.formats.canonical import Json, text
-from charter.formats.reading import JsonReader
+from charter.formats.project import BadProject
+from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import Question, read_question
 from charter.vectors.ledger import Searched
 
@@ -152,28 +155,73 @@ def place(charter: Path, variant: str, inside: str = "") -> Path:
 
 
 def read_found(folder: Path) -> Found:
-    """The results in a folder; empty if it does not exist. Raises BadVector."""
+    """The results in a folder; empty if it does not exist. Raises `BadProject`."""
     asked: list[FoundQuestion] = []
     for name in QUESTIONS:
         path = folder / name
         if path.exists():
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                asked.append(_asked(json.loads(line), f"{path}:{number}"))
+            with _told(path):
+                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                    asked.append(_asked(_parsed(line, f"{path}:{number}"), f"{path}:{number}"))
     path = folder / PROOFS
     if not path.exists():
         return Found(tuple(asked))
-    content = {
-        "lemmas": [],
-        "open": {},
-        "instances": {},
-        "pairs": "",
-        **json.loads(path.read_text(encoding="utf-8")),
-    }
+    with _told(path):
+        return _proved(path, tuple(asked))
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Raises `BadProject`, with what to do, if a file in a folder of search results is damaged."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise BadProject(f"{path}: no UTF-8 text (byte {error.start}); {_remedy(path)}") from None
+    except BadVector as error:
+        raise BadProject(f"{error}; {_remedy(path)}") from None
+
+
+def _remedy(path: Path) -> str:
+    """What to do about a damaged file in a folder of search results."""
+    if path.name == _FILES["finding"]:
+        return "this file is written by hand: mend the line, or remove it"
+    above = [*path.parts[:-1]]
+    at = len(above) - 1 - above[::-1].index(FOLDER) if FOLDER in above else len(above) - 1
+    beside, inside = Path(*above[:at]), above[at + 1 :]
+    charter = beside / f"{inside[0]}.charter" if inside else beside
+    charter, inside = (charter, inside[1:]) if charter.is_file() else (beside, inside)
+    command = ["conform", "vectors", charter.as_posix(), "--search"]
+    command += ["--variant", inside[0]] if inside and inside[0] != "charter" else []
+    command += ["--component", inside[1]] if len(inside) > 1 else []
+    return (
+        "a search wrote this file: bring an earlier version of it back, or remove it and make it"
+        f" anew: `{shlex.join(command)}`"
+    )
+
+
+def _parsed(content: str, where: str) -> Json:
+    """A value in JSON. Raises `BadVector`."""
+    try:
+        value: Json = json.loads(content)
+        return value
+    except (ValueError, RecursionError) as error:
+        told = (
+            f"{error.msg}, column {error.colno}"
+            if isinstance(error, json.JSONDecodeError)
+            else str(error)
+        )
+        raise BadVector(f"{where}: no JSON, as if the file was cut off ({told})") from None
+
+
+def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
+    """The questions with what a file of proofs says. Raises `BadVector`."""
+    held = JsonReader(_parsed(path.read_text(encoding="utf-8"), str(path)), str(path)).object()
+    content = {"lemmas": [], "open": {}, "instances": {}, "pairs": "", **held}
     content.pop("bound", None)  # older files have one sentence for all open obligations
     reader = JsonReader(content, str(path))
     reader.fields("rules", "lemmas", "proofs", "open", "instances", "pairs")
     return Found(
-        tuple(asked),
+        asked,
         _reasons(reader.item("proofs")),
         reader.item("lemmas").texts(),
         reader.text("rules"),

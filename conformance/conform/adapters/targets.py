@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from charter.formats.project import BadProject, find_project
+from charter.formats.project import BadProject, check_named, find_project
 from charter.formats.spelling import meant
 from charter.formats.target import FILE, Target, read_target, target_files
 from conform.adapters.base import AdapterStart
@@ -56,6 +56,9 @@ def files_digest(chosen: Target) -> str:
 def targets() -> list[Target]:
     """All targets: those of the project around the working folder, then those that come with
     conform. Raises `UnknownTarget` for one that cannot be read, and `BadProject`."""
+    here = find_project(Path())
+    if here:
+        check_named(here)
     return [read(path) for path in _files().values()]
 
 
@@ -69,6 +72,8 @@ def target(wanted: str) -> Target:
             return read(path)
     listed = ", ".join(known) or "none"
     here = find_project(Path())
+    if here:
+        check_named(here)
     place = f"the project here is {here.root}" if here else NO_PROJECT
     raise UnknownTarget(f"there is no target {wanted!r}; there are: {listed} ({place})")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from charter.formats.project import BadProject, Project, find_project, project_at
+from charter.formats.project import BadProject, Project, check_named, find_project, project_at
 
 
 def written(root: Path, text: str = "") -> Path:
@@ -63,3 +63,25 @@ def test_a_wrong_file_is_refused_in_one_sentence(text: str, sentence: str, tmp_p
         find_project(written(tmp_path, text))
     assert str(refused.value).startswith(str(tmp_path / "charter.toml"))
     assert "\n" not in str(refused.value)
+
+
+def test_named_folder_that_does_not_exist_is_refused_with_the_one_meant(tmp_path: Path) -> None:
+    (tmp_path / "adapters").mkdir()
+    project = project_at(written(tmp_path, 'adapters = "adapter"\n'))
+    meant = r"adapters = 'adapter' is a folder that does not exist; did you mean adapters\? mend"
+    with pytest.raises(BadProject, match=meant):
+        check_named(project)
+    project = project_at(written(tmp_path, 'charters = "protocols"\n'))
+    with pytest.raises(BadProject, match=r"charters = 'protocols' .* not exist; mend the name"):
+        check_named(project)
+
+
+@pytest.mark.parametrize("text", ["", 'adapters = "adapters"', 'baselines = "known"', 'runs = "r"'])
+def test_folders_that_need_not_exist_yet_are_no_error(text: str, tmp_path: Path) -> None:
+    check_named(project_at(written(tmp_path, text + "\n")))
+
+
+def test_misspelt_folder_of_known_findings_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "baselines").mkdir()
+    with pytest.raises(BadProject, match=r"did you mean baselines\?"):
+        check_named(project_at(written(tmp_path, 'baselines = "baseline"\n')))

@@ -44,3 +44,35 @@ def test_suite_without_vectors_says_how_to_get_some(
     assert "the suite has no vectors; `conform vectors lamp.charter --search` searches" in told
     assert main(["vectors", "lamp.charter", "--search"]) == 0
     assert "no vectors" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["exploration.jsonl", "findings.jsonl", "proofs.json"])
+@pytest.mark.parametrize("damage", [b'{"question":{"format', b'{"x": "\xff"}\n', b"[]\n"])
+def test_damaged_result_of_a_search_is_one_sentence_with_the_remedy(
+    name: str, damage: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("charter.toml").write_text("")
+    adapter = Path("adapters", "lamp", "adapter.toml")
+    adapter.parent.mkdir(parents=True)
+    adapter.write_text(
+        'id = "lamp"\ntitle = "a lamp"\nprotocol = "lamp"\ncomponent = "lamp"\nstart = ["true"]\n'
+    )
+    charter = Path("spec", "lamp.charter")
+    charter.parent.mkdir()
+    charter.write_text(TEXT.replace("NAME", "lamp"))
+    assert main(["vectors", "spec/lamp.charter", "--search"]) == 0
+    capsys.readouterr()
+    Path("spec/found/lamp/charter", name).write_bytes(damage)
+    for command in (["vectors", "spec/lamp.charter"], ["generate"], ["generate", "--check"]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        line = ":1" if name.endswith("l") and damage[2:3] != b"x" else ""
+        place = f"found/lamp/charter/{name}{line}"
+        assert place in told and "Traceback" not in told and told.count("\n") == 1, told
+        if name == "findings.jsonl":
+            assert "mend the line" in told
+        else:
+            assert "remove it and make it anew: `conform vectors " in told
+            assert "spec/lamp.charter --search`" in told

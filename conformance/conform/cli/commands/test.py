@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from charter.formats.project import FILE, Project, find_project
+from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, read_manifest
 from charter.formats.target import Target, target_files
 from conform.adapters.projects import project_here
@@ -94,6 +94,7 @@ class Tested:
 
 def run(arguments: argparse.Namespace) -> int:
     project = _project(arguments.charter)
+    check_named(project)
     charters = [arguments.charter.resolve()] if arguments.charter else _charters(project)
     chosen = _targets(project, arguments.adapter)
     if find_project(Path()) != project:
