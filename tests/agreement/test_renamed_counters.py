@@ -3,6 +3,8 @@ it. Both engines are held against a search that takes every number as it is."""
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.counted import never_met
@@ -19,6 +21,15 @@ CHANGES = (
     "each[s]' = if e == each[s] then bump(each[s]) else each[s]",
     "x' = bump(x)  y' = bump(x)", "let next = bump(y)  x' = next",
     "x' = if x < y then bump(x) else x",
+    "x' = if e == y then bump(x) else x  y' = if e == y then bump(x) else y",
+    "x' = if e == y then bump(x) else x  y' = if e != y then bump(x) else y",
+    "x' = if s == o then bump(x) else x  each[s]' = if s == o then bump(x) else each[s]",
+    "x' = if s == o then bump(x) else y  y' = if s == o then bump(x) else y",
+    "let next = if e == y then bump(x) else x  x' = next  each[s]' = next",
+    "let next = if e == y then bump(x) else x  x' = max(x, next)  y' = bump(next)",
+    "x' = match last { none -> bump(x)  present(_) -> x }"
+    "  last' = if last == none then present(bump(x)) else none",
+    "x' = match last { none -> x  present(l) -> bump(l) }  last' = present(x)",
 )  # fmt: skip
 CONDITIONS = (
     "x == y", "bump(x) == y", "bump(bump(x)) == y", "bump(y) == x", "x < y", "bump(x) < y",
@@ -29,11 +40,16 @@ CONDITIONS = (
 )  # fmt: skip
 
 
+def _lines(change: str) -> str:
+    """A change with each assignment on a line of its own."""
+    return re.sub(r"  (?=(x|y|each\[s\]|last)' =)", "\n", change)
+
+
 def charter(changes: tuple[str, ...], conditions: tuple[str, ...]) -> str:
     operations = "\n".join(
         f"operation go{i}(s: Server, o: Server, e: Term) -> bool cites silent {{\n"
         "  branch over when steps == 4 reply false\n"
-        f"  branch done {{ {change.replace('  y', chr(10) + 'y').replace('  x', chr(10) + 'x')}\n"
+        f"  branch done {{ {_lines(change)}\n"
         "    steps' = if steps < 4 then steps + 1 else steps\n    reply true }\n}"
         for i, change in enumerate(changes)
     )
@@ -43,6 +59,7 @@ def charter(changes: tuple[str, ...], conditions: tuple[str, ...]) -> str:
     return (
         "protocol test.renamed\nsort Server\ncounter Term\n"
         "component c {\nstate x: Term = 0\nstate y: Term = 0\n"
+        "state last: option Term = none\n"
         "state each: map Server -> Term = [s in Server: 0]\n"
         "state steps: int 0..4 = 0\n"
         f"{operations}\n}}\n{witnesses}\ninstance tiny of c {{ Server = 2 }}\n"

@@ -10,7 +10,7 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.formats.states import StateTable
 from charter.semantics.bounds import bounds_of
-from charter.semantics.counters import bumped_apart
+from charter.semantics.counters import bumped_apart, why_apart
 from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
@@ -159,6 +159,11 @@ class SearchResult:
         """The counters that are searched as they are, since a rule may bump a value that is not the
         greatest, with the names of what is bumped. Nothing but the charter bounds their values."""
         return bumped_apart(self.machine.model)
+
+    @property
+    def why_apart(self) -> Mapping[str, tuple[str, ...]]:
+        """For each of these counters where the text makes it so, and what to write instead."""
+        return why_apart(self.machine.model)
 
     @property
     def bounds(self) -> Mapping[str, int]:

@@ -7,13 +7,14 @@ instances of a machine share one module of TLA+.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes, rules, statement_expressions
+from charter.semantics.decided import binds, decided, decisions
 
 
 def ranked_counters(model: n.Model) -> frozenset[str]:
@@ -48,6 +49,40 @@ def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
     does not stay the greatest. Not looked at are values in records that have a name
     (`p.epoch`), and parameters of functions."""
     scopes = tuple(_scopes(model))
+    return {
+        counter: tuple(sorted(names)) for counter, names in sorted(_apart(model, scopes).items())
+    }
+
+
+def why_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
+    """For each of the counters that `bumped_apart` has, where the text makes it so, and what to
+    write instead: a sentence for each place."""
+    scopes = tuple(_scopes(model))
+    told: dict[str, tuple[str, ...]] = {}
+    for counter, names in sorted(_apart(model, scopes).items()):
+        if len(names) == 1 and "one" in names.values():
+            fallen = (scope.falls(name) for name in names for scope in scopes)
+            told[counter] = tuple(one for one in fallen if one)[:_SHOWN]
+        else:
+            bumps = (e for scope in scopes for e in scope.nodes if _is_bump(e))
+            mine = (e for e in bumps if e.type == t.Counter(counter))
+            places = tuple(dict.fromkeys(map(_at, mine)))[:_SHOWN]
+            told[counter] = (*places, "bump one value only, or the greatest, as in bump(max(a, b))")
+    return told
+
+
+_SHOWN = 4
+"""How many places are told."""
+
+
+def _at(e: n.Expr) -> str:
+    """The place and the text of an expression."""
+    text = " ".join(e.span.source.text[e.span.start : e.span.end].split())
+    return f"{e.span.where()}: `{text if len(text) <= 60 else f'{text[:57]}...'}`"
+
+
+def _apart(model: n.Model, scopes: Sequence[_Scope]) -> Mapping[str, Mapping[str, Bumped]]:
+    """The counters of which a value that is not the greatest may be bumped, with what is bumped."""
     state = _Held.of(model)
     found: dict[str, dict[str, Bumped]] = {}
     for scope in scopes:
@@ -56,8 +91,8 @@ def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
                 for name, values in scope.places(e.args[0], state.several):
                     found.setdefault(e.type.name, {})[name] = values
     return {
-        counter: tuple(sorted(names))
-        for counter, names in sorted(found.items())
+        counter: names
+        for counter, names in found.items()
         if not state.alone(counter) and _is_apart(counter, names, scopes)
     }
 
@@ -69,7 +104,7 @@ def _is_apart(counter: str, names: Mapping[str, Bumped], scopes: Sequence[_Scope
         return True
     if "entries" in names.values():
         return any(scope.compares_entries(counter) for scope in scopes)
-    return not all(scope.stays_greatest(name) for name in names for scope in scopes)
+    return not all(scope.falls(name) == "" for name in names for scope in scopes)
 
 
 Bumped = Literal["one", "entries", "any"]
@@ -115,6 +150,7 @@ class _Scope:
     assigned: tuple[tuple[str, n.Expr], ...] = ()
     sent: tuple[n.Expr, ...] = ()
     free: frozenset[str] = frozenset()
+    fixed: frozenset[str] | None = None
 
     @staticmethod
     def of(
@@ -124,20 +160,20 @@ class _Scope:
         free: Sequence[n.Param] = (),
     ) -> _Scope:
         inside = tuple(e for root in roots for e in nodes(root))
-        named = {e.name: e.value for e in inside if isinstance(e, n.Let)}
-        named |= {
-            name: e.subject
-            for e in inside
-            if isinstance(e, n.Match)
-            for case in e.cases
-            for name in case.names
-        }
-        named |= {one.name: one.value for one in statements if isinstance(one, n.Bind)}
+        named: dict[str, n.Expr] = {}
+        for name, value in (*_named(inside), *_bound(statements)):
+            known = named.setdefault(name, value)
+            if known != value:  # in another part of the text: one of them
+                named[name] = n.If(n.Local("", type=t.Bool()), known, value, type=value.type)
         assigned = [(one.variable, one.value) for one in statements if isinstance(one, n.Assign)]
         sends = [one for one in statements if isinstance(one, n.Send | n.CallOperation)]
         sent = tuple(e for one in sends for e in statement_expressions(one))
-        given, unbound = ({p.name for p in some} for some in (params, free))
-        return _Scope(inside, named, frozenset(given), tuple(assigned), sent, frozenset(unbound))
+        given, unbound = (frozenset(p.name for p in some) for some in (params, free))
+        changing = any(isinstance(one, n.CallOperation | n.Receive) for one in statements)
+        fixed = {*given, *(one.name for one in statements if isinstance(one, n.Bind | n.Pick))}
+        fixed -= {name for e in inside for name in binds(e)}
+        steady = None if changing else frozenset(fixed)
+        return _Scope(inside, named, given, tuple(assigned), sent, unbound, steady)
 
     def places(self, expr: n.Expr, several: frozenset[str]) -> Iterator[tuple[str, Bumped]]:
         """Where the value of an expression may come from: the variable or argument, and which of
@@ -152,9 +188,9 @@ class _Scope:
                 yield from ((name, "entries") for name, _ in self.places(target, several))
             case n.Builtin(name="bump", args=(counter,)):
                 yield from self.places(counter, several)
-            case n.If(then=then, otherwise=otherwise):
-                yield from self.places(then, several)
-                yield from self.places(otherwise, several)
+            case n.If() | n.Match() | n.Let():
+                for chosen in _chosen(expr):
+                    yield from self.places(chosen, several)
             case n.Local(name=name) if name in self.given:
                 yield name, "any"
             case n.Local(name=name) if name in self.named:
@@ -233,16 +269,54 @@ class _Scope:
             case _:
                 return None
 
-    def stays_greatest(self, variable: str) -> bool:
-        """Whether a variable that was the greatest is so afterwards: its new value is the one
-        before, some more, or the greatest of some with it, and no other place gets one of its next
-        values that is greater."""
-        grown = [self._more(value, variable) for name, value in self.assigned if name == variable]
-        least = min((more for more in grown if more is not None), default=0)
+    def falls(self, variable: str) -> str:
+        """Where a variable that was the greatest may not be so afterwards, with the remedy; "" if
+        it is, whatever the answers of the conditions in the rule. A condition that is read in
+        several places has one answer."""
+        if not self._falls(variable):
+            return ""
+        return next((why for scope in self._decided() if (why := scope._falls(variable))), "")
+
+    def _decided(self) -> Iterator[_Scope]:
+        """This scope with each combination of answers of its conditions."""
+        if self.fixed is None:
+            yield self
+            return
+        changes = (*(value for _, value in self.assigned), *self.sent)
+        inside = (e for value in changes for e in self._inside(value))
+        for answers in decisions(inside, self.fixed, self._bumps):
+            yield replace(
+                self,
+                named={name: decided(e, answers) for name, e in self.named.items()},
+                assigned=tuple((name, decided(e, answers)) for name, e in self.assigned),
+                sent=tuple(decided(e, answers) for e in self.sent),
+            )
+
+    def _bumps(self, value: n.Expr) -> bool:
+        """Whether a value has the next one of a counter in it."""
+        return any(map(_is_bump, self._inside(value)))
+
+    def _falls(self, variable: str) -> str:
+        """As `falls`, for each condition on its own. A variable stays the greatest if its new value
+        is the one before, some more, or the greatest of some with it, and no other place gets one
+        of its next values that is greater."""
+        set_to = [value for name, value in self.assigned if name == variable]
+        grown = [(self._more(value, variable), value) for value in set_to]
+        for more, value in grown:
+            if more is None:
+                return (
+                    f"{_at(value)} may be less than {variable} was; `max({variable}, ...)` is not"
+                )
+        least = min((more for more, _ in grown if more is not None), default=0)
         others = (value for name, value in self.assigned if name != variable)
         stored = (e for value in (*others, *self.sent) for e in self._inside(value))
-        next_values = (self._more(e, variable) for e in stored if _is_bump(e))
-        return None not in grown and all((more or 0) <= least for more in next_values)
+        for e in stored:
+            if _is_bump(e) and (self._more(e, variable) or 0) > least:
+                return (
+                    f"{_at(e)} is stored where {variable} may stay below it; set {variable} to"
+                    " it in the same branch and under the same condition"
+                )
+        return ""
 
     def _inside(self, value: n.Expr) -> Iterator[n.Expr]:
         """The subexpressions of a value, and those of what its local names mean."""
@@ -277,6 +351,20 @@ class _Scope:
     def _least(self, values: Iterable[n.Expr], variable: str) -> int | None:
         known = [self._more(value, variable) for value in values]
         return None if None in known else min(more for more in known if more is not None)
+
+
+def _named(inside: Iterable[n.Expr]) -> Iterator[tuple[str, n.Expr]]:
+    """The names that expressions give to values, or to what is in them."""
+    for e in inside:
+        if isinstance(e, n.Let):
+            yield e.name, e.value
+        elif isinstance(e, n.Match):
+            yield from ((name, e.subject) for case in e.cases for name in case.names)
+
+
+def _bound(statements: Iterable[n.Statement]) -> Iterator[tuple[str, n.Expr]]:
+    """The names that statements give to values."""
+    return ((one.name, one.value) for one in statements if isinstance(one, n.Bind))
 
 
 def _chosen(expr: n.Expr) -> Iterator[n.Expr]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from charter import api
+from conform.cli.main import main
 
 TWO = """
 protocol test.apart
@@ -14,6 +17,7 @@ component c {
   state x: Term = 0
   state y: Term = 0
   state each: map Server -> Term = [s in Server: 0]
+  state last: option Term = none
   state behind: bool = false
   operation go(s: Server, o: Server, e: Term) -> bool cites silent {
     branch done {
@@ -59,6 +63,55 @@ instance one of c { Server = 1 }
         ("let next = bump(x)  y' = next  x' = next", "tiny", {}),
         ("x' = bump(x)  y' = bump(max(x, y))", "tiny", {"Term": ("max(...)", "x")}),
         ("x' = if behind then bump(x) else y", "tiny", {"Term": ("x",)}),
+        ("x' = if behind then bump(x) else x  y' = if behind then bump(x) else y", "tiny", {}),
+        ("x' = if not behind then x else bump(x)  y' = if behind then bump(x) else y", "tiny", {}),
+        (
+            "let up = behind  x' = if up then bump(x) else x  y' = if up then bump(x) else y",
+            "tiny",
+            {},
+        ),
+        ("let next = if behind then bump(x) else x  x' = next  y' = next", "tiny", {}),
+        (
+            "x' = let next = bump(x) in if behind then next else x"
+            "  y' = if behind then bump(x) else y",
+            "tiny",
+            {},
+        ),
+        ("x' = if e == x then bump(x) else x  y' = if e != x then y else bump(x)", "tiny", {}),
+        (
+            "last' = if last == none then present(bump(x)) else last"
+            "  x' = match last { none -> bump(x)  present(_) -> x }",
+            "tiny",
+            {},
+        ),
+        (
+            "x' = if behind then bump(x) else x  y' = if not behind then bump(x) else y",
+            "tiny",
+            {"Term": ("x",)},
+        ),
+        (
+            "x' = if behind then bump(x) else x  y' = if e == x then bump(x) else y",
+            "tiny",
+            {"Term": ("x",)},
+        ),
+        (
+            "x' = if behind then bump(x) else x  y' = if behind then bump(bump(x)) else y",
+            "tiny",
+            {"Term": ("x",)},
+        ),
+        (
+            "x' = if behind then bump(x) else y  y' = if behind then bump(x) else y",
+            "tiny",
+            {"Term": ("x",)},
+        ),
+        (
+            "x' = if some p in Server: each[p] == e then bump(x) else x"
+            "  each' = [p in Server: if each[p] == e then bump(x) else each[p]]",
+            "tiny",
+            {"Term": ("x",)},
+        ),
+        ("y' = bump(match last { none -> x  present(_) -> y })", "tiny", {"Term": ("x", "y")}),
+        ("y' = bump(let which = y in which)  x' = bump(x)", "tiny", {"Term": ("x", "y")}),
     ],
 )
 def test_values_that_are_bumped_on_their_own_are_found(
@@ -115,3 +168,29 @@ instance tiny of c { }
 """
     found = api.explore(api.load_text(text), "tiny", api.ExploreOptions(), lambda *_: None)
     assert (found.bumped_apart, found.verdicts["fine"]) == ({}, "holds")
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (
+            "x' = if behind then bump(x) else x  y' = bump(x)",
+            "13:48: `bump(x)` is stored where x may stay below it; set x to it in the same branch"
+            " and under the same condition",
+        ),
+        (
+            "x' = if behind then bump(x) else y",
+            "13:40: `y` may be less than x was; `max(x, ...)` is not",
+        ),
+        ("x' = bump(x)  y' = bump(y)", "13:12: `bump(x)`"),
+    ],
+)
+def test_place_where_a_value_below_the_greatest_is_bumped_is_told(
+    body: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charter = tmp_path / "apart.charter"
+    charter.write_text(TWO.replace("BODY", body))
+    main(["explore", str(charter), "--instance", "tiny", "--most", "10"])
+    told = capsys.readouterr().err
+    assert "values of Term below the greatest may be bumped" in told
+    assert f"  {charter}:{sentence}\n" in told

@@ -243,6 +243,8 @@ def _explore(
             f"values of {counter} below the greatest may be bumped ({', '.join(names)}), so states"
             " that differ in their numbers are different states: `conform help types` says why"
         )
+        for sentence in found.why_apart[counter]:
+            say(f"  {sentence}")
     for message in (found.journal, found.stopped):
         if message:
             say(message)
