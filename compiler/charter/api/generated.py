@@ -18,6 +18,7 @@ from charter.core import nodes as n
 from charter.core import releases
 from charter.core.reach import changed_operations
 from charter.diagnostics import Source
+from charter.formats.canonical import Json
 from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrowed
@@ -323,17 +324,33 @@ def stale(project: Project) -> str:
     name = project.relative(folder)
     present = _present(folder)
     for path, text in files.items():
-        old = (folder / path).read_text(encoding="utf-8") if path in present else ""
+        old = _text(folder / path) if path in present else ""
         if path not in present or old != text:
-            changes = difflib.unified_diff(
-                old.splitlines(keepends=True),
-                text.splitlines(keepends=True),
-                f"{name}/{path} (as it is)",
-                f"{name}/{path} (as it should be)",
-            )
-            return f"{name}/{path} is stale; run `conform generate`\n{''.join(changes)}"
+            changes = _changes(f"{name}/{path}", old, text)
+            return f"{name}/{path} is stale; run `conform generate`\n{changes}"
     stray = [path for path in present if path not in files]
     return f"{name}/{stray[0]} was not generated; remove it" if stray else outdated(project)
+
+
+def _text(path: Path) -> str:
+    """The text of a file; what is no UTF-8 in it differs from all that is generated."""
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _changes(path: str, old: str, new: str) -> str:
+    """The difference of two texts, the first lines of it, each cut: lines of JSON are long."""
+    known, wanted = (text.splitlines() for text in (old, new))
+    titles = f"{path} (as it is)", f"{path} (as it should be)"
+    lines = [*difflib.unified_diff(known, wanted, *titles, lineterm="")]
+    shown = [line if len(line) <= _WIDEST else f"{line[: _WIDEST - 4]} ..." for line in lines]
+    left = len(shown) - _LINES
+    more = [f"... and {left} lines more"] if left > 0 else []
+    told = "".join(f"{line}\n" for line in [*shown[:_LINES], *more])
+    return told.encode(errors="backslashreplace").decode()
+
+
+_LINES, _WIDEST = 40, 160
+"""How much of a difference is shown: lines, and characters of each."""
 
 
 def outdated(project: Project) -> str:
@@ -342,16 +359,26 @@ def outdated(project: Project) -> str:
     places = {protocol.name: protocol.place for protocol in protocols(project)}
     for path in sorted((project.generated / "suites").rglob(FULL)):
         small = path.with_name(MANIFEST)
-        manifest = json.loads(small.read_text(encoding="utf-8")) if small.exists() else {}
+        manifest = _object(small) if small.exists() else {}
         where = project.relative(path)
-        if manifest.get("protocol") not in places:
+        protocol = manifest.get("protocol")
+        if protocol not in places:
             return f"{where} has no suite beside it; remove it"
-        counts = json.loads(path.read_text(encoding="utf-8"))
-        if counts.get("spec_digest") != manifest["spec_digest"]:
-            variant = f" --variant {manifest['variant']}" if manifest["variant"] else ""
-            command = f"conform vectors {places[manifest['protocol']]} --profile full{variant}"
+        counts = _object(path)
+        if counts.get("spec_digest") != manifest.get("spec_digest"):
+            variant = f" --variant {manifest['variant']}" if manifest.get("variant") else ""
+            command = f"conform vectors {places[str(protocol)]} --profile full{variant}"
             return f"{where} is of an older version of the charter; run `{command}`, or remove it"
     return ""
+
+
+def _object(path: Path) -> dict[str, Json]:
+    """The object in a file; an empty one if the file is damaged."""
+    try:
+        value: Json = json.loads(_text(path))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _present(folder: Path) -> tuple[str, ...]:
@@ -366,7 +393,7 @@ def write_files(files: Tree, folder: Path) -> list[str]:
     written: list[str] = []
     for path, text in files.items():
         place = folder / path
-        if place.exists() and place.read_text(encoding="utf-8") == text:
+        if place.exists() and _text(place) == text:
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8", newline="\n")

@@ -72,7 +72,9 @@ def planned(
                 continue
             why = Why((), "exploration", f"{first}, then {second}", OPEN, pair)
             vector = planner.traced([*trace, (state, act)], planner.start()[1], why)
-            if vector is not None:
+            # A value that nothing shows may be asked for as one that was never issued, and then
+            # another branch is taken: another trace may do.
+            if vector is not None and pair in pairs_in(vector.answer):
                 done.add(pair)
                 yield PlannedPair(pair, vector, instance, moves + changes)
 

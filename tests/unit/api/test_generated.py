@@ -68,6 +68,16 @@ def test_check_shows_the_difference_when_a_file_was_edited(
     assert generate.stale(project_at(root)) == ""
 
 
+def test_difference_of_long_lines_is_cut(small_root: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    model = root / "generated" / "charter_models" / "lamp" / "lamp.py"
+    model.write_text("".join(f"{number} {'x' * 2000}\n" for number in range(200)))
+    lines = generate.stale(project_at(root)).splitlines()
+    assert max(map(len, lines)) <= 160 and len(lines) < 50
+    assert lines[-1].startswith("... and ") and lines[-1].endswith(" lines more")
+
+
 def test_check_refuses_when_a_file_is_a_stranger(small_root: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(small_root, root)
@@ -108,6 +118,30 @@ def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
         "generated/suites/lamp/lamp/full.json is of an older version of the charter; run"
         " `conform vectors spec/lamp/lamp.charter --profile full --variant dim`, or remove it"
     )
+
+
+@pytest.mark.parametrize("damage", [b"\xff\xfe", b"[]", b'{"protocol'])
+def test_damaged_generated_files_are_stale(damage: bytes, small_root: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    model = root / "generated" / "charter_models" / "lamp" / "lamp.py"
+    model.write_bytes(damage)
+    assert generate.stale(project_at(root)).startswith("generated/charter_models/lamp/lamp.py is")
+    generate.write(project_at(root))
+    assert generate.stale(project_at(root)) == ""
+
+
+@pytest.mark.parametrize("damage", [b"\xff\xfe", b"[]", b'{"protocol'])
+def test_damaged_counts_and_manifests_have_a_remedy(
+    damage: bytes, small_root: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(small_root / "spec", tmp_path / "spec")
+    with_counts(tmp_path, "5" * 20)
+    folder = tmp_path / "generated" / "suites" / "lamp" / "lamp"
+    (folder / "full.json").write_bytes(damage)
+    assert "run `conform vectors spec" in generate.outdated(project_at(tmp_path))
+    (folder / "manifest.json").write_bytes(damage)
+    assert "has no suite beside it; remove it" in generate.outdated(project_at(tmp_path))
 
 
 def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(

@@ -171,3 +171,34 @@ def test_instances_with_many_transitions_are_left_out(monkeypatch: pytest.Monkey
 def test_a_search_again_keeps_the_pairs() -> None:
     again = search(replace(house(), found=found()), lambda *_: None, False)
     assert (again.asked, again.pairs) == (found().asked, found().pairs)
+
+
+ZERO = """protocol zero
+sort Value
+opaque counter Token
+component store {
+  state cell: option Value = none
+  state issued: Token = 0
+  operation grant() -> Token cites silent {
+    branch granted { issued' = bump(issued) reply bump(issued) }
+  }
+  operation put(value: Value, token: Token) -> bool cites silent {
+    branch bad_token when unknown: token > issued reply false
+    branch stored { cell' = present(value) reply true }
+  }
+  observe all { cell }
+}
+witness w of store: took put/stored
+instance tiny of store { Value = 1 }
+"""
+
+
+def test_question_for_a_pair_takes_it_where_a_value_was_shown_nowhere() -> None:
+    """The token 0 is the newest before any was granted; a target cannot be asked for it."""
+    about = subject((Source("zero.charter", ZERO),), "", "store")
+    found = search(about, lambda *_: None, False)
+    made = smoke(replace(about, found=found))
+    for entry in made.entries:
+        taken = {node.branch for step in entry.vector.answer.steps for node in step}
+        assert taken >= {*entry.vector.why.purpose}, entry.vector.why.title
+    assert len(made.entries) > 3
