@@ -21,6 +21,7 @@ from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
+from charter.suites.look_alikes import MOST_CASES, MOST_FOLLOWED, LookAlikes, spread
 from charter.suites.walks import Chooser
 from charter.vectors.plan import OPEN, PlannedStep
 
@@ -154,27 +155,58 @@ class ExploredInstance:
 
     def arrivals(self) -> Iterator[Vector]:
         """For each branch that leads to a state a shortest path to it through that branch, and one
-        more operation, once for each list of arguments. Nothing if that were more than `ARRIVALS`
-        vectors. An implementation may remember how it came to a state that is one for the charter,
-        such as a reservation that expired."""
-        first = self.graph.states[0]
-        if len(self.graph.states) * sum(1 for _ in self._offered(first)) > ARRIVALS:
+        more operation, once for each list of arguments; if that were more than `ARRIVALS` vectors,
+        those of `followed`. An implementation may remember how it came to a state that is one for
+        the charter, such as a reservation that expired."""
+        planned = self._planned()
+        if planned is None:
+            yield from self.followed()
             return
-        planned: list[tuple[list[Act], Act, str]] = []
-        for way, state in self._ways():
-            for act, branch in self._offered(state):
-                planned.append((way, act, branch))
-                if len(planned) > ARRIVALS:
-                    return
         for way, act, branch in planned:
-            why = Why((f"branch {branch}",), "exploration", "", OPEN, ())
-            vector = self.opened.planner.walk([*way, act], why)
-            if vector is not None:
-                yield vector
+            yield from self._way([*self._through(way), act], branch)
 
-    def _ways(self) -> Iterator[tuple[list[Act], State]]:
-        """For each state and each branch that leads to it, from itself or from another state, the
-        acts of a shortest path through that branch, and the state that it reaches."""
+    def _planned(self) -> list[tuple[Transition, Act, str]] | None:
+        """The ways into the states, with every operation after each; None if they are too many."""
+        first = self.graph.states[0]
+        if len(self.graph.states) * sum(1 for _ in self.offered(first)) > ARRIVALS:
+            return None
+        planned: list[tuple[Transition, Act, str]] = []
+        for way, outcome in self._ways():
+            for act, after in self.offered(outcome.state):
+                planned.append((way, act, after.branch))
+                if len(planned) > ARRIVALS:
+                    return None
+        return planned
+
+    def followed(self) -> Iterator[Vector]:
+        """For each branch that leads to a state that looks like others a shortest path to it
+        through that branch, and operations that tell it from them. Nothing for an instance with
+        more than `MOST_CASES` operations in states; of too many ways some of each branch."""
+        first = self.graph.states[0]
+        if len(self.graph.states) * sum(1 for _ in self.offered(first)) > MOST_CASES:
+            return
+        alike = LookAlikes.of(self.opened.machine, self.graph.states, self.offered)
+        by_branch: dict[str, list[tuple[Transition, Outcome]]] = {}
+        for way, outcome in self._ways():
+            if alike.has_others(outcome.state):
+                by_branch.setdefault(outcome.branch, []).append((way, outcome))
+        for branch, ways in by_branch.items():
+            share = MOST_FOLLOWED // len(by_branch)
+            for way, outcome in spread(ways, share):
+                acts = alike.telling(outcome.state)
+                if acts:
+                    yield from self._way([*self._through(way), *acts], branch)
+
+    def _way(self, acts: Sequence[Act], branch: str) -> Iterator[Vector]:
+        vector = self.opened.planner.walk(
+            acts, Why((f"branch {branch}",), "exploration", "", OPEN, ())
+        )
+        if vector is not None:
+            yield vector
+
+    def _ways(self) -> Iterator[tuple[Transition, Outcome]]:
+        """For each state and each branch that leads to it, from itself or from another state, a
+        transition through that branch after a shortest path, with its outcome."""
         form, seen = self.opened.asked.form, set[tuple[Hashable, str, bool]]()
         for transition in self.graph.cases():
             source, step = self.graph.states[transition.source], transition.step
@@ -185,14 +217,14 @@ class ExploredInstance:
                 if way in seen or self.opened.machine.outside(outcome.state):
                     continue
                 seen.add(way)
-                yield self._through(transition), outcome.state
+                yield transition, outcome
 
-    def _offered(self, state: State) -> Iterator[tuple[Act, str]]:
-        """Every act in a state that has one outcome, with its branch."""
+    def offered(self, state: State) -> Iterator[tuple[Act, Outcome]]:
+        """Every act in a state that has one outcome, with it."""
         for act in self.acts(state):
             outcomes = self.outcomes(state, act)
             if len(outcomes) == 1:
-                yield act, outcomes[0].branch
+                yield act, outcomes[0]
 
     def acts(self, state: State) -> Iterator[Act]:
         """Every operation of the component with every list of arguments in a state."""

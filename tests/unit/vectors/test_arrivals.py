@@ -59,4 +59,5 @@ def test_a_token_is_asked_for_after_it_ended_and_after_it_was_given_back() -> No
 
 def test_nothing_is_asked_when_it_were_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explored, "ARRIVALS", 10)
+    monkeypatch.setattr(explored, "MOST_CASES", 10)
     assert asked() == set()
