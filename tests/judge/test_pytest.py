@@ -70,6 +70,7 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     code, out = asked(f"{FAKES}Fake", known, *WITHOUT_CANARIES)
     assert code == 1
     assert f"known.toml lists findings that no vector showed: {finding}; remove them" in out
+    assert "exit code 1, though no test failed: known findings that are gone must leave" in out
     assert asked(f"{FAKES}Fake", known, *some)[0] == 0, "not all were asked"
 
 
@@ -100,6 +101,13 @@ def test_what_is_missing_is_one_sentence(asked, toy_suite, adapter, suite, sente
     code, out = asked(adapter, suite=suite or toy_suite)
     assert code == 4
     assert sentence in out and "Traceback" not in out
+
+
+def test_a_folder_above_a_suite_is_answered_with_the_suites_below_it(asked, toy_suite):
+    shutil.copytree(toy_suite, "above/toy/keeper")
+    code, out = asked(f"{FAKES}Fake", suite="above")
+    assert code == 4
+    assert "no suite at above itself; name one of those below it: above/toy/keeper" in out
 
 
 def test_an_adapter_of_another_component_is_one_error_before_the_first_vector(asked):

@@ -43,13 +43,16 @@ def test_smallest_vector_is_shown_replayed_and_reported(
     assert f"conform replay {finding['shrunk']['vector']}" in page.read_text()
 
 
-def test_nothing_is_said_of_shrinking_where_no_operation_was_left_out(capsys):
+def test_how_a_vector_was_made_smaller_is_said_if_it_was(capsys):
     shrunk = {"vector": "0" * 20, "step": 3, "before": 3, "shown": ["take {}"], "question":
               {"given": None, "operations": []}}  # fmt: skip
     finding = {"vectors": 2, "shrunk": shrunk, "vector": "1" * 20, "step": 3}
     finished = Finished(RunFolder("/run"), {}, {})
-    show_example(finished, finding)
+    show_example(finished, {**finding, "vector": "0" * 20})
     assert capsys.readouterr().out.startswith("         2 vectors:\n")
+    show_example(finished, finding)
+    told = "         2 vectors; shrunk in its elements, values or constants:\n"
+    assert capsys.readouterr().out.startswith(told)
     show_example(finished, {**finding, "shrunk": {**shrunk, "before": 4}})
     told = "         2 vectors; shrunk from 4 operations to 3:\n"
     assert capsys.readouterr().out.startswith(told)

@@ -36,6 +36,7 @@ _STDERR_BYTES = 16 << 10
 _LINE_BYTES = 32 << 20
 _GOODBYE_SECONDS = 5.0
 _MARK = "CONFORM_ADAPTER"
+_LATE = f", to the message hello; how long it may take is `hello` of [deadlines] in {FILE}"
 _FIRST, _LAST = 5, 8
 _BEFORE = 40
 _WIDTH = 200
@@ -273,7 +274,9 @@ class StdioConnection:
         line = self._line(start.deadlines.hello)
         try:
             if isinstance(line, AdapterBroken):
-                raise BadMessage(line.detail)
+                how, *said = line.detail.partition(STDERR)
+                late = _LATE if line.kind is Kind.TIMED_OUT else ""
+                raise BadMessage("".join([how, late, *said]))
             welcome = messages.read_welcome(orjson.loads(line))
         except (BadMessage, orjson.JSONDecodeError) as error:
             shown = (

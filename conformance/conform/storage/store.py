@@ -4,6 +4,7 @@ pyarrow."""
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import re
@@ -60,10 +61,20 @@ def guarded(what: str, write: Callable[[], T]) -> T:
         return write()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise CannotWrite(
-            f"{what} could not be written ({reason}); make room or choose another folder with"
-            " --out, and repeat the command: what was judged is kept"
-        ) from None
+        raise CannotWrite(f"{what} could not be written ({reason}); {_remedy(error)}") from None
+
+
+def _remedy(error: OSError) -> str:
+    """What to do about a run that cannot be written. `conform test` has no --out."""
+    if error.errno in _FORBIDDEN:
+        return (
+            "change its permissions, or name another folder: --out of `conform run`, or `runs` in"
+            " charter.toml"
+        )
+    return "make room, and repeat the command: a run goes on with what was judged"
+
+
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @dataclass(frozen=True, slots=True)

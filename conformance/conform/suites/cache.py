@@ -210,13 +210,20 @@ def open_suite(wanted: str, cores: int) -> Suite:
     except BadVector as error:
         raise BadSuite(f"{error}; generate the suite again") from None
     except OSError as error:
-        raise BadSuite(
-            f"there is no suite at {wanted} ({error.strerror}); `conform vectors` makes one"
-        ) from None
+        raise BadSuite(f"there is no suite at {wanted} {_instead(folder, error)}") from None
     with contextlib.suppress(OSError):
         os.utime(opened.folder / MANIFEST)
     _keep_the_last(opened.folder.parent)
     return opened
+
+
+def _instead(folder: Path, error: OSError) -> str:
+    """Why a folder is no suite, and what to name instead."""
+    below = sorted(place.parent.as_posix() for place in folder.rglob(MANIFEST))[:6]
+    if below:
+        return f"itself; name one of those below it: {', '.join(below)}"
+    why = f"it has no {MANIFEST}" if folder.is_dir() else error.strerror
+    return f"({why}); `conform vectors` makes one"
 
 
 def _of_folder(folder: Path, cores: int) -> Suite:

@@ -53,6 +53,7 @@ class CharterTests:
         self.outcomes: dict[str, str] = {}
         self.canaries = "were not run, so nothing shows that this suite can fail"
         self.seen: set[str] = set()
+        self.stale_alone = False
 
     @property
     def stale(self) -> tuple[str, ...]:
@@ -102,6 +103,7 @@ class CharterTests:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.stale and session.exitstatus == pytest.ExitCode.OK:
+            self.stale_alone = True
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -120,6 +122,12 @@ class CharterTests:
                 f"{self.baseline.place} lists findings that no vector showed:"
                 f" {', '.join(self.stale)}; remove them"
             )
+            if self.stale_alone:
+                terminalreporter.line(
+                    "exit code 1, though no test failed: known findings that are gone must leave"
+                    " the baseline",
+                    red=True,
+                )
 
     def pytest_unconfigure(self) -> None:
         self.judge.close()

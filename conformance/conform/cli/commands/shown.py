@@ -20,6 +20,7 @@ from conform.runs.execute import Finished
 from conform.runs.findings import CHOSEN_START, is_new, shrunk_lines
 from conform.runs.trouble import place_told
 
+_UNSUPPORTED = "unsupported "
 UNLOADED = "unsupported load"
 """The name of vectors that start in a given state, if the adapter does not claim `load`."""
 
@@ -124,6 +125,12 @@ def _show_unclaimed(counted: Mapping[str, Json]) -> None:
             out(f"{plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
                 " adapter (`conform help adapters`), or allow it in adapter.toml:"
                 f' [not_compared] "{UNLOADED}" = "why"')  # fmt: skip
+        elif left.what.startswith(_UNSUPPORTED) and not left.allowed and left.what != UNLOADED:
+            name = left.what.removeprefix(_UNSUPPORTED)
+            if not name.startswith(constant("")):
+                out(f"the adapter does not list the operation {name} in what hello answers (`about`"
+                    " of the SDK): add it there, or allow it in adapter.toml:"
+                    f' [not_compared] "{left.what}" = "why"')  # fmt: skip
 
 
 def _show_unresolved(counted: Mapping[str, Json]) -> None:
@@ -239,7 +246,9 @@ def show_example(finished: Finished, item: Mapping[str, Json]) -> None:
         return
     fewer = shrunk["before"] != shrunk["step"]
     was = f"; shrunk from {plural(_count(shrunk['before']), 'operation')} to {shrunk['step']}"
-    out(f"         {vectors}{was if fewer else ''}:")
+    if not fewer:
+        was = "; shrunk in its elements, values or constants"
+    out(f"         {vectors}{was if shrunk['vector'] != item['vector'] else ''}:")
     for line in shrunk_lines(shrunk):
         out(f"           {one_line(line)}")
     out(f"         see: {_replay(finished, shrunk)}")

@@ -1,0 +1,59 @@
+"""What is said where an adapter is late, a disk refuses, or an operation is left out."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+import pytest
+
+from charter.formats.adapter import constant
+from charter.formats.target import Deadlines
+from conform.adapters.base import AdapterStart
+from conform.adapters.stdio import StdioConnection
+from conform.cli.commands.shown import _show_unclaimed
+from conform.console.errors import CannotStart, CannotWrite
+from conform.storage.store import guarded
+
+
+def test_late_answer_to_hello_names_the_deadline() -> None:
+    silent = "import sys, time; print('warming up', file=sys.stderr, flush=True); time.sleep(60)"
+    start = AdapterStart((sys.executable, "-c", silent), deadlines=Deadlines(hello=0.5))
+    with pytest.raises(CannotStart) as told:
+        StdioConnection(start)
+    first, *stderr = str(told.value).splitlines()
+    assert first.startswith("the adapter did not start: no answer in 0.5 s, to the message hello")
+    assert "`hello` of [deadlines] in adapter.toml" in first
+    assert any("warming up" in line for line in stderr)
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.EACCES, "change its permissions, or name another folder"),
+        (errno.EROFS, "change its permissions, or name another folder"),
+        (errno.ENOSPC, "make room, and repeat the command"),
+    ],
+)
+def test_folder_that_cannot_be_written_has_the_remedy_of_its_cause(
+    number: int, remedy: str
+) -> None:
+    def refused() -> None:
+        raise OSError(number, os.strerror(number))
+
+    with pytest.raises(CannotWrite, match=rf"the run could not be written \(.*\); {remedy}"):
+        guarded("the run", refused)
+
+
+def test_operation_that_hello_leaves_out_has_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    left = [
+        {"what": "unsupported capture", "vectors": 65, "allowed": ""},
+        {"what": "unsupported void", "vectors": 5, "allowed": "never built"},
+        {"what": f"unsupported {constant('limit')}", "vectors": 5, "allowed": ""},
+    ]
+    _show_unclaimed({"not_compared": [*left]})
+    told = capsys.readouterr().out
+    assert "the adapter does not list the operation capture" in told
+    assert '[not_compared] "unsupported capture" = "why"' in told
+    assert "void" not in told and "limit" not in told
