@@ -22,8 +22,9 @@ from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.shown import near, show
+from conform.cli.commands.shown import UNLOADED, near, show
 from conform.cli.commands.story import show_story
+from conform.cli.commands.unasked import unasked
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
 from conform.cli.main import meant_by
@@ -33,6 +34,7 @@ from conform.console.progress import searching, tasks
 from conform.console.terminal import out, out_json, plural, say
 from conform.reports.pages import write as write_report
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
+from conform.runs.compared import read as read_left
 from conform.runs.execute import Finished, RunOptions, run_target
 
 if TYPE_CHECKING:
@@ -282,10 +284,23 @@ def _judged(
             out("")
             show(finished[-1])
             out("")
+            _unasked(project, finished[-1], tested)
     larger = [pair for pair, one in zip(pairs, finished, strict=True) if _answers_well(one)]
     if larger:
         _larger(*larger[0], tested)
     return finished
+
+
+def _unasked(project: Project, finished: Finished, tested: Tested) -> None:
+    """Tell what only vectors ask for that the adapter was not asked, as it does not claim `load`:
+    the suite covers it, but this run shows nothing of it."""
+    left = [one.what for one in read_left(finished.summary["not_compared"])]
+    if UNLOADED not in left or finished.summary["adapter_trouble"]:
+        return
+    for place in _manifests(project):
+        found = read_manifest(place.parent)
+        if found.digest == finished.run["suite"] and (told := unasked(place.parent, found)):
+            tested.tell("not asked", told)
 
 
 def _answers_well(finished: Finished) -> bool:
