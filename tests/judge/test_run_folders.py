@@ -71,7 +71,7 @@ def test_folder_that_became_read_only_is_told_with_the_remedy(tmp_path, monkeypa
         raise OSError(errno.EROFS, "Read-only file system", str(self))
 
     monkeypatch.setattr(Path, "unlink", refused)
-    remedy = r"could not be written \(Read-only file system\); .* choose another folder with --out"
+    remedy = r"could not be written \(Read-only file system\); .* name another folder: --out"
     with pytest.raises(CannotWrite, match=remedy):
         resume.start_or_resume(folder, dict.fromkeys(resume._SAME, "new"), lambda _: None)
 
@@ -82,6 +82,13 @@ def test_folder_of_somebody_else_gets_no_lock(judged, targets_folder, tmp_path):
     with pytest.raises(BadRun, match="holds something else"):
         judged("reference")
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.txt"]
+
+
+def test_run_without_its_run_json_is_told_as_such(judged, targets_folder, tmp_path):
+    judged("reference")
+    (tmp_path / "run" / "run.json").unlink()
+    with pytest.raises(BadRun, match=r"holds a run, but its run\.json is gone; remove the folder"):
+        judged("reference")
 
 
 @pytest.mark.parametrize("changed", ["notes.txt", ".hidden/notes.txt", "__pycache__/notes.pyc"])

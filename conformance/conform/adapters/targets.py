@@ -261,6 +261,11 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
             timeout=_PREPARE_SECONDS,
             check=False,
         )
+    except (FileNotFoundError, PermissionError) as error:
+        raise CannotPrepare(
+            f"{chosen.id} could not be prepared: {command[0]!r}, the program of `prepare` in"
+            f" {chosen.folder / FILE}, cannot be run ({error.strerror}); install it"
+        ) from None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotPrepare(f"{chosen.id} could not be prepared: {error}") from None
     lines = done.stdout.decode("utf-8", "replace").strip().splitlines()

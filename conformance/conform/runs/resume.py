@@ -49,6 +49,8 @@ def alone_in(folder: RunFolder) -> Iterator[None]:
         return
     place = Path(folder.place)
     if not folder.has("run.json") and any(path.name != _LOCK for path in place.glob("*")):
+        if any((place / name).is_dir() for name in _OURS):
+            raise BadRun(f"{folder.place} holds a run, but its run.json is gone; remove the folder")
         raise BadRun(f"{folder.place} holds something else; choose another folder with --out")
     lease = Lease(place / _LOCK)
     try:

@@ -161,6 +161,15 @@ def test_prepare_that_fails(tmp_path, monkeypatch, command, sentence):
         prepare(written(tmp_path / "x", TOML % command), "", {})
 
 
+def test_prepare_whose_program_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    content = (TOML % "pass").replace("{python}", "cmakee")
+    with pytest.raises(
+        CannotPrepare, match=r"'cmakee', the program of `prepare` in .*adapter.toml"
+    ):
+        prepare(written(tmp_path / "x", content), "", {})
+
+
 def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     content = (TOML % "pass").replace(', "{jar}"', "")

@@ -126,11 +126,11 @@ def _show_unclaimed(counted: Mapping[str, Json]) -> None:
                 " adapter (`conform help adapters`), or allow it in adapter.toml:"
                 f' [not_compared] "{UNLOADED}" = "why"')  # fmt: skip
         elif left.what.startswith(_UNSUPPORTED) and not left.allowed and left.what != UNLOADED:
-            name = left.what.removeprefix(_UNSUPPORTED)
+            name = one_line(left.what.removeprefix(_UNSUPPORTED))
             if not name.startswith(constant("")):
                 out(f"the adapter does not list the operation {name} in what hello answers (`about`"
                     " of the SDK): add it there, or allow it in adapter.toml:"
-                    f' [not_compared] "{left.what}" = "why"')  # fmt: skip
+                    f' [not_compared] "{_UNSUPPORTED}{name}" = "why"')  # fmt: skip
 
 
 def _show_unresolved(counted: Mapping[str, Json]) -> None:
