@@ -95,14 +95,14 @@ class ExploredInstance:
                 if count > self.amounts.get(name, (-1, transition))[0]:
                     self.amounts[name] = count, transition
 
-    def counted(self) -> Iterator[tuple[str, int, Vector]]:
-        """For each obligation of an amount its name, how many members change, and a vector; after
-        `loaded`, which finds them."""
+    def counted(self) -> Iterator[tuple[str, int, Transition, Vector]]:
+        """For each obligation of an amount its name, how many members change, a transition, and a
+        vector of it; after `loaded`, which finds them."""
         for name, (count, transition) in self.amounts.items():
             why = Why((), "exploration", name, OPEN, ())
             vector = self.engine.planner.loaded(self._step(transition), why)
             if vector is not None:
-                yield name, count, vector
+                yield name, count, transition, vector
 
     def _along(self, acts: Sequence[Act], name: str, branch: str) -> Iterator[Vector]:
         why = Why((name,), "witness", name, OPEN, (branch,) if branch else ())
@@ -112,6 +112,18 @@ class ExploredInstance:
 
     def loaded(self, every: int = 1) -> Iterator[Vector]:
         """A vector for each class of transitions, or for one out of `every` classes."""
+        return (vector for _, vector in self.loaded_steps(every))
+
+    def from_start(self, transition: Transition, why: Why) -> Vector | None:
+        """A vector that ends with a transition, and begins in the first state of the component;
+        None if the instance begins in another one."""
+        planner = self.opened.planner
+        return (
+            None if planner.start()[1] is not None else planner.walk(self._through(transition), why)
+        )
+
+    def loaded_steps(self, every: int = 1) -> Iterator[tuple[Transition, Vector]]:
+        """The same with the transitions."""
         count = 0
         last: tuple[int, str, tuple[Value, ...]] | None = None
         number, name = -1, ""
@@ -130,7 +142,7 @@ class ExploredInstance:
                 why = Why((f"branch {step.branch}",), "exploration", "", OPEN, ())
                 vector = self.engine.planner.loaded(self._step(transition), why)
                 if vector is not None:
-                    yield vector
+                    yield transition, vector
 
     def _step(self, transition: Transition) -> PlannedStep:
         def acts() -> Sequence[Act]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, obligations
 from charter.core.walk import nodes
+from charter.explore.successors import Transition
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.suites import pairs
@@ -18,6 +19,7 @@ from charter.suites.smoke import Desk, SmokeVector
 from charter.suites.subject import Subject
 from charter.suites.withdrawn import Use, WithdrawnUses
 from charter.vectors.answer import NoAnswer
+from charter.vectors.plan import OPEN
 
 Constants = tuple[tuple[str, int], ...]
 """The values of the constants, in the order of their names."""
@@ -33,6 +35,16 @@ def _reads_constant(obligation: Obligation) -> bool:
     return compared is not None and any(isinstance(e, n.ConstRef) for e in nodes(compared))
 
 
+@dataclass(frozen=True, slots=True)
+class MeetingTransition:
+    """A transition of an explored instance, and the obligations that it meets."""
+
+    meets: frozenset[str]
+    explored: ExploredInstance
+    transition: Transition
+    instance: n.Instance
+
+
 @dataclass(slots=True)
 class QuestionSearch:
     """The state of a search for questions: obligations that are left, and the questions kept.
@@ -41,7 +53,8 @@ class QuestionSearch:
     branches that scenarios and kept questions take, `pairs` questions for further ones, `large`
     instances that are too large to plan them, `told` what became of all of them. `most` has,
     for amounts, how many members change in the question that was kept, `withdrawn` the uses of
-    withdrawn counter values that questions show."""
+    withdrawn counter values that questions show. `reached` are the obligations that questions from
+    the first state of the component meet, `ways` transitions that met others."""
 
     about: Subject
     desk: Desk
@@ -55,6 +68,8 @@ class QuestionSearch:
     told: str = ""
     most: dict[str, int] = field(default_factory=dict)
     withdrawn: set[Use] = field(default_factory=set)
+    reached: set[str] = field(default_factory=set)
+    ways: list[MeetingTransition] = field(default_factory=list)
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:
@@ -73,6 +88,8 @@ class QuestionSearch:
     def meet(self, entry: SmokeVector) -> list[str]:
         """Take what a vector meets off what is left; returns it, in the order of the text."""
         self.taken |= pairs_in(entry.vector.answer)
+        if entry.vector.question.given is None:
+            self.reached |= entry.meets
         consts = _constants(entry.vector.question.consts)
         apart = {(name, consts) for name in entry.meets} & self.apart
         new = entry.meets & self.left
@@ -104,12 +121,41 @@ class QuestionSearch:
         self, vector: Vector | None, instance: n.Instance, why: Why, *, always: bool = False
     ) -> bool:
         """Keep a vector if it meets an obligation that nothing met so far."""
+        entry = self._entry(vector, instance, why)
+        return entry is not None and self._keep(entry, why, always=always)
+
+    def keep_transition(self, way: MeetingTransition, vector: Vector, *, always: bool) -> bool:
+        """Keep a vector of a transition, which begins in a given state, if it meets an obligation
+        that nothing met so far; for those that no question from the first state meets, the
+        transition is noted."""
+        entry = self._entry(vector, way.instance, vector.why)
+        if entry is None:
+            return False
+        if not entry.meets <= self.reached and vector.question.given is not None:
+            self.ways.append(replace(way, meets=frozenset(entry.meets)))
+        return self._keep(entry, vector.why, always=always)
+
+    def keep_reached(self) -> None:
+        """Of the obligations that only questions from given states meet, keep a question from the
+        first state where there is one: many adapters cannot load a state."""
+        for way in self.ways:
+            new = sorted(way.meets - self.reached)
+            why = Why((), "exploration", f"{new[0]}, from the first state" if new else "", OPEN, ())
+            vector = way.explored.from_start(way.transition, why) if new else None
+            if vector is not None:
+                self.keep(vector, way.instance, why, always=True)
+
+    def _entry(self, vector: Vector | None, instance: n.Instance, why: Why) -> SmokeVector | None:
+        """A vector with what it meets; None if it has no answer."""
         if vector is None:
-            return False
+            return None
         try:
-            entry = self.desk.entry(vector.question, instance, why)
+            return self.desk.entry(vector.question, instance, why)
         except (NoAnswer, EvaluationError, ValueError):
-            return False
+            return None
+
+    def _keep(self, entry: SmokeVector, why: Why, *, always: bool) -> bool:
+        vector, instance = entry.vector, entry.instance
         new = self.meet(entry)
         always = always or why.source == "witness" or why.title.startswith("mutant ")
         if not (new or always):
@@ -125,9 +171,10 @@ class QuestionSearch:
         members change, and more than in an instance before: an implementation may be right for
         two."""
         known = [asked.question for asked in self.asked]
-        for name, count, vector in explored.counted():
+        for name, count, transition, vector in explored.counted():
             more = count > max(2, self.most.get(name, 0)) and vector.question not in known
-            if self.keep(vector, instance, vector.why, always=more):
+            way = MeetingTransition(frozenset(), explored, transition, instance)
+            if self.keep_transition(way, vector, always=more):
                 self.most[name] = count
 
     def plan_walks(self, explored: ExploredInstance, instance: n.Instance) -> None:

@@ -27,7 +27,7 @@ from charter.suites.found import (
     rules_digest,
     searched,
 )
-from charter.suites.question_search import QuestionSearch
+from charter.suites.question_search import MeetingTransition, QuestionSearch
 from charter.suites.smoke import (
     Desk,
     has_bounds_of,
@@ -72,6 +72,7 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
             found.note(row, "not explored again, as every branch and reply is covered", instance)
     if every or new:
         found.keep_pairs()
+        found.keep_reached()
     if not any(i.machine == name for i in about.model.instances):
         for row in found.left:
             found.note(row, f"{name} has no instance")
@@ -215,8 +216,10 @@ def _explored(found: QuestionSearch, instance: n.Instance) -> None:
     explored = ExploredInstance.of(found.about.model, instance, found.desk.wanted)
     classes = sum(1 for _ in explored.graph.cases())
     every = max(1, classes // LOOKED_AT)
-    for vector in explored.loaded(every):
-        found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
+    why = Why((), "exploration", "", OPEN, ())
+    for transition, vector in explored.loaded_steps(every):
+        way = MeetingTransition(frozenset(), explored, transition, instance)
+        found.keep_transition(way, replace(vector, why=why), always=False)
     found.keep_amounts(explored, instance)
     titles = {asked.title for asked in found.asked if asked.source == "witness"}
     for vector in explored.witnesses():

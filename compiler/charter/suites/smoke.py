@@ -3,7 +3,7 @@ matrix. Nothing is searched here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
@@ -178,14 +178,22 @@ def smoke(about: Subject) -> Smoke:
     ordered = tuple(unique[key] for key in sorted(unique))
     killed, covered = kills(about, ordered), covered_by(ordered)
     book = ledger(wanted, covered, about.found.searched(about.model), killed)
-    named = tuple(_named(entry, covered) for entry in ordered)
+    started = {e.vector.id for e in ordered if e.vector.question.given is None}
+    naming = {name: _naming(ids, started) for name, ids in covered.items()}
+    named = tuple(_named(entry, naming) for entry in ordered)
     return Smoke(named, book, killed, tuple(stale), tuple(desk.failed))
 
 
-def _named(entry: SmokeVector, covered: Mapping[str, Sequence[str]]) -> SmokeVector:
+def _naming(ids: Sequence[str], started: Container[str]) -> tuple[str, ...]:
+    """Of the vectors that meet an obligation those that name it: the shortest, and the shortest
+    from the first state."""
+    return (*ids[:NAMED], *[name for name in ids if name in started][:1])
+
+
+def _named(entry: SmokeVector, naming: Mapping[str, Sequence[str]]) -> SmokeVector:
     """An entry without the obligations that enough shorter vectors name."""
     vector = entry.vector
-    named = (o for o in vector.why.obligations if vector.id in covered.get(o, [vector.id])[:NAMED])
+    named = (o for o in vector.why.obligations if vector.id in naming.get(o, [vector.id]))
     why = replace(vector.why, obligations=tuple(named))
     return replace(entry, vector=replace(vector, why=why))
 
