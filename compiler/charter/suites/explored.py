@@ -28,6 +28,9 @@ from charter.vectors.plan import OPEN, PlannedStep
 ARRIVALS = 10_000
 """The most vectors that are made for the ways into the states of an instance."""
 
+LOOKED_AT = 400
+"""The most classes of transitions of one instance whose coverage is computed."""
+
 
 @dataclass(slots=True)
 class ExploredInstance:
@@ -103,6 +106,10 @@ class ExploredInstance:
             vector = self.engine.planner.loaded(self._step(transition), why)
             if vector is not None:
                 yield name, count, transition, vector
+
+    def every(self) -> int:
+        """One class of transitions out of how many a small suite looks at."""
+        return max(1, sum(1 for _ in self.graph.cases()) // LOOKED_AT)
 
     def _along(self, acts: Sequence[Act], name: str, branch: str) -> Iterator[Vector]:
         why = Why((name,), "witness", name, OPEN, (branch,) if branch else ())

@@ -53,8 +53,9 @@ class QuestionSearch:
     branches that scenarios and kept questions take, `pairs` questions for further ones, `large`
     instances that are too large to plan them, `told` what became of all of them. `most` has,
     for amounts, how many members change in the question that was kept, `withdrawn` the uses of
-    withdrawn counter values that questions show. `reached` are the obligations that questions from
-    the first state of the component meet, `ways` transitions that met others."""
+    withdrawn counter values that questions show. `begun` are the scenarios and kept questions that
+    begin in the first state of the component, `reached` the obligations that they meet, `ways`
+    transitions that met others."""
 
     about: Subject
     desk: Desk
@@ -68,6 +69,7 @@ class QuestionSearch:
     told: str = ""
     most: dict[str, int] = field(default_factory=dict)
     withdrawn: set[Use] = field(default_factory=set)
+    begun: list[SmokeVector] = field(default_factory=list)
     reached: set[str] = field(default_factory=set)
     ways: list[MeetingTransition] = field(default_factory=list)
 
@@ -88,8 +90,6 @@ class QuestionSearch:
     def meet(self, entry: SmokeVector) -> list[str]:
         """Take what a vector meets off what is left; returns it, in the order of the text."""
         self.taken |= pairs_in(entry.vector.answer)
-        if entry.vector.question.given is None:
-            self.reached |= entry.meets
         consts = _constants(entry.vector.question.consts)
         apart = {(name, consts) for name in entry.meets} & self.apart
         new = entry.meets & self.left
@@ -100,6 +100,13 @@ class QuestionSearch:
         names = [o.name for o in self.desk.wanted]
         told = [name for name in names if name in new]
         return told + [f"{name} with {values}" for name in names if name in beside - new]
+
+    def include(self, entry: SmokeVector) -> list[str]:
+        """The same for a vector that becomes part of the suite."""
+        if entry.vector.question.given is None:
+            self.begun.append(entry)
+            self.reached |= entry.meets
+        return self.meet(entry)
 
     def note(self, obligation: str, outcome: str, instance: n.Instance | None = None) -> None:
         """Record the result of a part of the search for an obligation, and its instance."""
@@ -125,13 +132,12 @@ class QuestionSearch:
         return entry is not None and self._keep(entry, why, always=always)
 
     def keep_transition(self, way: MeetingTransition, vector: Vector, *, always: bool) -> bool:
-        """Keep a vector of a transition, which begins in a given state, if it meets an obligation
-        that nothing met so far; for those that no question from the first state meets, the
-        transition is noted."""
+        """Keep a vector of a transition if it meets an obligation that nothing met so far; for
+        obligations that no question from the first state meets, the transition is noted."""
         entry = self._entry(vector, way.instance, vector.why)
         if entry is None:
             return False
-        if not entry.meets <= self.reached and vector.question.given is not None:
+        if not entry.meets <= self.reached:
             self.ways.append(replace(way, meets=frozenset(entry.meets)))
         return self._keep(entry, vector.why, always=always)
 
@@ -160,6 +166,7 @@ class QuestionSearch:
         always = always or why.source == "witness" or why.title.startswith("mutant ")
         if not (new or always):
             return False
+        self.include(entry)
         title = why.title or next(iter(new), "")
         self.asked.append(
             FoundQuestion(vector.question, instance.name, why.source, title, why.purpose)

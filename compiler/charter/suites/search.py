@@ -11,10 +11,8 @@ from importlib.util import find_spec
 from charter.core import nodes as n
 from charter.core.reach import always
 from charter.formats.vector import Why
-from charter.project import pipeline
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope
-from charter.semantics.machine import Machine
 from charter.suites.build import Progress
 from charter.suites.explored import ExploredInstance
 from charter.suites.found import (
@@ -27,22 +25,16 @@ from charter.suites.found import (
     rules_digest,
     searched,
 )
+from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
 from charter.suites.question_search import MeetingTransition, QuestionSearch
 from charter.suites.smoke import (
     Desk,
     has_bounds_of,
-    mutant_model,
-    mutants_of,
     smoke,
-    tells_title,
 )
 from charter.suites.subject import Subject
-from charter.vectors.answer import Answers, NoAnswer
-from charter.vectors.kills import tells
+from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import OPEN
-
-LOOKED_AT = 400
-"""The most classes of transitions of one instance whose coverage is computed."""
 
 NO_SOLVER = "the solver was not asked, as z3 is not installed"
 
@@ -57,7 +49,7 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
     tiny = searched(about.model, name)
     total = len(tiny) + 3
     for entry in found.desk.scenarios(name):
-        found.meet(entry)
+        found.include(entry)
     dropped = _again(found)
     uncovered = any(row.startswith(("branch ", "reply ")) for row in found.left)
     opened = not found.left <= {*about.found.notes, *(about.found.proofs or {})}
@@ -78,7 +70,8 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
             found.note(row, f"{name} has no instance")
         return _noted(found, {}, (), found.opened())
     if not solver:
-        _told_by_exploration(found, tiny)
+        told_by_exploration(found, tiny)
+        keep_told_from_start(found, tiny)
         progress("mutants", total, total)
         return _with_earlier_proofs(found)
     return _with_solver(found, tiny, progress)
@@ -97,8 +90,9 @@ def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], progress: Pr
     except prove.CannotEncode as problem:
         for row in found.left:
             found.note(row, f"the solver was not asked, as it has no encoding of {problem}")
-        _told_by_exploration(found, tiny)
+        told_by_exploration(found, tiny)
         proofs, lemmas = {}, ()
+    keep_told_from_start(found, tiny)
     progress("mutants", total, total)
     return _noted(found, proofs, lemmas, found.opened())
 
@@ -127,28 +121,6 @@ def _with_earlier_proofs(found: QuestionSearch) -> Found:
         found.note(row, NO_SOLVER)
     notes = {row: note for row, note in found.opened().items() if row not in proofs}
     return _noted(found, proofs, lemmas, notes)
-
-
-def _told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
-    """For each mutant a transition of a small instance after which all of its runs differ."""
-    about = found.about
-    files = pipeline.parse_or_refuse(about.sources)
-    told = {asked.title for asked in found.asked}
-    left = {m.name: m for m in mutants_of(about) if tells_title(m.name) not in told}
-    edited = {name: mutant_model(about, files, name) for name in left}
-    for instance in tiny if left else ():
-        explored = ExploredInstance.of(about.model, instance)
-        every = max(1, sum(1 for _ in explored.graph.cases()) // LOOKED_AT)
-        vectors = tuple(explored.loaded(every))
-        for name in [name for name in edited if name in left]:
-            machine = Machine.of(edited[name], replace(instance, offers=(), only=()))
-            answers = Answers(machine, machine.outcomes)
-            why = Why((), "exploration", tells_title(name), OPEN, ())
-            for vector in vectors:
-                if tells(answers, vector.question, vector.answer) == "always":
-                    found.keep(vector, instance, why)
-                    del left[name]
-                    break
 
 
 def is_stale(about: Subject) -> bool:
@@ -197,7 +169,7 @@ def _again(found: QuestionSearch) -> bool:
             entry = found.desk.entry(asked.question, instances[asked.instance], why)
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             continue
-        found.meet(entry)
+        found.include(entry)
         found.asked.append(asked)
     return len(found.asked) < len(about.found.asked)
 
@@ -214,8 +186,7 @@ def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:
 
 def _explored(found: QuestionSearch, instance: n.Instance) -> None:
     explored = ExploredInstance.of(found.about.model, instance, found.desk.wanted)
-    classes = sum(1 for _ in explored.graph.cases())
-    every = max(1, classes // LOOKED_AT)
+    classes, every = sum(1 for _ in explored.graph.cases()), explored.every()
     why = Why((), "exploration", "", OPEN, ())
     for transition, vector in explored.loaded_steps(every):
         way = MeetingTransition(frozenset(), explored, transition, instance)

@@ -28,7 +28,8 @@ from charter.vectors.ledger import Ledger, ledger
 from charter.vectors.plan import OPEN, Planner
 
 ENOUGH = 3
-"""The number of vectors to find that distinguish all runs of a mutant."""
+"""The number of vectors to find that distinguish all runs of a mutant; one more if none of them
+begins in the first state and another does: many adapters cannot load a state."""
 
 NAMED = 3
 """The most vectors that name an obligation as a reason; the ledger counts all that meet it."""
@@ -243,8 +244,12 @@ def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Sm
     surely: list[str] = []
     maybe: list[str] = []
     known: dict[str, Answers] = {}
+    started = False
     for entry in mine:
         vector = entry.vector
+        first = vector.question.given is None and not started
+        if len(surely) >= ENOUGH and not first:
+            continue
         answers = known.get(entry.instance.name)
         if answers is None:
             machine = Machine.of(mutated, replace(entry.instance, offers=(), only=()))
@@ -252,8 +257,7 @@ def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Sm
         told = tells(answers, vector.question, vector.answer)
         if told != "never":
             (surely if told == "always" else maybe).append(vector.id)
-        if len(surely) == ENOUGH:
-            break
+        started |= first and told == "always"
     return Kill(mutant.name, tuple(surely), tuple(maybe[:ENOUGH]))
 
 

@@ -1,0 +1,84 @@
+"""Questions that tell a mutant from the charter, found by exploration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from charter.core import nodes as n
+from charter.formats.vector import Vector, Why
+from charter.project import pipeline
+from charter.semantics.machine import Machine
+from charter.suites.explored import ExploredInstance
+from charter.suites.question_search import QuestionSearch
+from charter.suites.smoke import SmokeVector, mutant_model, mutants_of, tells_title
+from charter.vectors.answer import Answers
+from charter.vectors.kills import tells
+from charter.vectors.plan import OPEN
+
+
+def told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
+    """For each mutant that no question was made for, a transition of a small instance after which
+    all of its runs differ."""
+    told = {asked.title for asked in found.asked}
+    names = (m.name for m in mutants_of(found.about))
+    left = _models(found, (name for name in names if tells_title(name) not in told))
+    for instance in tiny if left else ():
+        explored = ExploredInstance.of(found.about.model, instance)
+        vectors = tuple(explored.loaded(explored.every()))
+        for name in tuple(left):
+            mutant = _answers(left[name], instance)
+            vector = next((vector for vector in vectors if _differs(mutant, vector)), None)
+            if vector is not None:
+                found.keep(vector, instance, _why(name))
+                del left[name]
+
+
+def keep_told_from_start(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
+    """For each mutant that only questions from given states tell, keep one from the first state,
+    where there is one: many adapters cannot load a state."""
+    left = _models(found, (m.name for m in mutants_of(found.about)))
+    for name in tuple(left):
+        if _told(left[name], found.begun):
+            del left[name]
+    starting = (i for i in tiny if found.desk.at(i)[0].planner.start()[1] is None)
+    for instance in starting if left else ():
+        explored = ExploredInstance.of(found.about.model, instance)
+        steps = tuple(explored.loaded_steps(explored.every()))
+        for name in tuple(left):
+            mutant = _answers(left[name], instance)
+            ways = (transition for transition, vector in steps if _differs(mutant, vector))
+            walks = (explored.from_start(transition, _why(name)) for transition in ways)
+            walk = next((w for w in walks if w is not None and _differs(mutant, w)), None)
+            if walk is not None:
+                found.keep(walk, instance, _why(name))
+                del left[name]
+
+
+def _models(found: QuestionSearch, names: Iterable[str]) -> dict[str, n.Model]:
+    files = pipeline.parse_or_refuse(found.about.sources)
+    return {name: mutant_model(found.about, files, name) for name in names}
+
+
+def _told(mutant: n.Model, entries: Iterable[SmokeVector]) -> bool:
+    instances: dict[str, Answers] = {}
+    for entry in entries:
+        name = entry.instance.name
+        answers = instances.get(name) or _answers(mutant, entry.instance)
+        instances[name] = answers
+        if _differs(answers, entry.vector):
+            return True
+    return False
+
+
+def _answers(mutant: n.Model, instance: n.Instance) -> Answers:
+    machine = Machine.of(mutant, replace(instance, offers=(), only=()))
+    return Answers(machine, machine.outcomes)
+
+
+def _differs(mutant: Answers, vector: Vector) -> bool:
+    return tells(mutant, vector.question, vector.answer) == "always"
+
+
+def _why(mutant: str) -> Why:
+    return Why((), "exploration", tells_title(mutant), OPEN, ())
