@@ -222,6 +222,11 @@ def test_finding_is_shown_replayed_and_reported_with_labels_by_type(conform, pro
     vector = finding["shrunk"]["vector"]
     code, out, _ = conform("replay", vector, "--run", run, "--suite", project / "suite")
     assert code == 1 and '"#0.5"' in out and '"#3"' not in out
+    values = (
+        'reply.ticket must be a new value, greater than all before ("#2"); it is a new value, not'
+        ' greater than all before ("#0.5")'
+    )
+    assert values in finding["shrunk"]["shown"] and values in out
     assert conform("report", run, "--out", project / "build" / "site")[0] == 0
     again = project / "build" / "again"
     code, _, err = conform("rejudge", run, "--suite", project / "suite", "--out", again)

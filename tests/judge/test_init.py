@@ -99,3 +99,23 @@ def test_readme_of_a_project_without_adapter_says_how_to_write_one(conform, tmp_
     assert Path("adapters/mine/adapter.toml").exists()
     assert conform("init", "other")[0] == 0
     assert "conform doctor --adapter lease-python  # does" in Path("other/README.md").read_text()
+
+
+def test_tokens_from_one_sequence_for_all_locks_are_told_with_the_token_that_they_must_equal(
+    conform, tmp_path, monkeypatch
+):
+    """The template counts for each lock; a service with one sequence reads what it must change."""
+    monkeypatch.chdir(tmp_path)
+    assert conform("init")[0] == 0
+    service = Path("adapters/lease-python/lease.py")
+    text = service.read_text().replace("_REUSED = True", "_REUSED = False")
+    text = text.replace("_RENEWED = True", "_RENEWED = False")
+    each = "lock.newest += 1"
+    assert each in text
+    together = "lock.newest = max(other.newest for other in self.locks.values()) + 1"
+    service.write_text(text.replace(each, together))
+    code, out, _ = conform("test")
+    assert code == 1 and "1 finding that" in out
+    must, counters = out.index("must equal"), out.index("takes new values of all keys from one")
+    assert 'lease.l1.token before this step ("#2"); it is a new value' in out[must:counters]
+    assert "newest" in Path("README.md").read_text()

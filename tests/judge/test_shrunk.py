@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from conform.cli.commands.shown import show_example
+from conform.cli.commands.shown import _show_findings, show_example
 from conform.reports import write
 from conform.runs.execute import Finished
 from conform.storage.store import RunFolder
@@ -56,3 +56,17 @@ def test_how_a_vector_was_made_smaller_is_said_if_it_was(capsys):
     show_example(finished, {**finding, "shrunk": {**shrunk, "before": 4}})
     told = "         2 vectors; shrunk from 4 operations to 3:\n"
     assert capsys.readouterr().out.startswith(told)
+
+
+def test_what_labels_mean_stands_under_the_first_finding_that_has_some(capsys):
+    rest = {"severity": "state", "vectors": 1, "step": 1, "entry": "", "known": "", "hides": 0,
+            "shrunk": {}, "chosen": False, "vector": "0" * 20}  # fmt: skip
+    texts = {"f-1": "token", "f-2": 'expected "#2"', "f-3": "held", "f-4": 'got "#3"'}
+    listed = [{**rest, "id": name, "sentence": text} for name, text in texts.items()]
+    _show_findings(Finished(RunFolder("/run"), {}, {"findings": listed}))
+    lines = capsys.readouterr().out.splitlines()
+    explained = [number for number, line in enumerate(lines) if '("#1" < "#2"' in line]
+    second, third = (
+        next(number for number, line in enumerate(lines) if name in line) for name in ("f-2", "f-3")
+    )
+    assert len(explained) == 1 and second < explained[0] < third

@@ -51,7 +51,8 @@ class Deviation:
     allows from where the run was: `[{"branch", "reply", "observation"}, ...]`; `observed` is
     `{"reply", "observation", "image"}`, both renamed (charter.formats.labels). `before` is the
     observation before the step. `branch` is the nearest expected branch. `entries` are the overlay
-    entries that explain it, each alone; empty for a new one.
+    entries that explain it, each alone; empty for a new one. `values` say in sentences which
+    earlier values the opaque values equal that differ.
     """
 
     step: int
@@ -63,6 +64,7 @@ class Deviation:
     expected: Json
     observed: Json
     entries: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Json]:
         return {
@@ -75,6 +77,7 @@ class Deviation:
             "expected": self.expected,
             "observed": self.observed,
             "entries": list(self.entries),
+            "values": list(self.values),
         }
 
 

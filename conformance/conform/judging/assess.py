@@ -22,6 +22,7 @@ from conform.judging.claims import (
     resolves,
 )
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
+from conform.judging.equal_values import OpaqueSteps, equal_values
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.relabel import key
@@ -301,6 +302,8 @@ class _Case:
         fault = seen[step].fault or is_fault(seen[step].reply)  # it may have an observation
         shown = RelabelledStep(seen[step].reply, seen[step].observation, fault)
         closest = nearest(expected, shown)
+        operations = [self._call(number)[0] for number in range(step + 1)]
+        steps = OpaqueSteps(self.judge.opaque, operations, [*seen[:step], shown])
         return Deviation(
             step=step,
             operation=operation,
@@ -311,6 +314,7 @@ class _Case:
             expected=[allowed.json() for allowed in expected],
             observed=shown.json(),
             entries=entries,
+            values=equal_values(steps, closest, len(expected) > 1),
         )
 
     def _follower(self, siblings: Siblings | None, found: _Findings) -> Follower | None:

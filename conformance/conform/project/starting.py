@@ -17,6 +17,13 @@ TEMPLATES = ("lease", "queue", "register", "raft")
 EXAMPLE = "lease"
 """The template that has an example implementation in each language."""
 
+_COUNTERS = """In this charter each lock counts its tokens for itself. If your service takes them
+from one sequence for all locks, the judge reports a deviation as soon as two locks are granted. The
+comment above `newest` says what to write then, and `conform help types` why.
+
+"""
+"""What the README says of the tokens of the template lease."""
+
 _CI = ".github/workflows/charter.yml"
 _KEPT = (".gitignore", "README.md", _CI)
 """Files that a folder may have already; they are left as they are."""
@@ -37,7 +44,8 @@ def project_files(template: str, adapter: str) -> dict[str, str]:
               "# write an adapter; `conform init --help` lists the languages"],
     ]  # fmt: skip
     none = "" if adapter else "; there is none yet"
-    values = {"template": template, "commands": columns(commands), "none": none}
+    note = _COUNTERS if template == EXAMPLE else ""
+    values = {"template": template, "commands": columns(commands), "none": none, "note": note}
     return {
         FILE: f"# The folders of this project.\n{keys}",
         charter_place(template): _template("charters", f"{template}.charter"),

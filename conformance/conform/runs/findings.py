@@ -259,7 +259,7 @@ def sentence(row: Mapping[str, Json]) -> str:
 
 def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
     """Lines with the operation of a deviation, and what was expected and observed in each place
-    that differs, in columns."""
+    that differs, in columns; then which earlier values opaque ones equal."""
     expected, observed = orjson.loads(str(row["expected"])), orjson.loads(str(row["observed"]))
     call = f"{row['operation']} {row['args']}" if row["operation"] else "the first state"
     allowed = _nearest(expected, observed)
@@ -276,7 +276,9 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
         rows += [(path, *_texts(value_at(wanted, path), value_at(seen, path)))
                  for path in paths(wanted, seen, "")]  # fmt: skip
     widths = [max(len(cells[column]) for cells in rows) for column in (0, 1)]
-    return (call, *(f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows))
+    told = row.get("values")
+    values = [str(one) for one in told] if isinstance(told, list) else []
+    return (call, *(f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows), *values)
 
 
 def _object(observation: Json) -> dict[str, Json]:

@@ -289,7 +289,7 @@ class RunFolder:
             kinds = DATASETS[name].empty_table()
             kinds = kinds.select(list(columns)) if columns else kinds
             return kinds.append_column("bucket", pa.array([], pa.int32()))
-        return pa.concat_tables(tables)
+        return pa.concat_tables(tables, promote_options="default")  # older buckets lack columns
 
     def bucket(
         self,

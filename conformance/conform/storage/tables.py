@@ -57,6 +57,7 @@ DEVIATIONS = pa.schema(
         ("entry", pa.string()),
         ("cause", pa.string()),
         ("paths", pa.list_(pa.string())),
+        ("values", pa.list_(pa.string())),
     ]
 )
 OBSERVATIONS = pa.schema([("ids", pa.list_(pa.string())), ("line", pa.string())])
@@ -151,6 +152,7 @@ def add_deviations(rows: DatasetRows, verdict: Verdict, question: bytes) -> None
             " ".join(deviation.entries),
             cause(deviation.operation, deviation.branch, deviation.severity, where, names),
             where,
+            list(deviation.values),
         )
 
 
@@ -168,6 +170,7 @@ def deviation_row(deviation: Deviation) -> dict[str, Json]:
         "branch": deviation.branch,
         "expected": key(deviation.expected).decode(),
         "observed": key(deviation.observed).decode(),
+        "values": list(deviation.values),
     }
 
 

@@ -17,7 +17,8 @@ def row(vector, step=1, **given):
     seen = dict(zip(("reply", "observation"), rest["observed"], strict=True))
     seen |= {"image": rest["image"]} if rest["image"] else {}
     return (vector, step, "go", "{}", "go/done", ["go/done"], rest["severity"], "null",
-            json.dumps(allowed), json.dumps(seen), rest["entry"], rest["cause"], ["x"])  # fmt: skip
+            json.dumps(allowed), json.dumps(seen), rest["entry"], rest["cause"], ["x"],
+            [])  # fmt: skip
 
 
 def found(tmp_path, *rows, operations=(), chosen=()):

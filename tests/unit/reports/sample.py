@@ -179,7 +179,7 @@ def deviation_row(name, made):
     return (
         made.id, step, call.operation, text(dict(call.args)), BRANCHES[step], [BRANCHES[step]],
         severity, text(seen[step - 1][1]), text(expected), text(observed), entry, cause,
-        ["partition.t1.elr", "partition.t1.last_known_elr"],
+        ["partition.t1.elr", "partition.t1.last_known_elr"], [],
     )  # fmt: skip
 
 

@@ -196,6 +196,9 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
             for path in paths(observed[part], allowed[part], ""):
                 name = f"{part}.{path}" if path else part
                 out(f"         {name} = {key(value_at(allowed[part], path)).decode()}")
+    values = deviation["values"]
+    for told in values if isinstance(values, list) else ():
+        out(f"       {told}")
 
 
 def _show_image(image: Json, observation: Json) -> None:

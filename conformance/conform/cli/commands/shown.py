@@ -194,12 +194,14 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     """Shows the findings: those that the overlay does not explain first, the gravest first."""
     findings = _findings(finished.summary)
     new = [item for item in findings if is_new(item)]
+    explained = {""}
     for item in new[:most]:
         told = one_line(shortened(str(item["sentence"]), 300))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
         show_example(finished, item)
-    if explained := legend(text for item in new[:most] for text in _texts_of(item)):
-        out(f"         ({explained})")
+        if (labels := legend(_texts_of(item))) not in explained:
+            out(f"         ({labels})")
+            explained.add(labels)
     if len(new) > most:
         out(f"         and {len(new) - most} more findings: --json, or conform report")
     for item in findings:
