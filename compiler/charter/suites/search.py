@@ -169,6 +169,8 @@ def _again(found: QuestionSearch) -> bool:
             entry = found.desk.entry(asked.question, instances[asked.instance], why)
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             continue
+        if entry.vector.why.purpose != asked.purpose:  # it takes other branches now
+            continue
         found.include(entry)
         found.asked.append(asked)
     return len(found.asked) < len(about.found.asked)

@@ -25,7 +25,7 @@ from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
 from charter.vectors.kills import Kill, count, tells
 from charter.vectors.ledger import Ledger, ledger
-from charter.vectors.plan import OPEN, Planner
+from charter.vectors.plan import OPEN, Planner, branches_of
 
 ENOUGH = 3
 """The number of vectors to find that distinguish all runs of a mutant; one more if none of them
@@ -123,8 +123,9 @@ class Desk:
         return self.engines[instance.name]
 
     def entry(self, question: Question, instance: n.Instance, why: Why) -> SmokeVector:
-        """A question with its answer and all obligations that some allowed run meets. Raises
-        NoAnswer, ValueError or EvaluationError."""
+        """A question with its answer and all obligations that some allowed run meets. One that
+        does not take the branches of its purpose, since it is of earlier rules, has no purpose, and
+        the branches that it takes as its title. Raises NoAnswer, ValueError or EvaluationError."""
         engine, covering = self.at(instance)
         if not has_bounds_of(question, engine.planner):
             raise NoAnswer(f"the constants or elements of {instance.name} are others now")
@@ -133,6 +134,9 @@ class Desk:
         met = covering.take()
         names = tuple(o.name for o in self.wanted if o.name in met)
         whole = replace(why, obligations=(*why.obligations, *names))
+        if not branches_of(found).issuperset(why.purpose):
+            first = ", then ".join(step[0].branch for step in found.steps[1:])
+            whole = replace(whole, purpose=(), title=first)
         return SmokeVector(Vector(question, found, whole), instance, met)
 
     def scenarios(self, component: str) -> list[SmokeVector]:

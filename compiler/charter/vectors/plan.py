@@ -13,7 +13,7 @@ from charter.core import nodes as n
 from charter.core.nodes import Model, Value
 from charter.core.reach import printed
 from charter.formats.canonical import Json
-from charter.formats.vector import Question, Vector, Why
+from charter.formats.vector import Answer, Question, Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import State
 from charter.semantics.faults import refuse_faults
@@ -31,6 +31,8 @@ from charter.vectors.answer import (
 from charter.vectors.question import CounterAt, NoQuestion, Shows, ask, observed_places
 
 OPEN = "open environment"
+BRANCH = "branch "
+"""What the name of an obligation begins with, of which a branch is the rest."""
 
 Trace = Sequence[tuple[State, Act]]
 """Acts, each with the state before it."""
@@ -170,7 +172,7 @@ class Planner:
     def _of_loaded(self, loaded: Loaded, run: AllowedTrace, step: PlannedStep, why: Why) -> Vector:
         trace = [(run.state, (step.operation, step.args))]
         question = self._ask(trace, loaded.given)
-        return Vector(question, self.answers.answer(question, run), why)
+        return _checked(question, self.answers.answer(question, run), why)
 
     def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
         """Each act with the state before it, along the outcomes that `branches` selects (by default
@@ -186,14 +188,14 @@ class Planner:
 
     def _vector(self, trace: Trace, given: Json, why: Why) -> Vector:
         """The vector of a trace. A reference that leads nowhere on another allowed trace is
-        replaced by another place of the value, if there is one."""
+        replaced by another place of the value, if there is one. Raises one of `REFUSALS`."""
         _, begun, run = self._start()
         first = run if given is begun else None
         wrong: list[NoAnswer] = []
         while len(wrong) < MOST_PLACES:
             try:
                 question = self._ask(trace, given, [each.reference for each in wrong])
-                return Vector(question, self.answers.answer(question, first), why)
+                return _checked(question, self.answers.answer(question, first), why)
             except NoAnswer as problem:
                 if problem.reference is None:
                     raise
@@ -211,6 +213,26 @@ class Planner:
     def _refuse(self, problem: Exception) -> None:
         reason = f"{type(problem).__name__}: {problem}"
         self.refused[reason] = self.refused.get(reason, 0) + 1
+
+
+def branches_of(answer: Answer) -> frozenset[str]:
+    """The branches that some run of an answer takes."""
+    return frozenset(node.branch for step in answer.steps for node in step)
+
+
+def _checked(question: Question, answer: Answer, why: Why) -> Vector:
+    """A vector that names no branch which it does not take: where a trace has a value that nothing
+    shows, such as the token before any was granted, the question asks for one that was never
+    issued, and another branch may be taken. Raises NoQuestion if its purpose is not taken."""
+    branches = branches_of(answer)
+    if not branches.issuperset(why.purpose):
+        raise NoQuestion(
+            "a value is shown nowhere, and without it the question takes another branch"
+        )
+    named = tuple(
+        o for o in why.obligations if not o.startswith(BRANCH) or o[len(BRANCH) :] in branches
+    )
+    return Vector(question, answer, replace(why, obligations=named))
 
 
 def _consts(model: Model, machine: Machine) -> dict[str, int]:

@@ -60,6 +60,7 @@ def show(finished: Finished) -> None:
         named = ", ".join(_texts(counted["without_reason"]))
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
+    _show_inconclusive(counted)
     _show_unclaimed(counted)
     _show_unresolved(counted)
     _show_unknown_constants(counted)
@@ -116,6 +117,23 @@ def _show_broken(counted: Mapping[str, Json]) -> None:
         unexplained = len(_texts(counted["unexplained_breaks"]))
         out(f"batches that the adapter broke on: {_number(counted['broken_batches'])}; in"
             f" {unexplained} of them it answers each question when asked alone")  # fmt: skip
+
+
+def _inconclusive(counted: Mapping[str, Json]) -> int:
+    """How many vectors are inconclusive."""
+    verdicts = counted["verdicts"]
+    assert isinstance(verdicts, dict)
+    return _count(verdicts.get(Kind.INCONCLUSIVE, 0))
+
+
+def _show_inconclusive(counted: Mapping[str, Json]) -> None:
+    """Says what it means that vectors are inconclusive."""
+    count = _inconclusive(counted)
+    if count:
+        are, they = ("is", "it") if count == 1 else ("are", "they")
+        out(f"{plural(count, 'vector')} {are} inconclusive: the charter allows every step, but"
+            f" {they} did not take the branch to test, as the target may choose another"
+            " (`conform explain inconclusive`)")  # fmt: skip
 
 
 def _show_unclaimed(counted: Mapping[str, Json]) -> None:
@@ -302,7 +320,9 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     reasons = _texts(counted["reasons"])
     judged, suite = counted["judged"], counted["suite_vectors"]
     assert isinstance(judged, int) and isinstance(suite, int)
-    compared = sentence(judged, suite, read(counted["not_compared"]))
+    left = read(counted["not_compared"])
+    compared = sentence(judged, suite, left, _inconclusive(counted))
+    reasons = [compared if one == sentence(judged, suite, left) else one for one in reasons]
     if missing and counted["exit"] == 3:
         return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}"
     if reasons:

@@ -1,0 +1,53 @@
+"""Vectors that are inconclusive are named in the last line of a run, with what that means."""
+
+from __future__ import annotations
+
+import pytest
+
+from charter.formats.canonical import Json
+from conform.cli.commands.shown import _last_line, _show_inconclusive
+from conform.runs.execute import Finished
+from conform.storage.store import RunFolder
+
+
+def counted(inconclusive: int, **more: Json) -> dict[str, Json]:
+    """The parts of a summary that the last line needs."""
+    verdicts: dict[str, Json] = {"conforms": 12, "inconclusive": inconclusive}
+    rest: dict[str, Json] = {
+        "judged": 12 + inconclusive, "suite_vectors": 12 + inconclusive, "not_compared": [],
+        "reasons": [], "deviations": 0, "unmet_entries": [], "exit": 0,
+    }  # fmt: skip
+    return {"verdicts": verdicts, **rest, **more}
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(0, "judged 12 of 12"), (1, "judged 13 of 13, 1 of them inconclusive"),
+     (4, "judged 16 of 16, 4 of them inconclusive")],
+)  # fmt: skip
+def test_last_line_counts_vectors_that_are_inconclusive(count: int, told: str) -> None:
+    fine = Finished(RunFolder("/run"), {}, counted(count))
+    assert _last_line(fine, ()) == f"fine: no deviation from the charter; {told}"
+    found = counted(count, reasons=["1 finding"], exit=1)
+    assert _last_line(Finished(RunFolder("/run"), {}, found), ()) == f"exit 1: 1 finding; {told}"
+
+
+def test_reason_that_says_how_much_was_compared_is_not_repeated() -> None:
+    left = counted(4, reasons=["judged 16 of 16"], exit=3)
+    last = _last_line(Finished(RunFolder("/run"), {}, left), ())
+    assert last == "exit 3: judged 16 of 16, 4 of them inconclusive"
+
+
+def test_what_inconclusive_means_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    _show_inconclusive(counted(0))
+    assert capsys.readouterr().out == ""
+    _show_inconclusive(counted(2))
+    told = capsys.readouterr().out
+    assert told.startswith(
+        "2 vectors are inconclusive: the charter allows every step, but they did"
+    )
+    assert "conform explain inconclusive" in told
+    _show_inconclusive(counted(1))
+    assert "1 vector is inconclusive: the charter allows every step, but it did" in (
+        capsys.readouterr().out
+    )
