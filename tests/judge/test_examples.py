@@ -22,7 +22,10 @@ from conform.cli import main as cli
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = (ROOT / "generated" / "suites", *(ROOT / "generated" / "charter_models").iterdir())
 COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
-LONG = {"run", "explore", "coverage", "mutate", "prove", "generate", "vectors", "init", "test"}
+LONG = {
+    "run", "explore", "coverage", "verdicts", "mutate", "prove", "generate", "vectors", "init",
+    "test",
+}  # fmt: skip
 """Commands whose examples take long or write a project; they are run on small things in other
 tests."""
 WAITING = {"lsp", "repl", "watch"}

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from charter.api.charters import load_charter
-from charter.handbook.build import pages
+from charter.api.charters import Charter, load_charter
+from charter.api.claims import claims_of
+from charter.formats.claims import BadClaims
+from charter.formats.verdicts import BadVerdicts
+from charter.handbook.build import BesideCharter, pages
 from charter.handbook.pictures import pictures
 from charter.project import pipeline
-from charter.project.sources import PLAIN, Selection
+from charter.project.sources import PLAIN, Selection, Unreadable
 from charter.render.pages.as_html import STYLE, in_html, style
 from charter.render.pages.as_markdown import in_markdown
 from charter.render.pages.blocks import DocumentPage, Figure
@@ -22,11 +25,24 @@ Form = Literal["html", "markdown"]
 
 def handbook(path: Path, form: Form, selection: Selection = PLAIN) -> dict[str, str]:
     """The files of the handbook of a charter, a file or a folder, by their paths below the folder
-    that holds it. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
+    that holds it; with verdicts and claims, if they stand beside it. Raises `Refused` with every
+    error, `Unreadable`, or `Missing`."""
     charter, model = load_charter(path, selection)
     files = pipeline.flatten(pipeline.parse_or_refuse(charter.sources), selection)
-    made = pages(files, model, pictures(model))
+    made = pages(files, model, pictures(model), _beside(path, charter, selection))
     return {**_texts(made, form), **dict(_drawn(made))}
+
+
+def _beside(path: Path, charter: Charter, selection: Selection) -> BesideCharter | None:
+    """Earlier searches of the charter as it is now, and the claims; None for a variant or a mutant.
+    Raises `Unreadable`."""
+    if selection != PLAIN:
+        return None
+    try:
+        known = claims_of(charter, path)
+    except (BadClaims, BadVerdicts) as error:
+        raise Unreadable(str(error)) from None
+    return BesideCharter(known.judge.rows, known.sections, known.judge.models)
 
 
 def _texts(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from charter.check.docs import doc_of
 from charter.core import nodes as n
 from charter.diagnostics import Span
+from charter.formats.claims import ClaimSection
+from charter.formats.verdicts import InstanceVerdicts
+from charter.handbook.claims import ClaimJudge, claims_page
 from charter.handbook.outline import (
+    CLAIMS,
     CONTENTS,
     PROPERTIES,
     SOURCES,
+    VERDICTS,
     Chapter,
     Places,
     Topic,
@@ -20,6 +26,7 @@ from charter.handbook.outline import (
 from charter.handbook.pictures import Draw
 from charter.handbook.tables import properties_page, sources_page
 from charter.handbook.texts import LinkedTexts
+from charter.handbook.verdict_tables import verdicts_page
 from charter.ide.build import index_of
 from charter.render.pages.blocks import (
     Block,
@@ -33,23 +40,49 @@ from charter.render.pages.blocks import (
 )
 from charter.syntax import nodes as sx
 
+ABOUT = {
+    PROPERTIES: "What must hold, and where.",
+    CLAIMS: "Each claim, whether it holds, and what shows it.",
+    VERDICTS: "What searches of the instances found, with each variant.",
+    SOURCES: "Each section, and what cites it.",
+}
 FIRST_SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
 
 
-def pages(files: sx.Protocol, model: n.Model, draw: Draw) -> tuple[DocumentPage, ...]:
+@dataclass(frozen=True, slots=True)
+class BesideCharter:
+    """What files beside a charter say: what searches found, and the claims of its texts, with the
+    models that these are about, by variant."""
+
+    rows: Sequence[InstanceVerdicts]
+    claims: Sequence[ClaimSection]
+    models: Mapping[str, n.Model]
+
+
+def pages(
+    files: sx.Protocol, model: n.Model, draw: Draw, beside: BesideCharter | None = None
+) -> tuple[DocumentPage, ...]:
     """The pages of a protocol without errors, the contents first. `draw` draws its scenarios."""
     found = chapters(files)
     texts = LinkedTexts.of(index_of(files), Places.of(found))
     made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, draw))) for c in found]
-    first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found)))
-    return (first, *made, properties_page(texts, model), sources_page(texts, found, model))
+    tables = [properties_page(texts, model)]
+    if beside is not None and beside.rows:
+        tables.append(verdicts_page("CHARTER", model, beside.rows, texts.linked))
+    if beside is not None and beside.claims:
+        judge = ClaimJudge(beside.models, beside.rows)
+        tables.append(claims_page(beside.claims, judge, texts.cited, texts.linked))
+    tables.append(sources_page(texts, found, model))
+    first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found, tables)))
+    return (first, *made, *tables)
 
 
-def _contents(texts: LinkedTexts, found: tuple[Chapter, ...]) -> Iterator[Block]:
-    """The chapters, and the operations and steps of all of them."""
+def _contents(
+    texts: LinkedTexts, found: tuple[Chapter, ...], tables: Sequence[DocumentPage]
+) -> Iterator[Block]:
+    """The chapters and tables, and the operations and steps of all chapters."""
     rows = [_row(texts, c.title, c.name, _introduction(c)) for c in found]
-    rows.append(_row(texts, "Table of properties", PROPERTIES, "What must hold, and where."))
-    rows.append(_row(texts, "Table of sources", SOURCES, "Each section, and what cites it."))
+    rows += [_row(texts, page.title, page.name, ABOUT[page.name]) for page in tables]
     yield Table(("chapter", "about"), tuple(rows))
     for kind, title in ((sx.Operation, "Operations"), (sx.StepDecl, "Steps")):
         items = [

@@ -22,6 +22,7 @@ Part = (
 )  # fmt: skip
 
 CONTENTS, PROPERTIES, SOURCES = "index", "table-of-properties", "table-of-sources"
+VERDICTS, CLAIMS = "table-of-verdicts", "claims"
 """Pages that are no chapters."""
 
 SMALL_TITLE = "Names and sizes"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from charter.core import nodes as n
 from charter.handbook.outline import PROPERTIES, SOURCES, Chapter
 from charter.handbook.texts import SILENT, LinkedTexts
+from charter.handbook.verdict_tables import KINDS, LIVENESS
 from charter.render.pages.blocks import (
     Block,
     DocumentPage,
@@ -99,11 +100,10 @@ def properties_page(texts: LinkedTexts, model: n.Model) -> DocumentPage:
 def _rows(
     texts: LinkedTexts, model: n.Model, machine: str, instances: Iterable[n.Instance]
 ) -> Iterator[tuple[Text, ...]]:
-    kinds = {"always": "every state", "stepwise": "every step", "witness": "must be possible"}
     listed: list[tuple[str, str, str]] = [
-        (p.name, kinds[p.kind], p.doc) for p in model.properties if p.machine == machine
+        (p.name, KINDS[p.kind], p.doc) for p in model.properties if p.machine == machine
     ]
-    listed += [(e.name, "in the end", e.doc) for e in model.liveness if e.machine == machine]
+    listed += [(e.name, LIVENESS, e.doc) for e in model.liveness if e.machine == machine]
     for name, kind, doc in listed:
         fails = ", ".join(f"`{i.name}`" for i in instances if name in i.fails)
         misses = ", ".join(f"`{i.name}`" for i in instances if name in i.misses)

@@ -125,6 +125,11 @@ class LinkedTexts:
         url = self.address(name, section)
         return TextRun(f"{name} {section}".strip(), target=url or f"{SOURCES}#{slug(name)}")
 
+    def cited(self, text: str) -> Text:
+        """A citation in one text, `MODEL §5.1`."""
+        name, _, section = text.partition(" ")
+        return (self.source(name, section.strip('"')),)
+
     def address(self, name: str, section: str) -> str:
         """The address of a section, or else of its source; "" for none."""
         links = self.index.links

@@ -33,6 +33,8 @@ _COMPILER = {
     "explain": "explain a diagnostic code, or a count",
     "explore": "search all states of an instance",
     "coverage": "show which instances reach which classes of states",
+    "verdicts": "show which properties hold in which instances and variants",
+    "claims": "show what became of the claims of a protocol's texts",
     "mutate": "make small mistakes in the rules, and show which nothing sees",
     "prove": "prove invariants by induction",
     "simulate": "make random walks through an instance",

@@ -12,7 +12,7 @@ from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
 from conform.cli.commands.charters import Errors, read, refused
-from conform.cli.commands.numbers import count
+from conform.cli.commands.numbers import count_or_all
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import searching
 from conform.console.terminal import columns, number, out, out_json, plural, say
@@ -46,15 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument(
-        "--most", type=_states, default=200_000, metavar="N",
+        "--most", type=count_or_all, default=200_000, metavar="N",
         help="search up to N states of an instance (default: 200,000; 0: all)",
     )  # fmt: skip
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table as Markdown")
     parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _states(text: str) -> int:
-    return 0 if text == "0" else count(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,11 @@ def count(text: str) -> int:
     return int(digits)
 
 
+def count_or_all(text: str) -> int:
+    """The same, or 0 for no limit."""
+    return 0 if text == "0" else count(text)
+
+
 def whole(text: str) -> int:
     """A whole number, such as a seed."""
     try:

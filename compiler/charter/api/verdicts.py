@@ -1,0 +1,140 @@
+"""Which properties hold in which instances of a charter and of its variants, as searches show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from charter.api.charters import Charter, explore, tell
+from charter.core import nodes as n
+from charter.core.encoding import digest
+from charter.explore.model_checker import ExploreOptions, Progress
+from charter.explore.result import CheckResult, SearchResult, is_wrong
+from charter.formats.canonical import text_digest
+from charter.formats.verdicts import (
+    FILE,
+    FOLDER,
+    PAGE,
+    BadVerdicts,
+    InstanceVerdicts,
+    PropertyVerdict,
+    read_verdicts,
+    verdicts_file,
+    verdicts_text,
+)
+from charter.handbook.verdict_tables import instance_cells, names_of, verdicts_page
+from charter.passes.narrow import narrowed
+from charter.project.sources import Selection
+from charter.render.pages.as_markdown import in_markdown
+from charter.semantics.fairness import LivenessResult
+
+__all__ = [
+    "FILE",
+    "FOLDER",
+    "PAGE",
+    "BadVerdicts",
+    "InstanceVerdicts",
+    "PropertyVerdict",
+    "SearchedInstance",
+    "current",
+    "digests",
+    "instance_cells",
+    "names_of",
+    "read_verdicts",
+    "searched",
+    "verdicts_file",
+    "verdicts_markdown",
+    "verdicts_text",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedInstance:
+    """The verdicts of an instance. `why_slow`: why it was searched by the definition, "" if it was
+    not."""
+
+    row: InstanceVerdicts
+    why_slow: str
+
+
+def digests(model: n.Model) -> dict[str, str]:
+    """For each instance a digest of what a search of it depends on: rules, properties, bounds.
+    Comments, layout, scenarios, mutants and other instances do not change it."""
+    bare = replace(model, scenarios=(), mutants=(), variants=(), sources=(), docs=(), links=())
+    found: dict[str, str] = {}
+    for machine in dict.fromkeys(i.machine for i in model.instances):
+        whole = replace(narrowed(bare, machine), instances=())
+        rules = digest(whole)
+        none = replace(whole, components=(), systems=(), functions=(), properties=(), liveness=())
+        for instance in (i for i in model.instances if i.machine == machine):
+            bounds = digest(replace(none, instances=(instance,)))
+            found[instance.name] = text_digest(f"{rules} {bounds}")
+    return found
+
+
+def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
+    """The rows of searches of the charter as it is now: rules, properties and bounds are the
+    same."""
+    now: dict[str, dict[str, str]] = {}
+    variants = charter.model().variants
+    for variant in {row.variant for row in rows} & {"", *variants}:
+        now[variant] = digests(charter.model(Selection(variant)))
+    return tuple(r for r in rows if now.get(r.variant, {}).get(r.instance) == r.digest)
+
+
+def searched(
+    model: n.Model, instance: tuple[str, str], most: int, progress: Progress
+) -> SearchedInstance:
+    """Search an instance, given by its name and digest, up to `most` states (0: all). Raises
+    `Missing` or `CannotExplore`."""
+    name, rules = instance
+    found = explore(model, name, ExploreOptions(most_states=most), progress)
+    row = InstanceVerdicts(
+        model.variant,
+        found.instance.machine,
+        found.instance.name,
+        rules,
+        found.counts.distinct,
+        len(found.counts.levels),
+        found.counts.complete,
+        {name: _verdict(model, found, name) for name in found.verdicts},
+    )
+    return SearchedInstance(row, found.why_reference)
+
+
+def verdicts_markdown(charter: str, model: n.Model, rows: Sequence[InstanceVerdicts]) -> str:
+    """The verdicts as a Markdown page."""
+    return in_markdown(verdicts_page(charter, model, rows))
+
+
+def _verdict(model: n.Model, found: SearchResult, name: str) -> PropertyVerdict:
+    answer = found.verdicts[name]
+    asked: tuple[CheckResult | LivenessResult, ...] = (*found.properties, *found.liveness)
+    one = next(one for one in asked if one.name == name)
+    if answer == "found":
+        return PropertyVerdict("found", _length(one))
+    if answer == "holds":
+        is_met = all(condition.met for condition in found.conditions if condition.of == name)
+        return PropertyVerdict("holds" if is_met else "not exercised")
+    if answer != "violated":
+        return PropertyVerdict(answer)
+    trace = _trace(model, found, one)
+    return PropertyVerdict("violated", len(trace) or None, trace, name in found.instance.fails)
+
+
+def _length(one: CheckResult | LivenessResult) -> int | None:
+    trace = one.trace if isinstance(one, CheckResult) else None
+    return None if trace is None else len(trace)
+
+
+def _trace(
+    model: n.Model, found: SearchResult, one: CheckResult | LivenessResult
+) -> tuple[str, ...]:
+    """The steps of a shortest trace to a violation, replayed on the definition."""
+    if not is_wrong(one) or (isinstance(one, CheckResult) and one.trace is None):
+        return ()
+    story = tell(model, found.instance.name, one)
+    return tuple(
+        f"{step.operation}({', '.join(f'{name}: {value}' for name, value in step.args)})"
+        for step in story.steps
+    )

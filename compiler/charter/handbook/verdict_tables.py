@@ -1,0 +1,150 @@
+"""The page that says which properties hold in which instances and variants, from searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from charter.core import nodes as n
+from charter.formats.verdicts import InstanceVerdicts, PropertyVerdict
+from charter.handbook.outline import VERDICTS
+from charter.render.pages.blocks import (
+    Block,
+    DocumentPage,
+    Heading,
+    Paragraph,
+    Table,
+    Text,
+    TextRun,
+    prose,
+    slug,
+)
+
+KINDS = {"always": "every state", "stepwise": "every step", "witness": "must be possible"}
+LIVENESS = "in the end"
+HOW_TO_READ = (
+    "Each row is an instance that was searched, each column a property. `✓`: it holds in all"
+    " states. `✗` and a number: it fails, after so many steps. `·`: it holds, but the instance"
+    " never meets its condition, or a witness was not found. A number alone: a witness was found"
+    " after so many steps. `?`: not known, since not all states were searched (`+`). Empty: the"
+    " variant has no such property."
+)
+
+
+def verdicts_page(
+    charter: str,
+    model: n.Model,
+    rows: Sequence[InstanceVerdicts],
+    show: Callable[[str], Text] = prose,
+) -> DocumentPage:
+    """The page of a charter, of which `model` is the core without a variant. `charter` is how
+    commands name it; `show` makes a text of what has names between backticks."""
+    about = f"Written by `conform verdicts {charter}`. {HOW_TO_READ}"
+    blocks: list[Block] = [Paragraph(show(about))]
+    for machine in dict.fromkeys(row.machine for row in rows):
+        mine = [row for row in rows if row.machine == machine]
+        names = names_of(mine)
+        blocks.append(Heading(2, machine, is_code=True, anchor=machine))
+        blocks.append(_legend(model, mine, names, show))
+        for variant in dict.fromkeys(row.variant for row in mine):
+            title = f"{machine}, variant {variant}" if variant else f"{machine}, the charter itself"
+            blocks.append(Heading(3, title, anchor=slug(title)))
+            shown = [row for row in mine if row.variant == variant]
+            blocks.append(_matrix(shown, names, show))
+            blocks += _violations(f"{charter} --variant {variant}" if variant else charter, shown)
+    return DocumentPage(VERDICTS, "Table of verdicts", tuple(blocks))
+
+
+def cell(verdict: PropertyVerdict | None) -> str:
+    """What stands in a cell of the table; "" if the variant has no such property."""
+    if verdict is None:
+        return ""
+    match verdict.word:
+        case "holds":
+            return "✓"
+        case "violated":
+            return "✗" if verdict.steps is None else f"✗ {verdict.steps}"
+        case "found":
+            return "0" if verdict.steps is None else str(verdict.steps)
+        case "not exercised" | "not found":
+            return "·"
+        case "unknown":
+            return "?"
+
+
+def names_of(rows: Sequence[InstanceVerdicts]) -> tuple[str, ...]:
+    """The properties of some rows, in the order in which they are met."""
+    return tuple(dict.fromkeys(name for row in rows for name in row.verdicts))
+
+
+def instance_cells(row: InstanceVerdicts, names: Sequence[str]) -> list[str]:
+    """The cells of a row: instance, number of states, depth, and a cell for each property."""
+    states = f"{row.states:,}{'' if row.complete else '+'}"
+    return [row.instance, states, str(row.depth), *(cell(row.verdicts.get(n)) for n in names)]
+
+
+def _legend(
+    model: n.Model,
+    rows: Sequence[InstanceVerdicts],
+    names: Sequence[str],
+    show: Callable[[str], Text],
+) -> Table:
+    """What the columns are."""
+    said = {p.name: (KINDS[p.kind], p.doc) for p in model.properties}
+    said |= {live.name: (LIVENESS, live.doc) for live in model.liveness}
+    plain = [row for row in rows if not row.variant]
+    lines = []
+    for place, name in enumerate(names, 1):
+        kind, doc = said.get(name, ("only in a variant", ""))
+        says = show(" ".join(doc.split()))
+        lines.append(
+            (_text(str(place)), show(f"`{name}`"), _text(kind), says, _summary(plain, name))
+        )
+    return Table(("", "property", "kind", "says", "in the charter"), tuple(lines))
+
+
+def _matrix(
+    rows: Sequence[InstanceVerdicts], names: Sequence[str], show: Callable[[str], Text]
+) -> Table:
+    lines = []
+    for row in rows:
+        instance, *cells = instance_cells(row, names)
+        lines.append((show(f"`{instance}`"), *map(_text, cells)))
+    numbers = (str(place) for place in range(1, len(names) + 1))
+    return Table(("instance", "states", "depth", *numbers), tuple(lines))
+
+
+def _summary(rows: Sequence[InstanceVerdicts], name: str) -> Text:
+    """In how many instances of the charter itself a property holds, and where it does not."""
+    found = [(row.instance, row.verdicts[name]) for row in rows if name in row.verdicts]
+    parts = []
+    for word in dict.fromkeys(one.word for _, one in found):
+        where = [instance for instance, one in found if one.word == word]
+        if word in ("violated", "unknown"):
+            named = ", ".join(f"`{instance}`" for instance in where)
+            parts.append(f"{'fails' if word == 'violated' else word} in {named}")
+        else:
+            parts.append(f"{word} in {len(where)}")
+    return prose("; ".join(parts))
+
+
+def _violations(charter: str, rows: Sequence[InstanceVerdicts]) -> Iterator[Block]:
+    """What fails, with a shortest trace each; properties that fail by the same trace are one."""
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for row in rows:
+        for name, one in row.verdicts.items():
+            if one.word == "violated":
+                groups.setdefault((row.instance, one.trace), []).append(name)
+    if not groups:
+        return
+    command = f"conform explore {charter} --instance NAME --picture FILE"
+    yield Paragraph(prose(f"What fails, by a shortest trace; `{command}` draws one."))
+    lines = []
+    for (instance, trace), names in groups.items():
+        steps: Text = (TextRun(" → ".join(trace), "code"),) if trace else ()
+        broken = prose(", ".join(f"`{name}`" for name in names))
+        lines.append(((TextRun(instance, "code"),), broken, steps))
+    yield Table(("instance", "fails", "steps"), tuple(lines))
+
+
+def _text(text: str) -> Text:
+    return (TextRun(text),)

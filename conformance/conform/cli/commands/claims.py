@@ -1,0 +1,86 @@
+"""`conform claims`: what became of each claim of the texts."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from charter import api
+from charter.api import claims
+from charter.api.verdicts import BadVerdicts
+from charter.formats.canonical import Json
+from conform.cli.commands.charters import read
+from conform.console.errors import ConformError
+from conform.console.terminal import columns, out, out_json, plural, say, shortened
+
+if TYPE_CHECKING:
+    from charter.api.claims import Claims, JudgedClaim
+
+EXAMPLES = """examples:
+  conform claims spec/kafka
+  conform claims spec/kafka --write spec/kafka/verdicts/claims.md
+  conform claims spec/kafka --json
+
+Reads the claims in claims.toml beside the charter (NAME.claims.toml for a charter in one file), and
+holds each against the verdicts of searches (`conform verdicts`): what is called confirmed must hold
+wherever it was searched, what is called refuted must fail. `conform help claims` shows the format.
+
+Exit code 0: each claim is as the file says; 4: one is not.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the claims as Markdown")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    charter, _ = read(arguments.charter, api.PLAIN)
+    try:
+        known = claims.claims_of(charter, arguments.charter)
+    except (claims.BadClaims, BadVerdicts) as error:
+        raise ConformError(str(error)) from None
+    if not known.sections:
+        place = claims.claims_file(arguments.charter)
+        raise ConformError(f"{place} does not exist, or has no claims; `conform help claims`")
+    if not known.searched:
+        say(f"nothing was searched yet: conform verdicts {arguments.charter} --write FOLDER")
+    judged = known.judged()
+    if arguments.json:
+        rows: list[Json] = [
+            {**asdict(one.claim), "evidence": [*one.evidence], "wrong": one.wrong} for one in judged
+        ]
+        out_json({"claims": rows})
+    else:
+        _show(known)
+    if arguments.write is not None:
+        _write(arguments.write, known.markdown())
+    return 4 if any(one.wrong for one in judged) else 0
+
+
+def _show(known: Claims) -> None:
+    for section in known.sections:
+        out(f"{section.title}:")
+        rows = [_row(known.judge.judged(claim)) for claim in section.claims]
+        out(columns(rows))
+        out("")
+    wrong = [one for one in known.judged() if one.wrong]
+    for one in wrong:
+        out(f"{one.claim.id} is not {one.claim.verdict}: {one.wrong}")
+    if wrong:
+        out(f"{plural(len(wrong), 'claim')} of {len(known.judged())} are not as the file says")
+
+
+def _row(one: JudgedClaim) -> list[str]:
+    claim = one.claim
+    return [f"  {claim.id}", claim.verdict, shortened(" ".join(claim.says.split()), 80)]
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConformError(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,197 @@
+"""`conform verdicts`: which properties hold in which instances and variants."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from charter import api
+from charter.api import verdicts
+from conform.cli.commands.charters import read
+from conform.cli.commands.numbers import count_or_all
+from conform.console.errors import ConformError, Interrupted
+from conform.console.progress import searching
+from conform.console.terminal import columns, number, out, say
+
+if TYPE_CHECKING:
+    from charter.api.verdicts import InstanceVerdicts, SearchedInstance
+
+EXAMPLES = """examples:
+  conform verdicts spec/kafka --instance 'tiny_*'
+  conform verdicts spec/kafka --variant '*' --instance last_standing
+  conform verdicts spec/kafka --variant '*' --write spec/kafka/verdicts
+  conform verdicts spec/examples/paxos.charter --json
+
+Searches each instance, with each variant that is named, and prints a table: a row for each
+instance, a column for each property. The charter itself is always searched.
+
+--write FOLDER writes README.md, the table with a shortest trace to each violation, and
+verdicts.json. The handbook has the table if it is in the folder `verdicts` beside the files of the
+charter. What verdicts.json already has of the same rules, properties and bounds is kept, also of
+instances that this command does not name, and not searched again; an interrupted command continues.
+Delete the file to search everything anew.
+
+Exit code 0: every property holds, but where the instance lists it under `fails`; 1: one fails in
+the charter itself; 3: one is unknown there, since an instance has more states than were searched.
+What fails with a variant is shown, and does not count.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument(
+        "--instance", default="*", metavar="GLOB", help="search only these instances"
+    )
+    parser.add_argument(
+        "--variant", default="", metavar="GLOB", help="the variants to search besides; '*': all"
+    )
+    parser.add_argument(
+        "--most", type=count_or_all, default=200_000, metavar="N",
+        help="search up to N states of an instance (default: 200,000; 0: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="write README.md and verdicts.json there"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    charter, model = read(arguments.charter, api.PLAIN)
+    variants = [name for name in model.variants if fnmatchcase(name, arguments.variant)]
+    if arguments.variant and not variants:
+        there_are = ", ".join(model.variants) or "none"
+        raise ConformError(f"no variant matches {arguments.variant!r}; there are: {there_are}")
+    table = _Table(arguments.write, arguments.most, _known(charter, arguments.write))
+    for variant in ("", *variants):
+        chosen = charter.model(api.Selection(variant)) if variant else model
+        _search(chosen, arguments.instance, table)
+    rows = [table.kept[place] for place in table.asked]
+    if arguments.json:
+        out(verdicts.verdicts_text(rows).rstrip())
+    else:
+        _show(rows)
+    if arguments.write is not None:
+        _write_both(arguments, model, table.kept.values())
+    return _status(rows)
+
+
+_Place = tuple[str, str]
+"""A variant ("": none) and an instance."""
+
+
+@dataclass(slots=True)
+class _Table:
+    """The rows of the table in `folder` (None: it is not written) that still hold, and those that
+    were searched: `kept`. `asked` are the places that this command is about."""
+
+    folder: Path | None
+    most: int
+    kept: dict[_Place, InstanceVerdicts]
+    asked: list[_Place] = field(default_factory=list)
+
+    def has(self, place: _Place) -> bool:
+        """Whether a row is there, of as many states as were requested."""
+        row = self.kept.get(place)
+        return row is not None and (row.complete or 0 < self.most <= row.states)
+
+    def add(self, place: _Place, row: InstanceVerdicts) -> None:
+        """Add a row that was searched, and store it: an interrupted command goes on after it."""
+        self.kept[place] = row
+        if self.folder is not None:
+            _write(self.folder / verdicts.FILE, verdicts.verdicts_text(self.kept.values()))
+
+
+def _known(charter: api.Charter, folder: Path | None) -> dict[_Place, InstanceVerdicts]:
+    """The rows in the folder that will be written, if they are of the charter as it is now."""
+    if folder is None:
+        return {}
+    try:
+        rows = verdicts.read_verdicts(folder / verdicts.FILE)
+    except verdicts.BadVerdicts as error:
+        raise ConformError(str(error)) from None
+    return {(row.variant, row.instance): row for row in verdicts.current(charter, rows)}
+
+
+def _search(model: api.Model, pattern: str, table: _Table) -> None:
+    """Searches the instances of a model that are not known, and adds what they show."""
+    name = ""
+    try:
+        digests = verdicts.digests(model)
+        for name in api.instances(model, pattern):
+            place = (model.variant, name)
+            table.asked.append(place)
+            if not table.has(place):
+                with searching() as progress:
+                    instance = (name, digests[name])
+                    one = verdicts.searched(model, instance, table.most, progress)
+                table.add(place, one.row)
+                _say_how(one)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    except api.CannotExplore as error:
+        raise ConformError(f"{name}: {error}") from None
+    except KeyboardInterrupt:
+        kept = (
+            "--write FOLDER keeps each finished search"
+            if table.folder is None
+            else f"the same command continues from {table.folder / verdicts.FILE}"
+        )
+        raise Interrupted(f"interrupted while {name} was searched; {kept}") from None
+
+
+def _write_both(
+    arguments: argparse.Namespace, model: api.Model, kept: Iterable[InstanceVerdicts]
+) -> None:
+    """Writes both files, the rows in the order of the charter."""
+    variants, instances = ("", *model.variants), [i.name for i in model.instances]
+    rows = sorted(kept, key=lambda r: (variants.index(r.variant), instances.index(r.instance)))
+    page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
+    _write(arguments.write / verdicts.PAGE, page)
+    _write(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows))
+
+
+def _say_how(one: SearchedInstance) -> None:
+    row = one.row
+    if one.why_slow:
+        say(f"{row.instance} was searched by the slow engine: {one.why_slow}")
+    if not row.complete:
+        say(f"{row.instance} has more than {number(row.states)} states; --most searches more")
+
+
+def _show(rows: Sequence[InstanceVerdicts]) -> None:
+    for machine in dict.fromkeys(row.machine for row in rows):
+        mine = [row for row in rows if row.machine == machine]
+        names = verdicts.names_of(mine)
+        out(f"{machine}:")
+        for place, name in enumerate(names, 1):
+            out(f"{place:>3}  {name}")
+        head = ["instance", "states", "depth", *(str(place + 1) for place in range(len(names)))]
+        for variant in dict.fromkeys(row.variant for row in mine):
+            out("")
+            if variant:
+                out(f"with the variant {variant}:")
+            shown = [row for row in mine if row.variant == variant]
+            out(columns([head, *(verdicts.instance_cells(row, names) for row in shown)]))
+        out("")
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file: wholly, or not at all."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        raise ConformError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _status(rows: Sequence[InstanceVerdicts]) -> int:
+    of_charter = [one for row in rows if not row.variant for one in row.verdicts.values()]
+    if any(one.word == "violated" and not one.expected for one in of_charter):
+        return 1
+    return 3 if any(one.word == "unknown" for one in of_charter) else 0

@@ -1,0 +1,37 @@
+"""The claims of spec/kafka are as its file says, and the page is up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from charter import api
+from charter.api.charters import load_charter
+from charter.api.claims import claims_of
+
+ROOT = Path(__file__).resolve().parents[2]
+KAFKA = ROOT / "spec" / "kafka"
+
+
+def test_each_claim_is_so_and_the_page_says_it() -> None:
+    charter, _ = load_charter(KAFKA)
+    known = claims_of(charter, KAFKA)
+    wrong = {one.claim.id: one.wrong for one in known.judged() if one.wrong}
+    assert len(known.judged()) > 70 and not wrong
+    assert (KAFKA / "verdicts" / "claims.md").read_text("utf-8") == known.markdown(), (
+        "conform claims spec/kafka --write spec/kafka/verdicts/claims.md"
+    )
+
+
+def test_last_known_elr_may_have_more_members_than_the_minimum() -> None:
+    """I7 is refuted, and its lower bound holds in this instance: no property says either."""
+    charter, model = load_charter(KAFKA)
+    for compared, count in ((">", 162), ("<", 0)):
+        condition = (
+            "some t, present(p) in partition: p.isr | p.elr == {}"
+            f" and size(p.last_known_elr) {compared} min_isr(p.replicas)"
+        )
+        asked = charter.with_state_condition(model, api.PLAIN, "tiny_elr", condition)
+        found = api.explore(asked, "tiny_elr", api.ExploreOptions(), lambda *_: None)
+        assert found.where is not None and found.where.count == count
+        if found.where.first:
+            assert len(found.where.first[0].trace) == 7

@@ -1,0 +1,149 @@
+"""Claims of the texts of a protocol, held against what searches found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.api.test_verdicts import LIGHT
+
+from charter.api.handbook import handbook
+from conform.cli.main import main
+
+CLAIMS = """
+[[section]]
+title = "Lights"
+
+[[section.claim]]
+id = "A"
+says = "Odd numbers are on, `even` ones off."
+cites = ["BOOK §1"]
+verdict = "confirmed"
+by = ["even"]
+
+[[section.claim]]
+id = "B"
+says = "The same where it never goes off."
+verdict = "refuted"
+variant = "soft"
+by = ["even"]
+
+[[section.claim]]
+id = "C"
+says = "Two books differ."
+verdict = "contradictory"
+why = "One says so, the other not."
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    text = LIGHT.replace("component", 'source BOOK "A book"\n\ncomponent', 1)
+    (tmp_path / "light.charter").write_text(text, encoding="utf-8")
+    (tmp_path / "light.claims.toml").write_text(CLAIMS, encoding="utf-8")
+    assert main(["verdicts", "light.charter", "--variant", "*", "--write", "light.verdicts"]) == 0
+    return tmp_path
+
+
+def claimed(folder: Path, old: str = "", new: str = "") -> int:
+    text = CLAIMS.replace(old, new) if old else CLAIMS
+    assert not old or text != CLAIMS
+    (folder / "light.claims.toml").write_text(text, encoding="utf-8")
+    return main(["claims", "light.charter"])
+
+
+def test_claims_that_are_so_and_what_shows_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert claimed(folder) == 0
+    capsys.readouterr()
+    assert main(["claims", "light.charter", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["claims"]
+    assert [one["evidence"] for one in shown] == [
+        ["`even` holds in 1 instance of up to 4 states"],
+        ["`even` fails in `tiny` after 2 steps"],
+        [],
+    ]
+
+
+WRONG = {
+    "unexercised": ('confirmed"\nby = ["even"]', 'confirmed"\nby = ["far"]', "meets far"),
+    "holds": ('variant = "soft"\n', "", "even fails in no instance"),
+    "unsaid": ('why = "One says so, the other not."\n', "", "contradictory says why"),
+    "no evidence": ('confirmed"\nby = ["even"]', 'confirmed"', "names properties"),
+    "property": ('confirmed"\nby = ["even"]', 'confirmed"\nby = ["evn"]', "no property"),
+    "scenario": ('by = ["even"]', 'scenarios = ["S"]', "no scenario 'S'"),
+    "variant": ('"soft"', '"sofd"', "no variant sofd"),
+    "source": ("BOOK §1", "BOK §1", "'BOK §1' does not begin with a source"),
+}
+
+
+@pytest.mark.parametrize("old, new, said", WRONG.values(), ids=WRONG)
+def test_a_claim_that_is_not_so_is_told(
+    folder: Path, old: str, new: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert claimed(folder, old, new) == 4
+    assert said in capsys.readouterr().out
+
+
+def test_what_fails_unexpectedly_confirms_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert claimed(folder, 'variant = "soft"\nby = ["even"]', 'by = ["seldom"]') == 0
+    charter = folder / "light.charter"
+    charter.write_text(charter.read_text("utf-8").replace(" fails seldom", ""), encoding="utf-8")
+    main(["verdicts", "light.charter", "--variant", "*", "--write", "light.verdicts"])
+    assert claimed(folder, 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]') == 4
+    assert "seldom fails where no instance lists it" in capsys.readouterr().out
+
+
+def test_searches_of_another_charter_show_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charter = folder / "light.charter"
+    charter.write_text(charter.read_text("utf-8").replace("pressed >= 3", "pressed >= 4"), "utf-8")
+    assert claimed(folder) == 4
+    shown = capsys.readouterr()
+    assert "A is not confirmed: no instance that was searched meets even" in shown.out
+    assert "nothing was searched yet: conform verdicts light.charter --write" in shown.err
+
+
+def test_the_handbook_has_the_claims_and_links_their_sources(folder: Path) -> None:
+    page = handbook(folder / "light.charter", "html")["claims.html"]
+    assert "3 claims: 1 confirmed, 1 refuted, 1 contradictory." in page
+    assert 'table-of-sources.html#book">BOOK §1</a>' in page
+    assert main(["claims", "light.charter", "--write", "claims.md"]) == 0
+    assert "| B | The same where it never goes off. | refuted (variant `soft`) |" in (
+        folder / "claims.md"
+    ).read_text("utf-8")
+
+
+DAMAGED = {
+    "toml": ("[[section]]", "[[section]"),
+    "section": ('title = "Lights"', "heading = 1"),
+    "key": ("by = ", "bye = "),
+    "verdict": ('"refuted"', '"wrong"'),
+    "list": ('by = ["even"]', 'by = "even"'),
+    "twice": ('id = "B"', 'id = "A"'),
+    "no id": ('id = "B"\n', ""),
+    "text": ('says = "Two books differ."', "says = 2"),
+}
+
+
+@pytest.mark.parametrize("old, new", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_is_one_sentence(
+    folder: Path, old: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert claimed(folder, old, new) == 2
+    said = capsys.readouterr().err.strip()
+    assert "light.claims.toml" in said and "\n" not in said
+    assert main(["generate", "--backend", "handbook", "light.charter", "--out", "book"]) == 2
+
+
+def test_no_file_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "light.claims.toml").unlink()
+    assert main(["claims", "light.charter"]) == 2
+    assert "light.claims.toml does not exist" in capsys.readouterr().err

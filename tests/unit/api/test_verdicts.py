@@ -1,0 +1,173 @@
+"""The table of which properties hold in which instances and variants."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from charter.api import verdicts
+from charter.api.handbook import handbook
+from charter.formats.verdicts import FORMAT
+from conform.cli.main import main
+
+LIGHT = """protocol light
+
+-- A light with a counter of a few steps.
+
+component light {
+  state on: bool = false
+  state pressed: int 0..5 = 0
+
+  operation press() -> bool cites silent {
+    branch worn_out when pressed >= 3 reply false
+    branch pressed_now { on' = not on  pressed' = pressed + 1  reply true }
+  }
+  observe all { on, pressed }
+}
+
+-- Nobody presses three times.
+always seldom of light: pressed < 3
+always even of light: on implies pressed in {1, 3}
+always far of light: pressed == 5 implies on
+witness dark_again of light: pressed == 2 and not on
+witness five of light: pressed == 5
+
+instance tiny of light { misses far, five fails seldom }
+
+variant soft cites silent {
+  replace update on of light.press/pressed_now with true
+  drop witness five
+}
+"""
+
+
+@pytest.fixture
+def charter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "light.charter"
+    path.write_text(LIGHT, encoding="utf-8")
+    return path
+
+
+def written(charter: Path) -> dict[tuple[str, str], verdicts.PropertyVerdict]:
+    rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
+    return {(row.variant, name): one for row in rows for name, one in row.verdicts.items()}
+
+
+def search(*more: str) -> int:
+    return main(["verdicts", "light.charter", "--variant", "*", "--write", "light.verdicts", *more])
+
+
+def test_each_property_has_its_verdict_in_each_variant(charter: Path) -> None:
+    assert search() == 0
+    found = written(charter)
+    assert {key: (one.word, one.steps) for key, one in found.items()} == {
+        ("", "seldom"): ("violated", 3),
+        ("", "even"): ("holds", None),
+        ("", "far"): ("not exercised", None),
+        ("", "dark_again"): ("found", 2),
+        ("", "five"): ("not found", None),
+        ("soft", "seldom"): ("violated", 3),
+        ("soft", "even"): ("violated", 2),
+        ("soft", "far"): ("not exercised", None),
+        ("soft", "dark_again"): ("not found", None),
+    }
+    assert found["", "seldom"].expected and found["soft", "even"].trace == ("press()",) * 2
+
+
+def test_the_page_has_a_row_for_each_search_and_the_traces(charter: Path) -> None:
+    search()
+    lines = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| `tiny` | 4 ")]
+    assert rows == ["| `tiny` | 4 | 4 | ✗ 3 | ✓ | · | 2 | · |",
+                    "| `tiny` | 4 | 4 | ✗ 3 | ✗ 2 | · | · |  |"]  # fmt: skip
+    assert "| `tiny` | `even` | `press() → press()` |" in lines
+    assert any(
+        "Nobody presses three times." in line and "fails in `tiny`" in line for line in lines
+    )
+
+
+def test_an_unexpected_violation_and_an_unknown_answer_have_their_exit_codes(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charter.write_text(LIGHT.replace(" fails seldom", ""), encoding="utf-8")
+    assert main(["verdicts", "light.charter"]) == 1
+    charter.write_text(LIGHT, encoding="utf-8")
+    assert main(["verdicts", "light.charter", "--most", "1"]) == 3
+    shown = capsys.readouterr()
+    assert "?" in shown.out and "--most searches more" in shown.err
+    assert main(["verdicts", "light.charter", "--variant", "sofd"]) == 2
+    assert "no variant matches 'sofd'; there are: soft" in capsys.readouterr().err
+
+
+def test_what_did_not_change_is_not_searched_again(
+    charter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search()
+    asked: list[str] = []
+    searched = verdicts.searched
+
+    def noted(model, instance, most, progress):  # type: ignore[no-untyped-def]
+        asked.append(model.variant)
+        return searched(model, instance, most, progress)
+
+    monkeypatch.setattr(verdicts, "searched", noted)
+    charter.write_text(LIGHT.replace("-- A light", "-- The light"), encoding="utf-8")
+    search()
+    assert not asked
+    charter.write_text(LIGHT.replace("with true", "with pressed < 2"), encoding="utf-8")
+    search()
+    assert asked == ["soft"]
+
+
+def test_the_table_keeps_other_instances_and_searches_more_where_that_is_asked(
+    charter: Path,
+) -> None:
+    second = "instance more of light { misses far, five fails seldom }"
+    charter.write_text(f"{LIGHT}\n{second}\n", encoding="utf-8")
+    search("--instance", "tiny", "--most", "1")
+    search("--instance", "more")
+    rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
+    assert [(r.variant, r.instance, r.complete) for r in rows] == [
+        ("", "tiny", False), ("", "more", True), ("soft", "tiny", False), ("soft", "more", True)
+    ]  # fmt: skip
+    search()
+    rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
+    assert len(rows) == 4 and all(row.complete for row in rows)
+
+
+def test_the_handbook_shows_what_is_still_true(charter: Path) -> None:
+    assert "table-of-verdicts.html" not in handbook(charter, "html")
+    search()
+    pages = handbook(charter, "html")
+    assert "✗ 2" in pages["table-of-verdicts.html"] and "table-of-verdicts" in pages["index.html"]
+    charter.write_text(LIGHT.replace("pressed < 3", "pressed < 4"), encoding="utf-8")
+    assert "table-of-verdicts.html" not in handbook(charter, "html")
+
+
+DAMAGED = {
+    "empty": b"",
+    "no object": b"[]",
+    "deep": b"[" * 100_000,
+    "another format": b'{"format": 9, "instances": []}',
+    "no fields": json.dumps({"format": FORMAT, "instances": [{}]}).encode(),
+    "no text": b"\xff",
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_is_one_sentence(
+    charter: Path, content: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = charter.parent / "light.verdicts"
+    folder.mkdir()
+    (folder / "verdicts.json").write_bytes(content)
+    for call in (
+        ["verdicts", "light.charter", "--write", "light.verdicts"],
+        ["generate", "--backend", "handbook", "light.charter", "--out", "book"],
+    ):
+        assert main(call) == 2
+        said = capsys.readouterr().err.strip()
+        assert "verdicts.json has no verdicts that can be read" in said and "\n" not in said
