@@ -3,6 +3,8 @@ root folder without the checkout."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.support.installed import Installed, InstalledProject
 from tests.support.planted import mend
@@ -22,7 +24,7 @@ def test_an_example_has_both_bugs_and_conforms_when_they_are_mended(
     assert "renew/lost: expected reply = false, got true" in told
     assert 'acquire/granted: expected reply.token = "#3", got "#2"' in told
     assert "\nexit 1: 2 findings that no overlay entry explains" in told
-    assert "; judged 66 of 66\n" in told
+    assert re.search(r"; judged (\d+) of \1\n", told), told
     assert "ok  values are of the types" in project.says("doctor", "--adapter", f"lease-{language}")
     mend(project.folder / "adapters" / f"lease-{language}")
     assert "\nfine\n" in project.says("test")
