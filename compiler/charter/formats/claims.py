@@ -23,7 +23,7 @@ class BadClaims(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class TextClaim:
     """A claim of the texts that are cited. `by` are properties, witnesses and mutants, `scenarios`
     titles; they hold in the charter with a `variant` ("": without). `command` is what shows the
     claim where no property says it, `why` says the rest."""
@@ -44,7 +44,7 @@ class ClaimSection:
     """Claims below one title."""
 
     title: str
-    claims: tuple[Claim, ...]
+    claims: tuple[TextClaim, ...]
 
 
 def claims_file(charter: Path) -> Path:
@@ -79,7 +79,7 @@ def _section(path: Path, row: object) -> ClaimSection:
     return ClaimSection(title, tuple(_claim(path, claim) for claim in claims))
 
 
-def _claim(path: Path, row: object) -> Claim:
+def _claim(path: Path, row: object) -> TextClaim:
     if not isinstance(row, Mapping) or not isinstance(row.get("id"), str):
         raise BadClaims(f"{path}: a [[section.claim]] has no id")
     name = row["id"]
@@ -92,7 +92,7 @@ def _claim(path: Path, row: object) -> Claim:
     verdict = next((one for one in VERDICTS if one == texts["verdict"]), None)
     if verdict is None:
         raise BadClaims(f"{path}: the verdict of {name} is one of {', '.join(VERDICTS)}")
-    return Claim(
+    return TextClaim(
         name,
         texts["says"],
         verdict,

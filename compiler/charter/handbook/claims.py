@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
-from charter.formats.claims import Claim, ClaimSection
+from charter.formats.claims import ClaimSection, TextClaim
 from charter.formats.verdicts import InstanceVerdicts, PropertyVerdict
 from charter.handbook.outline import CLAIMS
 from charter.render.pages.blocks import (
@@ -35,7 +35,7 @@ class JudgedClaim:
     """A claim with what searches show (`evidence`, with names between backticks), and what is wrong
     with it ("": nothing)."""
 
-    claim: Claim
+    claim: TextClaim
     evidence: tuple[str, ...]
     wrong: str
 
@@ -48,7 +48,7 @@ class ClaimJudge:
     models: Mapping[str, n.Model]
     rows: Sequence[InstanceVerdicts]
 
-    def judged(self, claim: Claim) -> JudgedClaim:
+    def judged(self, claim: TextClaim) -> JudgedClaim:
         """What searches show of a claim."""
         found = {name: self._found(claim, name) for name in claim.by}
         evidence = [text for name, verdicts in found.items() for text in _told(name, verdicts)]
@@ -60,7 +60,7 @@ class ClaimJudge:
         evidence += [f"`{claim.command}`"] if claim.command else []
         return JudgedClaim(claim, tuple(evidence), self._wrong(claim, found))
 
-    def _found(self, claim: Claim, name: str) -> dict[str, tuple[int, PropertyVerdict]]:
+    def _found(self, claim: TextClaim, name: str) -> dict[str, tuple[int, PropertyVerdict]]:
         """The verdicts of a property by instance, with the number of states."""
         return {
             row.instance: (row.states, row.verdicts[name])
@@ -69,7 +69,7 @@ class ClaimJudge:
         }
 
     def _wrong(
-        self, claim: Claim, found: Mapping[str, Mapping[str, tuple[int, PropertyVerdict]]]
+        self, claim: TextClaim, found: Mapping[str, Mapping[str, tuple[int, PropertyVerdict]]]
     ) -> str:
         unknown = self._unknown(claim)
         if unknown:
@@ -91,7 +91,7 @@ class ClaimJudge:
                 return f"no instance that was searched meets {name}"
         return ""
 
-    def _unknown(self, claim: Claim) -> str:
+    def _unknown(self, claim: TextClaim) -> str:
         """A name in a claim that the charter does not have; "" if it has all."""
         model = self.models.get(claim.variant)
         if model is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import assert_never
 
@@ -20,6 +21,8 @@ from charter.render.pages.blocks import (
 )
 
 TICKS = re.compile(r"```+")
+ITEM = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
+WIDTH = 110
 SPECIAL = re.compile(r"([\\`*_\[\]<>#])")
 
 
@@ -37,7 +40,7 @@ def _block(block: Block) -> Iterator[str]:
         case Heading(level, text, is_code):
             yield f"{'#' * level} {f'`{text}`' if is_code else _escaped(text)}"
         case Paragraph(text):
-            yield _inline(text)
+            yield _wrapped(_inline(text))
         case CodeBlock(text):
             fence = max(["``", *TICKS.findall(plain(text))], key=len) + "`"
             yield f"{fence}charter\n{plain(text)}\n{fence}"
@@ -48,6 +51,12 @@ def _block(block: Block) -> Iterator[str]:
             yield f"![{_escaped(title)}]({path})"
         case _:
             assert_never(block)
+
+
+def _wrapped(text: str) -> str:
+    """A paragraph in lines. None of them begins like an item of a list."""
+    lines = textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(ITEM.sub(r"\1\\\2", line) for line in lines)
 
 
 def _cell(text: Text) -> str:
