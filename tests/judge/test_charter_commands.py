@@ -58,8 +58,13 @@ def test_explore_draws_what_it_found(conform, toy, tmp_path):
 def test_explore_has_nothing_to_draw_where_nothing_is_wrong(conform, toy, tmp_path):
     toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}', ""))
     _, _, err = conform("explore", toy, "--picture", tmp_path / "a.svg")
-    assert "there is no finding to draw" in err
+    assert f"there is no finding to draw in {tmp_path / 'a.svg'}\n" in err
     assert not (tmp_path / "a.svg").exists()
+    trace = tmp_path / "a.itf.json"
+    _, _, err = conform("explore", toy, "--itf", trace)
+    assert f"there is no finding to write to {trace}\n" in err and "draw" not in err
+    _, _, err = conform("explore", toy, "--itf", trace, "--picture", "-")
+    assert f"there is no finding to draw or to write to {trace}\n" in err
 
 
 def test_explore_is_vacuous_when_a_witness_is_not_found(conform, toy):

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -66,6 +67,7 @@ def test_overview_imports_nothing_heavy():
         (["eval", "x.charter", "tiny", "x"], "an instance is named by --instance NAME"),
         (["run", "--target", "x", "--limit", "-1"], "is not a whole number from 1 on"),
         (["run", "--target", "nobody"], "conform: there is no target 'nobody'"),
+        (["run", "--target", "kafka-controler"], "; did you mean kafka-controller?"),
         (["compare", "here", "there"], "is not a finished run"),
         (["replay", "abc"], "say which target"),
         (["rejudge", "nowhere", "--suite", "none", "--out", "x"], "there is no suite 'none'"),
@@ -174,6 +176,19 @@ def test_compare_tells_where_two_runs_differ(conform, runs):
     code, out, _ = conform("compare", *runs, "--json")
     found = json.loads(out)
     assert found["differing"] == len(found["differences"]) > 0
+
+
+def test_two_runs_of_one_target_are_named_by_their_folders(conform, runs, tmp_path, monkeypatch):
+    shutil.copytree(runs[0], other := tmp_path / "other")
+    monkeypatch.chdir(tmp_path)
+    out = conform("compare", runs[0], other)[1]
+    left, right = (line.split(maxsplit=1)[1] for line in out.splitlines()[:2])
+    assert left.endswith(" in reference") and right.endswith(" in other")
+    assert conform("report", runs[0], other, runs[1], "--out", tmp_path / "site")[0] == 0
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert "reference (reference)" in page and "reference (other)" in page
+    assert "keeps_leader (" not in page
+    assert " in " not in conform("compare", *runs)[1].splitlines()[0]
 
 
 def test_rejudge_against_the_same_suite_changes_nothing(conform, runs, toy_suite, tmp_path):

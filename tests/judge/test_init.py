@@ -119,3 +119,19 @@ def test_tokens_from_one_sequence_for_all_locks_are_told_with_the_token_that_the
     must, counters = out.index("must equal"), out.index("takes new values of all keys from one")
     assert 'lease.l1.token before this step ("#2"); it is a new value' in out[must:counters]
     assert "newest" in Path("README.md").read_text()
+
+
+def test_doctor_tells_once_of_an_operation_that_ends_the_adapter(conform, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert conform("init")[0] == 0
+    assert conform("generate")[0] == 0
+    file = Path("adapters/lease-python/adapter.py")
+    text, tick = file.read_text(), "    def tick(self) -> frozenset[Lock]:\n"
+    assert tick in text
+    file.write_text(text.replace(tick, f"{tick}        import os; os._exit(3)\n"))
+    code, out, _ = conform("doctor", "--adapter", "lease-python")
+    wrong = [line.split() for line in out.splitlines() if line.startswith("NOT  ")]
+    assert (code, [line[:3] for line in wrong]) == (1, [["NOT", "performs", "tick"]])
+    (forgets,) = (line for line in out.splitlines() if "keeps no state of" in line)
+    assert forgets.startswith("-") and "an operation breaks the adapter, see below" in forgets
+    assert "the adapter breaks 1 rule" in out

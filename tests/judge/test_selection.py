@@ -78,6 +78,15 @@ def test_nothing_is_asked_after_the_first_finding_and_what_failed_comes_first(ra
     assert (code, told["summary"]["complete"]) == (0, True)
 
 
+def test_one_vector_fails_where_a_run_ends_with_its_first_finding(ran):
+    """Others of its batch, and of those that were sent ahead, are not counted."""
+    for chosen in ((), ("-k", "write")):
+        _, told = ran("wrong_error", "-x", *chosen)
+        kinds = [row["kind"] for row in rows(told)]
+        assert (kinds.count("diverges"), kinds[-1]) == (1, "diverges")
+        assert len(told["summary"]["findings"]) == 1
+
+
 def test_first_failure_of_the_adapter_ends_a_run_with_x(ran):
     _, told = ran("crash", "-x")
     verdicts = told["summary"]["verdicts"]

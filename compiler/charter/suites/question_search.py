@@ -35,6 +35,22 @@ def _reads_constant(obligation: Obligation) -> bool:
     return compared is not None and any(isinstance(e, n.ConstRef) for e in nodes(compared))
 
 
+EXPLORED = "not met by classes of transitions"
+NO_VECTOR = "meets it, but makes no vector"
+NO_PROOF = "no proof: "
+"""What is noted of an obligation. There is no need to say that there is no proof of one that
+something meets."""
+_MOST_NAMED = 2
+
+
+def _named(places: Sequence[str]) -> str:
+    """Instances in brackets, or how many they are."""
+    if not places:
+        return ""
+    few = len(places) <= _MOST_NAMED
+    return f" ({', '.join(places) if few else f'{len(places)} instances'})"
+
+
 @dataclass(frozen=True, slots=True)
 class MeetingTransition:
     """A transition of an explored instance, and the obligations that it meets."""
@@ -55,7 +71,8 @@ class QuestionSearch:
     for amounts, how many members change in the question that was kept, `withdrawn` the uses of
     withdrawn counter values that questions show. `begun` are the scenarios and kept questions that
     begin in the first state of the component, `reached` the obligations that they meet, `ways`
-    transitions that met others."""
+    transitions that met others, `looked` how many of all classes of transitions of an instance were
+    looked at."""
 
     about: Subject
     desk: Desk
@@ -72,6 +89,7 @@ class QuestionSearch:
     begun: list[SmokeVector] = field(default_factory=list)
     reached: set[str] = field(default_factory=set)
     ways: list[MeetingTransition] = field(default_factory=list)
+    looked: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:
@@ -116,13 +134,21 @@ class QuestionSearch:
 
     def opened(self) -> dict[str, str]:
         """For each obligation that is left, how far the search went and why no further."""
-        return {
-            row: "; ".join(
-                f"{outcome} ({', '.join(places)})" if places else outcome
-                for outcome, places in self.notes.get(row, {}).items()
-            )
-            for row in self.left
+        return {row: self._opened(self.notes.get(row, {})) for row in self.left}
+
+    def _opened(self, notes: Mapping[str, Sequence[str]]) -> str:
+        told: dict[str, Sequence[str]] = {}
+        explored = [name for name in self.looked if name in notes.get(EXPLORED, ())]
+        if explored:
+            met, every = (sum(self.looked[name][part] for name in explored) for part in (0, 1))
+            told[f"not met by {met:,} of {every:,} classes of transitions"] = explored
+        some = any(note.endswith(NO_VECTOR) for note in notes)
+        told |= {
+            note: places
+            for note, places in notes.items()
+            if note != EXPLORED and not (some and note.startswith(NO_PROOF))
         }
+        return "; ".join(f"{note}{_named(places)}" for note, places in told.items())
 
     def keep(
         self, vector: Vector | None, instance: n.Instance, why: Why, *, always: bool = False

@@ -13,7 +13,7 @@ from charter.core.reach import always
 from charter.formats.vector import Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
-from charter.suites.question_search import QuestionSearch
+from charter.suites.question_search import NO_PROOF, NO_VECTOR, QuestionSearch
 from charter.suites.smoke import mutant_model, mutants_of, tells_title
 from charter.vectors.plan import OPEN, PlannedStep
 
@@ -48,11 +48,11 @@ def solved(
                 proofs[row] = f"proved in {instance.name}: {rests}"
                 found.left.discard(row)
             case smt.Undecided(obligation=row, reason=reason):
-                found.note(row, f"no proof: the solver gave up, {reason}", instance)
+                found.note(row, f"{NO_PROOF}the solver gave up, {reason}", instance)
             case _:
                 found.note(
                     answer.obligation,
-                    "no proof: a step from a state that no lemma excludes meets it",
+                    f"{NO_PROOF}a step from a state that no lemma excludes meets it",
                     instance,
                 )
     for small in tiny:
@@ -77,7 +77,7 @@ def _single(
                 why = Why((), "solver", row, OPEN, ())
                 vector = engine.planner.loaded(step_of(answer.transition), why)
                 if not found.keep(vector, instance, why):
-                    found.note(row, f"{where}: there is one, which makes no vector", instance)
+                    found.note(row, f"{where} {NO_VECTOR}", instance)
             case smt.SingleStep():
                 pass  # met by an earlier vector
             case smt.Infeasible(obligation=row):
@@ -101,7 +101,7 @@ def _runs(found: QuestionSearch, instance: n.Instance) -> None:
                 why = Why((), "solver", row, OPEN, ())
                 kept = found.keep(engine.planner.walk(acts, why, branches), instance, why)
                 if not kept and row in found.left:
-                    found.note(row, "a run meets it, which makes no vector", instance)
+                    found.note(row, f"a run {NO_VECTOR}", instance)
             case smt.Open(goal=row, depth=depth, reason=reason):
                 found.note(row, f"runs of {depth} steps: the solver gave up, {reason}", instance)
             case smt.Beyond(goal=row, depth=depth):

@@ -46,6 +46,8 @@ class Check:
         return {"rule": self.rule, "ok": self.ok, "detail": self.detail}
 
 
+PERFORMS = "performs "
+"""How the rule begins that names one operation."""
 NOT_CHECKED = "not checked: "
 NOT_YET = "not performed yet: "
 """How the detail of a check begins that is neither passed nor failed."""
@@ -53,6 +55,10 @@ NOT_YET = "not performed yet: "
 
 class _Failed(Exception):
     """The adapter broke a rule; the text says how."""
+
+
+class _Broke(_Failed):
+    """It ended or hung while it performed an operation."""
 
 
 def schema() -> Mapping[str, object]:
@@ -86,21 +92,37 @@ def check_adapter(
         yield Check(
             "answers hello", True, f"{connection.welcome.name} {connection.welcome.version}"
         )
-        rules = _Rules(connection, start, probes)
+        rules, broke = _Rules(connection, start, probes), list[Check]()
         for rule, attempt in rules.rules():
             try:
                 yield Check(rule, True, attempt() or "")
             except (_Failed, ConformError) as error:
-                yield Check(rule, False, str(error))
+                failed = Check(rule, False, str(error))
                 connection.restart()
+                if probes.manifest is not None and isinstance(error, _Broke):
+                    broke.append(failed)  # which operation it was, is found below
+                else:
+                    yield failed
         if chosen is not None:
             told = disagreement(connection.welcome, chosen)
             yield Check("hello and adapter.toml agree", not told, told)
-        yield from _held_against_charter(connection, start.deadlines.one, probes)
+        yield from _after_breaks(
+            broke, [*_held_against_charter(connection, start.deadlines.one, probes)]
+        )
     finally:
         connection.close()
     yield ends(start, "ends within 5 s after bye", b'{"bye":true}\n')
     yield ends(start, "ends within 5 s when stdin ends", b"")
+
+
+def _after_breaks(broke: Sequence[Check], held: Sequence[Check]) -> Iterator[Check]:
+    """The checks `held`, after those that an adapter which breaks did not get through: they are not
+    failed if one of `held` names the operation, so that one cause is told once."""
+    named = any(not one.ok and one.rule.startswith(PERFORMS) for one in held)
+    for one in broke:
+        why = f"{NOT_CHECKED}an operation breaks the adapter, see below"
+        yield Check(one.rule, True, why) if named else one
+    yield from held
 
 
 def _held_against_charter(
@@ -120,7 +142,7 @@ def _held_against_charter(
     yield Check("hello has only names that the charter has", not told, told)
     found = Trials(connection, deadline, manifest.judged_types()).results(probes.trials)
     for name, why in found.failing.items():
-        yield Check(f"performs {name}", False, why)
+        yield Check(f"{PERFORMS}{name}", False, why)
     unwritten = ", ".join(found.unwritten)
     later = f"{NOT_YET}{unwritten}: `conform test` says what to write next" if unwritten else ""
     if later or not found.failing:
@@ -204,7 +226,10 @@ class _Rules:
     def forgets(self) -> str:
         first = self._ask(self._question())
         operations = sorted(self.connection.welcome.operations)
-        self._ask(*(self._question(name, self._args(name)) for name in operations))
+        try:
+            self._ask(*(self._question(name, self._args(name)) for name in operations))
+        except _Failed as error:
+            raise _Broke(str(error)) from None
         again = self._ask(self._question())
         if _states(first) != _states(again):
             raise _Failed("the state before the first operation differs now")

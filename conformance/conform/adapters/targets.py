@@ -75,7 +75,10 @@ def target(wanted: str) -> Target:
     if here:
         check_named(here)
     place = f"the project here is {here.root}" if here else NO_PROJECT
-    raise UnknownTarget(f"there is no target {wanted!r}; there are: {listed} ({place})")
+    like = meant(wanted, known)
+    raise UnknownTarget(
+        f"there is no target {wanted!r}; there are: {listed} ({place}){f'; {like}' if like else ''}"
+    )
 
 
 def found_by(chosen: Target) -> str:

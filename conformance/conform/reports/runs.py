@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -27,10 +27,11 @@ _BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """A finished run. `slug` names its folder in the site. `suite` is the folder of the vectors, or
-    None if it is no longer cached, and `suite_counts` are its planner's counts; `trusted`: all
-    canaries behaved, and no batch failed without a reason; `in_use` keeps the suite cached while
-    the report is written."""
+    """A finished run. `slug` names its folder in the site, `apart` is the name of the run's folder
+    if another run of the report is of the same target and release ("": none is). `suite` is the
+    folder of the vectors, or None if it is no longer cached, and `suite_counts` are its planner's
+    counts; `trusted`: all canaries behaved, and no batch failed without a reason; `in_use` keeps
+    the suite cached while the report is written."""
 
     slug: str
     folder: Path
@@ -43,6 +44,7 @@ class ReportedRun:
     trusted: bool = False
     suite_counts: Mapping[str, int] = field(default_factory=dict)
     in_use: Suite | None = field(default=None, compare=False, repr=False)
+    apart: str = ""
 
     def text(self, name: str) -> str:
         """A field of run.json; "" if missing."""
@@ -71,8 +73,9 @@ class ReportedRun:
 
     @property
     def name(self) -> str:
-        """Target and release, as shown to readers."""
-        return " ".join(part for part in (self.text("target"), self.text("release")) if part)
+        """Target and release, as shown to readers, and what tells it from others of the same."""
+        name = " ".join(part for part in (self.text("target"), self.text("release")) if part)
+        return f"{name} ({self.apart})" if self.apart else name
 
     @property
     def shown_folder(self) -> str:
@@ -156,7 +159,11 @@ def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedR
     runs: list[ReportedRun] = []
     for folder in folders:
         runs.append(_open(folder, {run.slug for run in runs}, sections))
-    return tuple(runs)
+    names = [run.name for run in runs]
+    return tuple(
+        replace(run, apart=run.folder.resolve().name) if names.count(run.name) > 1 else run
+        for run in runs
+    )
 
 
 def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:

@@ -9,6 +9,7 @@ from charter.diagnostics import Source
 from charter.formats.vector import Vector, Why
 from charter.suites.explored import ExploredInstance
 from charter.suites.found import Found, FoundQuestion
+from charter.suites.question_search import EXPLORED, NO_PROOF, NO_VECTOR, QuestionSearch
 from charter.suites.search import search
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject, subject
@@ -119,3 +120,25 @@ def test_planner_refuses_a_walk_that_takes_another_branch_than_its_purpose() -> 
     assert planner.walk([("put", (0,))], why) is None
     assert planner.walk([("put", (0,))], replace(why, purpose=("put/bad_token",))) is not None
     assert any("takes another branch" in reason for reason in planner.refused)
+
+
+def test_note_of_an_open_obligation_says_each_thing_once() -> None:
+    """How many classes were looked at in all; and no more than two instances by name."""
+    made = QuestionSearch.of(about())
+    tiny = next(i for i in about().model.instances if i.name == "tiny")
+    row, other = sorted(made.left)[:2]
+    made.left = {row, other}
+    for number in range(3):
+        one = replace(tiny, name=f"tiny{number}")
+        made.looked[one.name] = 10, 1000 + number
+        made.note(row, EXPLORED, one)
+        made.note(row, f"a run {NO_VECTOR}", one)
+    made.note(row, f"{NO_PROOF}a step from a state that no lemma excludes meets it", tiny)
+    made.note(other, EXPLORED, replace(tiny, name="tiny1"))
+    made.note(other, f"{NO_PROOF}the solver gave up, timeout", tiny)
+    assert made.opened() == {
+        row: "not met by 30 of 3,003 classes of transitions (3 instances);"
+        " a run meets it, but makes no vector (3 instances)",
+        other: "not met by 10 of 1,001 classes of transitions (tiny1);"
+        " no proof: the solver gave up, timeout (tiny)",
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from conform.cli.commands.shown import near
 from conform.console.terminal import number, out, out_json, shortened
 from conform.judging.relabel import key
 from conform.runs.compare import Comparison, RunDifference, compare
@@ -42,6 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(found: Comparison) -> None:
     names = [str(run.read_json("run.json")["id"]) for run in found.runs]
+    if names[0] == names[1]:  # two runs of one target with one suite
+        names = [
+            f"{name} in {near(run.place)}" for name, run in zip(names, found.runs, strict=True)
+        ]
     out(f"left   {names[0]}")
     out(f"right  {names[1]}")
     out(f"{number(found.both)} questions in both, {number(found.differing)} answered differently")

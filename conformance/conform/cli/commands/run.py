@@ -80,7 +80,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     """Options that leave vectors out; the run never says then that all was judged."""
-    branch = "judge vectors that take a branch with this text in its name"
+    branch = (
+        "judge vectors that may take a branch with this text in its name, such as renew or"
+        " renew/late; the other steps of these vectors are judged, too"
+    )
     parser.add_argument("-k", default="", metavar="BRANCH", dest="branch", help=branch)
     last = "judge what failed in earlier runs of the target; all if nothing did"
     parser.add_argument("--last-failed", action="store_true", help=last)

@@ -63,8 +63,11 @@ def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
     """Writes the requested pictures, of the first finding. Raises `CannotWrite`."""
     picture, trace = arguments.picture, arguments.itf
     if not stories:
-        if picture or trace:
-            say("there is no finding to draw")
+        wanted = ([f"draw in {picture}" if picture != TERMINAL else "draw"] if picture else []) + (
+            [f"write to {trace}"] if trace else []
+        )
+        if wanted:
+            say(f"there is no finding to {' or to '.join(wanted)}")
         return
     if picture == TERMINAL:
         out(api.draw(stories[0], "text").rstrip())

@@ -199,7 +199,9 @@ def judge_bucket(
     folder = RunFolder(context.place)
     note = BucketNotes(folder, bucket)
     with folder.writer(bucket) as writer:
-        for judgement in session.run(until):
+        for judgement in session.run(until, 1 if context.first else BATCH):
+            if tally.stop:
+                continue  # it was on its way when the first finding was shown
             tally.add(judgement)
             if tally.is_full():
                 folder.spill(writer, datasets(tally, context))
