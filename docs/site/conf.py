@@ -51,7 +51,7 @@ def setup(app: Sphinx) -> None:
     """Called by Sphinx. The pages are all but docs/plans."""
     app.config.include_patterns = [
         "docs/*.md", "docs/[!p]*/*.md", "docs/[!p]*/*/*.md", "spec/*/README.md",
-        "spec/*/*/README.md", "tests/README.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+        "spec/*/*/*.md", "tests/README.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
         "conformance/adapters/README.md", "conformance/adapters/*/README.md",
         "conformance/conform/templates/examples/README.md",
     ]  # fmt: skip
