@@ -63,6 +63,7 @@ def test_what_labels_mean_stands_under_the_first_finding_that_has_some(capsys):
             "shrunk": {}, "chosen": False, "vector": "0" * 20}  # fmt: skip
     texts = {"f-1": "token", "f-2": 'expected "#2"', "f-3": "held", "f-4": 'got "#3"'}
     listed = [{**rest, "id": name, "sentence": text} for name, text in texts.items()]
+    listed[2]["like"] = "f-1"
     _show_findings(Finished(RunFolder("/run"), {}, {"findings": listed}))
     lines = capsys.readouterr().out.splitlines()
     explained = [number for number, line in enumerate(lines) if '("#1" < "#2"' in line]
@@ -70,3 +71,5 @@ def test_what_labels_mean_stands_under_the_first_finding_that_has_some(capsys):
         next(number for number, line in enumerate(lines) if name in line) for name in ("f-2", "f-3")
     )
     assert len(explained) == 1 and second < explained[0] < third
+    same = "         perhaps of the same cause as f-1: the same operation, the same variables"
+    assert [number for number, line in enumerate(lines) if line == same] == [third + 2]

@@ -46,7 +46,7 @@ from conform.runs.select import (
     variables,
 )
 from conform.runs.selection import ALL, SuitePart, Wanted, failed_before, part_of, record_failed
-from conform.runs.shrink import chosen_starts, with_shrunk
+from conform.runs.shrink import given_states, with_shrunk
 from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -200,7 +200,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     wish = options.wanted.option or LIMIT
     left = left_out(folder, replace(intended, wish=wish, stopped=stopped))
     record_failed(prepared.target, folder, options.baseline.known)
-    found = run_findings(folder, chosen_starts(folder, suite))
+    found = run_findings(folder, given_states(folder, suite))
     findings, baseline = _with_baseline(found, options, left)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)

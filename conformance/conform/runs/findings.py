@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
@@ -35,6 +35,8 @@ class RunFinding:
     there and what was observed, side by side; `shrunk` is a smaller vector (conform.runs.shrink).
     `hides`: how many steps were not judged because they follow it. `known` is the reason in the
     run's baseline ("": it has none there). `chosen`: the solver chose the given state of `vector`.
+    `like` is the id of a finding listed before it that may have the same cause: the same operation
+    differs in the same variables ("": there is none).
     """
 
     id: str
@@ -51,6 +53,7 @@ class RunFinding:
     shrunk: Mapping[str, Json] = field(default_factory=dict)
     chosen: bool = False
     hides: int = 0
+    like: str = ""
 
     @property
     def new(self) -> bool:
@@ -73,6 +76,7 @@ class RunFinding:
             "shrunk": dict(self.shrunk),
             "chosen": self.chosen,
             "hides": self.hides,
+            "like": self.like,
         }
 
 
@@ -92,16 +96,30 @@ def gravity(severity: str) -> int:
     return _GRAVITY.index(severity) if severity in _GRAVITY else len(_GRAVITY)
 
 
+@dataclass(frozen=True, slots=True)
+class GivenState:
+    """What is known of the state that a vector begins in. `chosen`: the solver chose it; `size` is
+    that of its text, 0 for the first state of the component."""
+
+    chosen: bool = False
+    size: int = 0
+
+
+FIRST = GivenState()
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class FindingExample:
     """A vector that shows a finding. Sorts by gravity, then whether the solver chose its given
     state (a reader may doubt that state), then by the step that shows it, then by number of
-    operations (0: not known)."""
+    operations (0: not known), then by the size of its given state: much of a large one has nothing
+    to do with the finding."""
 
     gravity: int
     chosen: bool
     step: int
     operations: int
+    size: int
     id: str
     cause: str
     branch: str = field(compare=False, default="")
@@ -132,9 +150,9 @@ class FindingGroup:
         """The vector that shows it best."""
         return min(self.cases.values())
 
-    def add(self, row: Mapping[str, Json], operations: int, chosen: bool = False) -> None:
-        """Count a row of the dataset `deviations`, of a vector with so many operations. `chosen`:
-        the solver chose its given state."""
+    def add(self, row: Mapping[str, Json], operations: int, start: GivenState = FIRST) -> None:
+        """Count a row of the dataset `deviations`, of a vector with so many operations that begins
+        in a given state."""
         branch = str(row["branch"]) or str(row["operation"]) or "initial state"
         severity, cause = str(row["severity"]), str(row["cause"])
         paths, step = row["paths"], row["step"]
@@ -146,8 +164,9 @@ class FindingGroup:
         self.paths.update(map(str, paths))
         self.also.update(str(row["entry"]).split()[1:])
         case = FindingExample(
-            gravity(severity), chosen, step, operations, str(row["id"]), cause, branch, severity
-        )
+            gravity(severity), start.chosen, step, operations, start.size, str(row["id"]), cause,
+            branch, severity,
+        )  # fmt: skip
         held = self.cases.get(case.id)
         if held is None or case < held:
             self.cases[case.id] = case
@@ -163,18 +182,17 @@ def grouped(
     batches: Iterable[pa.RecordBatch],
     made: Callable[[str, str], Group],
     lengths: Mapping[str, int] = MappingProxyType({}),
-    chosen: Container[str] = (),
+    starts: Mapping[str, GivenState] = MappingProxyType({}),
 ) -> dict[str, Group]:
     """The deviations by finding. `made` makes the group of an id and its overlay entry ("": none);
-    `lengths` are the numbers of operations of vectors, `chosen` those whose given state the solver
-    chose."""
+    `lengths` are the numbers of operations of vectors, `starts` the given states of some."""
     groups: dict[str, Group] = {}
     for batch in batches:
         for row in batch.to_pylist():
             name = finding_id(row["entry"], row["cause"])
             if name not in groups:
                 groups[name] = made(name, row["entry"].partition(" ")[0])
-            groups[name].add(row, lengths.get(row["id"], 0), row["id"] in chosen)
+            groups[name].add(row, lengths.get(row["id"], 0), starts.get(row["id"], FIRST))
     return groups
 
 
@@ -188,14 +206,16 @@ def lengths(verdicts: pa.Table) -> dict[str, int]:
     return {row["id"]: row["judged"] + row["not_judged"] for row in verdicts.to_pylist()}
 
 
-def run_findings(folder: RunFolder, chosen: Container[str] = ()) -> tuple[RunFinding, ...]:
+def run_findings(
+    folder: RunFolder, starts: Mapping[str, GivenState] = MappingProxyType({})
+) -> tuple[RunFinding, ...]:
     """The findings of a run: those that no overlay entry explains first, then the gravest, then
-    those with most vectors. `chosen`: vectors whose given state the solver chose."""
+    those with most vectors. `starts` are the given states of vectors."""
     table = folder.table("deviations")
     batches = table.select(GROUPED).to_batches()
     verdicts = folder.table("verdicts", COUNTED, DIVERGING)
     operations = lengths(verdicts)
-    groups = grouped(batches, lambda name, _: FindingGroup(name), operations, chosen)
+    groups = grouped(batches, lambda name, _: FindingGroup(name), operations, starts)
     hidden = _hidden(table, verdicts)
     firsts = {group.id: group.first for group in groups.values()}
     examples = {(first.step, first.id, first.cause) for first in firsts.values()}
@@ -206,7 +226,21 @@ def run_findings(folder: RunFolder, chosen: Container[str] = ()) -> tuple[RunFin
         replace(_finding(group, told[first.step, first.id, first.cause]), chosen=first.chosen)
         for group, first in zip(groups.values(), firsts.values(), strict=True)
     ]
-    return tuple(sorted((replace(one, hides=hidden[one.id]) for one in found), key=_rank))
+    listed = sorted((replace(one, hides=hidden[one.id]) for one in found), key=_rank)
+    first: dict[tuple[str, frozenset[str]], str] = {}
+    return tuple(replace(one, like=_like(one, groups[one.id], first)) for one in listed)
+
+
+def _like(
+    finding: RunFinding, group: FindingGroup, first: dict[tuple[str, frozenset[str]], str]
+) -> str:
+    """The first finding of the same operation and variables, with what is noted in `first`; "" if
+    this is it, if it is a known one, or if replies alone differ."""
+    variables = frozenset(path.partition(".")[0] for path in group.paths) - {"reply", "image"}
+    if finding.entry or not variables:
+        return ""
+    before = first.setdefault((finding.rule.partition("/")[0], variables), finding.id)
+    return before if before != finding.id else ""
 
 
 def _hidden(deviations: pa.Table, verdicts: pa.Table) -> Counter[str]:

@@ -30,7 +30,7 @@ from conform.runs.findings import run_findings
 from conform.runs.kept import keep
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.runs.selection import Wanted
-from conform.runs.shrink import chosen_starts
+from conform.runs.shrink import given_states
 from conform.runs.trouble import adapter_trouble
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
@@ -97,7 +97,7 @@ def rejudge(
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     left = left_out(new, replace(intended, wish=_wish(about)))
-    findings = baseline.applied(run_findings(new, chosen_starts(new, suite)))
+    findings = baseline.applied(run_findings(new, given_states(new, suite)))
     inputs = summary.ConclusionInputs(
         tuple(entries), (), False, manifest.vectors, left, findings, baseline
     )

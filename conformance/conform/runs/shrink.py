@@ -25,7 +25,14 @@ from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel, load
 from conform.runs.context import RunContext
 from conform.runs.engines.bucket import started
-from conform.runs.findings import RunFinding, finding_id, is_chosen, sentence, side_by_side
+from conform.runs.findings import (
+    GivenState,
+    RunFinding,
+    finding_id,
+    is_chosen,
+    sentence,
+    side_by_side,
+)
 from conform.storage.store import RunFolder
 from conform.storage.tables import cause_of, deviation_row
 from conform.suites.cache import Suite, bucket_of
@@ -127,19 +134,20 @@ class Shrinker:
         return None
 
 
-def chosen_starts(folder: RunFolder, suite: Suite) -> frozenset[str]:
-    """Of the vectors with a deviation that no overlay entry explains, those whose given state the
-    solver chose."""
+def given_states(folder: RunFolder, suite: Suite) -> dict[str, GivenState]:
+    """The given states of the vectors with a deviation that no overlay entry explains."""
     table = folder.table("deviations", ["id"], pc.field("entry") == "")
     buckets: dict[int, set[str]] = {}
     for name in table["id"].to_pylist():
         buckets.setdefault(bucket_of(name, suite.buckets), set()).add(name)
-    found: set[str] = set()
+    found: dict[str, GivenState] = {}
     for _, wanted in sorted(buckets.items()):  # so that the texts of one bucket are held at a time
         for row in suite.rows(wanted).select(["id", "question", "why"]).to_pylist():
-            if is_chosen(orjson.loads(row["question"]), orjson.loads(row["why"])):
-                found.add(row["id"])
-    return frozenset(found)
+            question = orjson.loads(row["question"])
+            if question["given"] is not None:
+                chosen = is_chosen(question, orjson.loads(row["why"]))
+                found[row["id"]] = GivenState(chosen, len(orjson.dumps(question["given"])))
+    return found
 
 
 def with_shrunk(

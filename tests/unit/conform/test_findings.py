@@ -1,8 +1,16 @@
 """Findings of a run: grouped by cause, the gravest first, with the same id in every run."""
 
 import json
+from types import MappingProxyType
 
-from conform.runs.findings import CHOSEN, FindingGroup, run_findings, sentence, shrunk_lines
+from conform.runs.findings import (
+    CHOSEN,
+    FindingGroup,
+    GivenState,
+    run_findings,
+    sentence,
+    shrunk_lines,
+)
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 
@@ -21,7 +29,7 @@ def row(vector, step=1, **given):
             [])  # fmt: skip
 
 
-def found(tmp_path, *rows, operations=(), chosen=()):
+def found(tmp_path, *rows, operations=(), starts=MappingProxyType({})):
     tables = {"verdicts": VERDICTS, "deviations": DEVIATIONS, "observations": OBSERVATIONS,
               "transitions": TRANSITIONS}  # fmt: skip
     held = {name: DatasetRows(schema) for name, schema in tables.items()}
@@ -32,7 +40,7 @@ def found(tmp_path, *rows, operations=(), chosen=()):
         held["verdicts"].add(vector, "diverges", "", *shown, judged, left, ["go/done"], "b")
     folder = RunFolder(str(tmp_path))
     folder.commit(0, held, {})
-    return run_findings(folder, chosen)
+    return run_findings(folder, starts)
 
 
 def told(**more):
@@ -62,9 +70,27 @@ def test_of_vectors_that_show_it_equally_early_the_shortest_is_the_example(tmp_p
 
 def test_a_vector_from_the_first_state_is_preferred_to_one_whose_state_the_solver_chose(tmp_path):
     rows = (row("a", 1), row("b", 6), row("d", 1, cause="d" * 20))
-    one, other = sorted(found(tmp_path, *rows, chosen={"a", "d"}), key=lambda each: each.id)
+    starts = dict.fromkeys("ad", GivenState(chosen=True, size=9))
+    one, other = sorted(found(tmp_path, *rows, starts=starts), key=lambda each: each.id)
     assert (one.vector, one.step, one.chosen) == ("b", 6, False)
     assert (other.vector, other.chosen) == ("d", True)
+
+
+def test_of_vectors_that_begin_in_given_states_the_one_with_the_smallest_is_the_example(tmp_path):
+    sizes = {"a": 90, "b": 40, "c": 60}
+    starts = {name: GivenState(size=size) for name, size in sizes.items()}
+    (one,) = found(tmp_path, *(row(name, 1) for name in sizes), starts=starts)
+    assert (one.vector, one.chosen) == ("b", False)
+
+
+def test_finding_names_one_before_it_with_the_same_operation_and_variables(tmp_path):
+    causes = {"a": ["done.k1"], "b": ["done.k2", "reply.case"], "c": ["held"], "d": ["reply.case"]}
+    rows = [(*row(name, cause=name * 20)[:12], paths, []) for name, paths in causes.items()]
+    rows.append((*row("e", cause="e" * 20, entry="known")[:12], ["done"], []))
+    rows.append((*row("f", cause="f" * 20)[:12], ["reply.case"], []))
+    like = {one.id: one.like for one in found(tmp_path, *rows)}
+    ids = [f"f-{name * 10}" for name in "abcdf"]
+    assert like == {**dict.fromkeys((*ids, "known"), ""), ids[1]: ids[0]}
 
 
 def test_sentence_says_what_was_expected_and_what_was_seen():

@@ -217,6 +217,9 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         told = one_line(shortened(str(item["sentence"]), 300))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
         show_example(finished, item)
+        if like := item.get("like"):
+            same = "the same operation, the same variables"
+            out(f"         perhaps of the same cause as {like}: {same}")
         if (labels := legend(_texts_of(item))) not in explained:
             out(f"         ({labels})")
             explained.add(labels)
