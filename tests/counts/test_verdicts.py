@@ -11,8 +11,13 @@ from charter.api import Selection, verdicts
 from charter.api.charters import load_charter
 
 KAFKA = Path(__file__).resolve().parents[2] / "spec" / "kafka"
-REMEDY = "conform verdicts spec/kafka --variant '*' --write spec/kafka/verdicts"
-SAMPLE = (("", "pair"), ("pre_kip_966", "pair_stopped"), ("elr_capped", "tiny_proposals"))
+REMEDY = "conform verdicts spec/kafka --variant '*' --mutant '*' --write spec/kafka/verdicts"
+SAMPLE = (
+    ("", "", "pair"),
+    ("pre_kip_966", "", "pair_stopped"),
+    ("elr_capped", "", "tiny_proposals"),
+    ("", "nobody_reports", "pair_shut_down"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,33 +29,41 @@ def test_the_table_is_of_the_charter_as_it_is_now(
     rows: tuple[verdicts.InstanceVerdicts, ...],
 ) -> None:
     charter, model = load_charter(KAFKA)
-    wanted = {(v, i.name) for v in ("", *model.variants) for i in model.instances}
+    wanted = {(v, "", i.name) for v in ("", *model.variants) for i in model.instances}
+    wanted |= {("", mutant.name, mutant.instance) for mutant in model.mutants}
     now = verdicts.current(charter, rows)
-    assert {(row.variant, row.instance) for row in now} == wanted, REMEDY
+    assert {(row.variant, row.mutant, row.instance) for row in now} == wanted, REMEDY
     page = verdicts.verdicts_markdown("spec/kafka", model, rows)
     assert (KAFKA / verdicts.FOLDER / verdicts.PAGE).read_text("utf-8") == page, REMEDY
 
 
-@pytest.mark.parametrize("variant, instance", SAMPLE)
+def test_each_mutant_is_caught_by_its_property(
+    rows: tuple[verdicts.InstanceVerdicts, ...],
+) -> None:
+    _, model = load_charter(KAFKA)
+    caught_by = {mutant.name: mutant.caught_by for mutant in model.mutants}
+    mutants = [row for row in rows if row.mutant]
+    assert len(mutants) == len(caught_by)
+    for row in mutants:
+        assert row.verdicts[caught_by[row.mutant]].word == "violated", row.mutant
+
+
+@pytest.mark.parametrize("variant, mutant, instance", SAMPLE)
 def test_a_row_is_what_a_search_shows(
-    rows: tuple[verdicts.InstanceVerdicts, ...], variant: str, instance: str
+    rows: tuple[verdicts.InstanceVerdicts, ...], variant: str, mutant: str, instance: str
 ) -> None:
     """Others are pinned, or searched in the slow test."""
-    assert _again(rows, variant, instance)
+    assert _again(rows, verdicts.SearchedPlace(variant, mutant, instance))
 
 
 @pytest.mark.slow
 def test_each_row_is_what_a_search_shows(rows: tuple[verdicts.InstanceVerdicts, ...]) -> None:
-    wrong = [
-        (row.variant, row.instance)
-        for row in rows
-        if row.complete and not _again(rows, row.variant, row.instance)
-    ]
+    wrong = [row.place for row in rows if row.complete and not _again(rows, row.place)]
     assert not wrong, REMEDY
 
 
-def _again(rows: tuple[verdicts.InstanceVerdicts, ...], variant: str, instance: str) -> bool:
-    charter, model = load_charter(KAFKA)
-    chosen = charter.model(Selection(variant)) if variant else model
-    (row,) = (r for r in rows if (r.variant, r.instance) == (variant, instance))
-    return verdicts.searched(chosen, (instance, row.digest), 0, lambda *_: None).row == row
+def _again(rows: tuple[verdicts.InstanceVerdicts, ...], place: verdicts.SearchedPlace) -> bool:
+    charter, _ = load_charter(KAFKA)
+    (row,) = (r for r in rows if r.place == place)
+    model = charter.model(Selection(place.variant, place.mutant))
+    return verdicts.searched(model, place, row.digest, 0, lambda *_: None).row == row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from charter.api.charters import Charter, explore, tell
@@ -18,15 +18,18 @@ from charter.formats.verdicts import (
     BadVerdicts,
     InstanceVerdicts,
     PropertyVerdict,
+    SearchedPlace,
     read_verdicts,
     verdicts_file,
     verdicts_text,
 )
 from charter.handbook.verdict_tables import instance_cells, names_of, verdicts_page
 from charter.passes.narrow import narrowed
+from charter.project.pipeline import parse_or_refuse
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
 from charter.semantics.fairness import LivenessResult
+from charter.syntax import nodes as sx
 
 __all__ = [
     "FILE",
@@ -36,6 +39,7 @@ __all__ = [
     "InstanceVerdicts",
     "PropertyVerdict",
     "SearchedInstance",
+    "SearchedPlace",
     "current",
     "digests",
     "instance_cells",
@@ -57,9 +61,28 @@ class SearchedInstance:
     why_slow: str
 
 
-def digests(model: n.Model) -> dict[str, str]:
-    """For each instance a digest of what a search of it depends on: rules, properties, bounds.
-    Comments, layout, scenarios, mutants and other instances do not change it."""
+def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[SearchedPlace, str]:
+    """For each instance with each of these variants ("": none) a digest of what a search of it
+    depends on: rules, properties, bounds. Comments, layout, scenarios and other instances do not
+    change it. With `mutants` for each mutant in its own instance, too."""
+    found: dict[SearchedPlace, str] = {}
+    for variant in variants:
+        model = charter.model(Selection(variant))
+        for instance, text in _by_instance(model).items():
+            found[SearchedPlace(variant, "", instance)] = text
+    if mutants:
+        plain = _by_instance(charter.model())
+        for file in parse_or_refuse(charter.sources):
+            for item in file.declarations:
+                if isinstance(item, sx.MutantDecl):
+                    text = item.span.source.text[item.span.start : item.span.end]
+                    place = SearchedPlace("", item.name.text, item.instance.text)
+                    told = f"{plain[place.instance]} {' '.join(text.split())}"
+                    found[place] = text_digest(told)
+    return found
+
+
+def _by_instance(model: n.Model) -> dict[str, str]:
     bare = replace(model, scenarios=(), mutants=(), variants=(), sources=(), docs=(), links=())
     found: dict[str, str] = {}
     for machine in dict.fromkeys(i.machine for i in model.instances):
@@ -75,22 +98,20 @@ def digests(model: n.Model) -> dict[str, str]:
 def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
     """The rows of searches of the charter as it is now: rules, properties and bounds are the
     same."""
-    now: dict[str, dict[str, str]] = {}
-    variants = charter.model().variants
-    for variant in {row.variant for row in rows} & {"", *variants}:
-        now[variant] = digests(charter.model(Selection(variant)))
-    return tuple(r for r in rows if now.get(r.variant, {}).get(r.instance) == r.digest)
+    variants = {row.variant for row in rows} & {"", *charter.model().variants}
+    now = digests(charter, variants, any(row.mutant for row in rows))
+    return tuple(row for row in rows if now.get(row.place) == row.digest)
 
 
 def searched(
-    model: n.Model, instance: tuple[str, str], most: int, progress: Progress
+    model: n.Model, place: SearchedPlace, rules: str, most: int, progress: Progress
 ) -> SearchedInstance:
-    """Search an instance, given by its name and digest, up to `most` states (0: all). Raises
-    `Missing` or `CannotExplore`."""
-    name, rules = instance
-    found = explore(model, name, ExploreOptions(most_states=most), progress)
+    """Search the instance of a model, which is that of the variant or the mutant of `place`, up to
+    `most` states (0: all); `rules` is its digest. Raises `Missing` or `CannotExplore`."""
+    found = explore(model, place.instance, ExploreOptions(most_states=most), progress)
     row = InstanceVerdicts(
-        model.variant,
+        place.variant,
+        place.mutant,
         found.instance.machine,
         found.instance.name,
         rules,

@@ -36,12 +36,22 @@ class PropertyVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchedPlace:
+    """What was searched: an instance, with a variant or a mutant ("": none)."""
+
+    variant: str
+    mutant: str
+    instance: str
+
+
+@dataclass(frozen=True, slots=True)
 class InstanceVerdicts:
-    """A search of an instance of a component or system (`machine`), with a variant ("": none).
+    """A search of an instance of a component or system (`machine`), with a variant or a mutant.
     `digest` is of the rules, the properties and the bounds that were searched. `depth`: the number
     of levels. `complete`: all states were searched."""
 
     variant: str
+    mutant: str
     machine: str
     instance: str
     digest: str
@@ -49,6 +59,11 @@ class InstanceVerdicts:
     depth: int
     complete: bool
     verdicts: Mapping[str, PropertyVerdict]
+
+    @property
+    def place(self) -> SearchedPlace:
+        """What was searched."""
+        return SearchedPlace(self.variant, self.mutant, self.instance)
 
 
 def verdicts_file(charter: Path) -> Path:
@@ -102,10 +117,21 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
 
 
 def _row(row: JsonReader) -> InstanceVerdicts:
-    names = ("variant", "machine", "instance", "digest", "states", "depth", "complete", "verdicts")
+    names = (
+        "variant",
+        "mutant",
+        "machine",
+        "instance",
+        "digest",
+        "states",
+        "depth",
+        "complete",
+        "verdicts",
+    )
     row.fields(*names)
     return InstanceVerdicts(
         row.text("variant"),
+        row.text("mutant"),
         row.text("machine"),
         row.text("instance"),
         row.text("digest"),

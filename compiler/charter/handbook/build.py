@@ -26,7 +26,7 @@ from charter.handbook.outline import (
 from charter.handbook.pictures import Draw
 from charter.handbook.tables import properties_page, sources_page
 from charter.handbook.texts import LinkedTexts
-from charter.handbook.verdict_tables import verdicts_page
+from charter.handbook.verdict_tables import trace_of, verdicts_page
 from charter.ide.build import index_of
 from charter.render.pages.blocks import (
     Block,
@@ -65,7 +65,8 @@ def pages(
     """The pages of a protocol without errors, the contents first. `draw` draws its scenarios."""
     found = chapters(files)
     texts = LinkedTexts.of(index_of(files), Places.of(found))
-    made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, draw))) for c in found]
+    traces = {} if beside is None else _traces(model, beside.rows)
+    made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, draw, traces))) for c in found]
     tables = [properties_page(texts, model)]
     if beside is not None and beside.rows:
         tables.append(verdicts_page("CHARTER", model, beside.rows, texts.linked))
@@ -75,6 +76,12 @@ def pages(
     tables.append(sources_page(texts, found, model))
     first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found, tables)))
     return (first, *made, *tables)
+
+
+def _traces(model: n.Model, rows: Sequence[InstanceVerdicts]) -> dict[str, str]:
+    """For each mutant the steps to the property that catches it."""
+    caught_by = {mutant.name: mutant.caught_by for mutant in model.mutants}
+    return {row.mutant: trace_of(row, caught_by[row.mutant]) for row in rows if row.mutant}
 
 
 def _contents(
@@ -114,13 +121,17 @@ def _introduction(chapter: Chapter) -> str:
     return text or "".join(item.section or doc_of(item) for item in first)
 
 
-def _chapter(texts: LinkedTexts, chapter: Chapter, draw: Draw) -> Iterator[Block]:
+def _chapter(
+    texts: LinkedTexts, chapter: Chapter, draw: Draw, traces: Mapping[str, str]
+) -> Iterator[Block]:
     yield from texts.paragraphs("\n".join(line.strip() for line in chapter.file.comments))
     for topic in chapter.topics:
-        yield from _topic(texts, chapter.name, topic, draw)
+        yield from _topic(texts, chapter.name, topic, draw, traces)
 
 
-def _topic(texts: LinkedTexts, page: str, topic: Topic, draw: Draw) -> Iterator[Block]:
+def _topic(
+    texts: LinkedTexts, page: str, topic: Topic, draw: Draw, traces: Mapping[str, str]
+) -> Iterator[Block]:
     if topic.lets:
         yield texts.code(topic.lets)
     if topic.group:
@@ -147,8 +158,11 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, draw: Draw) -> Iterator[
     cited = getattr(item, "citations", ())
     yield from texts.sources(cited)
     if isinstance(item, sx.MutantDecl):
-        caught = f"`{item.caught_by.text}` catches it in `{item.instance.text}`."
-        yield Paragraph(texts.linked(caught))
+        caught = f"`{item.caught_by.text}` catches it in `{item.instance.text}`"
+        trace = traces.get(item.name.text, "")
+        yield Paragraph(
+            texts.linked(f"{caught}, by these steps: `{trace}`." if trace else f"{caught}.")
+        )
     name = getattr(item, "name", None)
     if len(topic.items) == 1 and isinstance(name, sx.Name) and not isinstance(item, sx.Branch):
         yield from texts.uses(name.span, here)

@@ -65,7 +65,7 @@ class ClaimJudge:
         return {
             row.instance: (row.states, row.verdicts[name])
             for row in self.rows
-            if row.variant == claim.variant and name in row.verdicts
+            if row.variant == claim.variant and not row.mutant and name in row.verdicts
         }
 
     def _wrong(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from charter.core import nodes as n
 from charter.formats.verdicts import InstanceVerdicts, PropertyVerdict
@@ -46,11 +47,12 @@ def verdicts_page(
         blocks.append(Heading(2, machine, is_code=True, anchor=machine))
         blocks.append(_legend(model, mine, names, show))
         for variant in dict.fromkeys(row.variant for row in mine):
+            shown = [row for row in mine if row.variant == variant and not row.mutant]
             title = f"{machine}, variant {variant}" if variant else f"{machine}, the charter itself"
             blocks.append(Heading(3, title, anchor=slug(title)))
-            shown = [row for row in mine if row.variant == variant]
-            blocks.append(_matrix(shown, names, show))
+            blocks.append(_matrix("instance", shown, names, show))
             blocks += _violations(f"{charter} --variant {variant}" if variant else charter, shown)
+        blocks += _mutants(model, [row for row in mine if row.mutant], names, show)
     return DocumentPage(VERDICTS, "Table of verdicts", tuple(blocks))
 
 
@@ -91,7 +93,7 @@ def _legend(
     """What the columns are."""
     said = {p.name: (KINDS[p.kind], p.doc) for p in model.properties}
     said |= {live.name: (LIVENESS, live.doc) for live in model.liveness}
-    plain = [row for row in rows if not row.variant]
+    plain = [row for row in rows if not (row.variant or row.mutant)]
     lines = []
     for place, name in enumerate(names, 1):
         kind, doc = said.get(name, ("only in a variant", ""))
@@ -103,14 +105,47 @@ def _legend(
 
 
 def _matrix(
-    rows: Sequence[InstanceVerdicts], names: Sequence[str], show: Callable[[str], Text]
+    first: Literal["instance", "mutant"],
+    rows: Sequence[InstanceVerdicts],
+    names: Sequence[str],
+    show: Callable[[str], Text],
 ) -> Table:
+    """A row for each search, which begins with its instance or its mutant."""
     lines = []
     for row in rows:
         instance, *cells = instance_cells(row, names)
-        lines.append((show(f"`{instance}`"), *map(_text, cells)))
+        called = row.mutant if first == "mutant" else instance
+        lines.append((show(f"`{called}`"), *map(_text, cells)))
     numbers = (str(place) for place in range(1, len(names) + 1))
-    return Table(("instance", "states", "depth", *numbers), tuple(lines))
+    return Table((first, "states", "depth", *numbers), tuple(lines))
+
+
+def _mutants(
+    model: n.Model,
+    rows: Sequence[InstanceVerdicts],
+    names: Sequence[str],
+    show: Callable[[str], Text],
+) -> Iterator[Block]:
+    """Which properties see which mistakes, and the shortest trace to what must see it."""
+    if not rows:
+        return
+    title = f"{rows[0].machine}, each mutant in its instance"
+    yield Heading(3, title, anchor=slug(title))
+    yield _matrix("mutant", rows, names, show)
+    lines = []
+    for row in rows:
+        caught_by = next((m.caught_by for m in model.mutants if m.name == row.mutant), "")
+        trace = trace_of(row, caught_by)
+        steps: Text = (TextRun(trace, "code"),) if trace else ()
+        lines.append((show(f"`{row.mutant}`"), show(f"`{caught_by}`"), steps))
+    yield Paragraph(prose("The shortest trace to the property that must see the mistake:"))
+    yield Table(("mutant", "caught by", "steps"), tuple(lines))
+
+
+def trace_of(row: InstanceVerdicts, name: str) -> str:
+    """The steps of a shortest trace to a violation; "" for none."""
+    verdict = row.verdicts.get(name)
+    return "" if verdict is None else " → ".join(verdict.trace)
 
 
 def _summary(rows: Sequence[InstanceVerdicts], name: str) -> Text:

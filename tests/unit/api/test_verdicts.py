@@ -31,10 +31,13 @@ component light {
 always seldom of light: pressed < 3
 always even of light: on implies pressed in {1, 3}
 always far of light: pressed == 5 implies on
+always third of light: pressed == 3 implies on
 witness dark_again of light: pressed == 2 and not on
 witness five of light: pressed == 5
 
 instance tiny of light { misses far, five fails seldom }
+
+mutant dark in tiny { replace update on of light.press/pressed_now with false } caught by third
 
 variant soft cites silent {
   replace update on of light.press/pressed_now with true
@@ -67,11 +70,13 @@ def test_each_property_has_its_verdict_in_each_variant(charter: Path) -> None:
         ("", "seldom"): ("violated", 3),
         ("", "even"): ("holds", None),
         ("", "far"): ("not exercised", None),
+        ("", "third"): ("holds", None),
         ("", "dark_again"): ("found", 2),
         ("", "five"): ("not found", None),
         ("soft", "seldom"): ("violated", 3),
         ("soft", "even"): ("violated", 2),
         ("soft", "far"): ("not exercised", None),
+        ("soft", "third"): ("holds", None),
         ("soft", "dark_again"): ("not found", None),
     }
     assert found["", "seldom"].expected and found["soft", "even"].trace == ("press()",) * 2
@@ -81,8 +86,8 @@ def test_the_page_has_a_row_for_each_search_and_the_traces(charter: Path) -> Non
     search()
     lines = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8").splitlines()
     rows = [line for line in lines if line.startswith("| `tiny` | 4 ")]
-    assert rows == ["| `tiny` | 4 | 4 | ✗ 3 | ✓ | · | 2 | · |",
-                    "| `tiny` | 4 | 4 | ✗ 3 | ✗ 2 | · | · |  |"]  # fmt: skip
+    assert rows == ["| `tiny` | 4 | 4 | ✗ 3 | ✓ | · | ✓ | 2 | · |",
+                    "| `tiny` | 4 | 4 | ✗ 3 | ✗ 2 | · | ✓ | · |  |"]  # fmt: skip
     assert "| `tiny` | `even` | `press() → press()` |" in lines
     assert any(
         "Nobody presses three times." in line and "fails in `tiny`" in line for line in lines
@@ -109,9 +114,9 @@ def test_what_did_not_change_is_not_searched_again(
     asked: list[str] = []
     searched = verdicts.searched
 
-    def noted(model, instance, most, progress):  # type: ignore[no-untyped-def]
-        asked.append(model.variant)
-        return searched(model, instance, most, progress)
+    def noted(model, place, rules, most, progress):  # type: ignore[no-untyped-def]
+        asked.append(place.variant or place.mutant)
+        return searched(model, place, rules, most, progress)
 
     monkeypatch.setattr(verdicts, "searched", noted)
     charter.write_text(LIGHT.replace("-- A light", "-- The light"), encoding="utf-8")
@@ -120,6 +125,21 @@ def test_what_did_not_change_is_not_searched_again(
     charter.write_text(LIGHT.replace("with true", "with pressed < 2"), encoding="utf-8")
     search()
     assert asked == ["soft"]
+
+
+def test_a_mutant_shows_which_properties_see_it(charter: Path) -> None:
+    assert search("--mutant", "*") == 0
+    (row,) = (r for r in verdicts.read_verdicts(verdicts.verdicts_file(charter)) if r.mutant)
+    assert row.verdicts["third"].trace == ("press()",) * 3
+    assert row.verdicts["even"].word == "not exercised" and row.verdicts["seldom"].steps == 3
+    page = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8")
+    assert "| `dark` | 4 | 4 | ✗ 3 | · | · | ✗ 3 | 2 | · |" in page
+    assert "| `dark` | `third` | `press() → press() → press()` |" in page
+    assert "by these steps: <code>press() → press()" in handbook(charter, "html")["light.html"]
+    changed = LIGHT.replace("pressed_now with false", "pressed_now with pressed > 2")
+    charter.write_text(changed, encoding="utf-8")
+    search()
+    assert all(not r.mutant for r in verdicts.read_verdicts(verdicts.verdicts_file(charter)))
 
 
 def test_the_table_keeps_other_instances_and_searches_more_where_that_is_asked(

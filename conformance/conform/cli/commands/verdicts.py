@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,16 +18,18 @@ from conform.console.progress import searching
 from conform.console.terminal import columns, number, out, say
 
 if TYPE_CHECKING:
-    from charter.api.verdicts import InstanceVerdicts, SearchedInstance
+    from charter.api.verdicts import InstanceVerdicts, SearchedInstance, SearchedPlace
 
 EXAMPLES = """examples:
   conform verdicts spec/kafka --instance 'tiny_*'
   conform verdicts spec/kafka --variant '*' --instance last_standing
-  conform verdicts spec/kafka --variant '*' --write spec/kafka/verdicts
+  conform verdicts spec/kafka --mutant 'elr_*' --instance tiny_elr
+  conform verdicts spec/kafka --variant '*' --mutant '*' --write spec/kafka/verdicts
   conform verdicts spec/examples/paxos.charter --json
 
 Searches each instance, with each variant that is named, and prints a table: a row for each
-instance, a column for each property. The charter itself is always searched.
+instance, a column for each property. The charter itself is always searched. For mutants the table
+says which properties see the mistake, after how many steps.
 
 --write FOLDER writes README.md, the table with a shortest trace to each violation, and
 verdicts.json. The handbook has the table if it is in the folder `verdicts` beside the files of the
@@ -37,7 +39,8 @@ Delete the file to search everything anew.
 
 Exit code 0: every property holds, but where the instance lists it under `fails`; 1: one fails in
 the charter itself; 3: one is unknown there, since an instance has more states than were searched.
-What fails with a variant is shown, and does not count.
+What fails with a variant or a mutant is shown, and does not count: `conform explore --mutant` says
+whether mutants are caught by the properties that they name.
 """
 
 
@@ -50,6 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--variant", default="", metavar="GLOB", help="the variants to search besides; '*': all"
     )
     parser.add_argument(
+        "--mutant", default="", metavar="GLOB",
+        help="the mutants to search, each in its own instance; '*': all",
+    )  # fmt: skip
+    parser.add_argument(
         "--most", type=count_or_all, default=200_000, metavar="N",
         help="search up to N states of an instance (default: 200,000; 0: all)",
     )  # fmt: skip
@@ -61,14 +68,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     charter, model = read(arguments.charter, api.PLAIN)
-    variants = [name for name in model.variants if fnmatchcase(name, arguments.variant)]
-    if arguments.variant and not variants:
-        there_are = ", ".join(model.variants) or "none"
-        raise ConformError(f"no variant matches {arguments.variant!r}; there are: {there_are}")
-    table = _Table(arguments.write, arguments.most, _known(charter, arguments.write))
-    for variant in ("", *variants):
-        chosen = charter.model(api.Selection(variant)) if variant else model
-        _search(chosen, arguments.instance, table)
+    places = _places(model, arguments)
+    digests = verdicts.digests(
+        charter, {variant for variant, _ in places}, any(mutant for _, mutant in places)
+    )
+    table = _Table(arguments.write, arguments.most, digests, _known(charter, arguments.write))
+    for (variant, mutant), instances in places.items():
+        chosen = charter.model(api.Selection(variant, mutant)) if variant or mutant else model
+        _search(chosen, [verdicts.SearchedPlace(variant, mutant, i) for i in instances], table)
     rows = [table.kept[place] for place in table.asked]
     if arguments.json:
         out(verdicts.verdicts_text(rows).rstrip())
@@ -79,8 +86,29 @@ def run(arguments: argparse.Namespace) -> int:
     return _status(rows)
 
 
-_Place = tuple[str, str]
-"""A variant ("": none) and an instance."""
+def _places(
+    model: api.Model, arguments: argparse.Namespace
+) -> dict[tuple[str, str], Sequence[str]]:
+    """The instances to search by variant and mutant: a mutant in its own instance."""
+    try:
+        instances = api.instances(model, arguments.instance)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    variants = _matching("variant", model.variants, arguments.variant)
+    mutants = _matching("mutant", [m.name for m in model.mutants], arguments.mutant)
+    own = {m.name: m.instance for m in model.mutants}
+    return {
+        **{(variant, ""): instances for variant in ("", *variants)},
+        **{("", name): (own[name],) for name in mutants if own[name] in instances},
+    }
+
+
+def _matching(kind: str, names: Sequence[str], pattern: str) -> list[str]:
+    found = [name for name in names if fnmatchcase(name, pattern)]
+    if pattern and not found:
+        there_are = ", ".join(names) or "none"
+        raise ConformError(f"no {kind} matches {pattern!r}; there are: {there_are}")
+    return found
 
 
 @dataclass(slots=True)
@@ -90,22 +118,23 @@ class _Table:
 
     folder: Path | None
     most: int
-    kept: dict[_Place, InstanceVerdicts]
-    asked: list[_Place] = field(default_factory=list)
+    digests: Mapping[SearchedPlace, str]
+    kept: dict[SearchedPlace, InstanceVerdicts]
+    asked: list[SearchedPlace] = field(default_factory=list)
 
-    def has(self, place: _Place) -> bool:
+    def has(self, place: SearchedPlace) -> bool:
         """Whether a row is there, of as many states as were requested."""
         row = self.kept.get(place)
         return row is not None and (row.complete or 0 < self.most <= row.states)
 
-    def add(self, place: _Place, row: InstanceVerdicts) -> None:
+    def add(self, row: InstanceVerdicts) -> None:
         """Add a row that was searched, and store it: an interrupted command goes on after it."""
-        self.kept[place] = row
+        self.kept[row.place] = row
         if self.folder is not None:
             _write(self.folder / verdicts.FILE, verdicts.verdicts_text(self.kept.values()))
 
 
-def _known(charter: api.Charter, folder: Path | None) -> dict[_Place, InstanceVerdicts]:
+def _known(charter: api.Charter, folder: Path | None) -> dict[SearchedPlace, InstanceVerdicts]:
     """The rows in the folder that will be written, if they are of the charter as it is now."""
     if folder is None:
         return {}
@@ -113,42 +142,48 @@ def _known(charter: api.Charter, folder: Path | None) -> dict[_Place, InstanceVe
         rows = verdicts.read_verdicts(folder / verdicts.FILE)
     except verdicts.BadVerdicts as error:
         raise ConformError(str(error)) from None
-    return {(row.variant, row.instance): row for row in verdicts.current(charter, rows)}
+    return {row.place: row for row in verdicts.current(charter, rows)}
 
 
-def _search(model: api.Model, pattern: str, table: _Table) -> None:
+def _search(model: api.Model, places: Sequence[SearchedPlace], table: _Table) -> None:
     """Searches the instances of a model that are not known, and adds what they show."""
-    name = ""
-    try:
-        digests = verdicts.digests(model)
-        for name in api.instances(model, pattern):
-            place = (model.variant, name)
-            table.asked.append(place)
-            if not table.has(place):
-                with searching() as progress:
-                    instance = (name, digests[name])
-                    one = verdicts.searched(model, instance, table.most, progress)
-                table.add(place, one.row)
-                _say_how(one)
-    except api.Missing as error:
-        raise ConformError(str(error)) from None
-    except api.CannotExplore as error:
-        raise ConformError(f"{name}: {error}") from None
-    except KeyboardInterrupt:
-        kept = (
-            "--write FOLDER keeps each finished search"
-            if table.folder is None
-            else f"the same command continues from {table.folder / verdicts.FILE}"
-        )
-        raise Interrupted(f"interrupted while {name} was searched; {kept}") from None
+    for place in places:
+        table.asked.append(place)
+        if table.has(place):
+            continue
+        try:
+            with searching() as progress:
+                one = verdicts.searched(model, place, table.digests[place], table.most, progress)
+        except api.CannotExplore as error:
+            raise ConformError(f"{place.instance}: {error}") from None
+        except KeyboardInterrupt:
+            kept = (
+                "--write FOLDER keeps each finished search"
+                if table.folder is None
+                else f"the same command continues from {table.folder / verdicts.FILE}"
+            )
+            name = place.mutant or place.instance
+            raise Interrupted(f"interrupted while {name} was searched; {kept}") from None
+        table.add(one.row)
+        _say_how(one)
 
 
 def _write_both(
     arguments: argparse.Namespace, model: api.Model, kept: Iterable[InstanceVerdicts]
 ) -> None:
     """Writes both files, the rows in the order of the charter."""
-    variants, instances = ("", *model.variants), [i.name for i in model.instances]
-    rows = sorted(kept, key=lambda r: (variants.index(r.variant), instances.index(r.instance)))
+    variants, mutants = ("", *model.variants), ["", *(m.name for m in model.mutants)]
+    instances = [i.name for i in model.instances]
+
+    def order(row: InstanceVerdicts) -> tuple[int, int, int]:
+        place = row.place
+        return (
+            mutants.index(place.mutant),
+            variants.index(place.variant),
+            instances.index(place.instance),
+        )
+
+    rows = sorted(kept, key=order)
     page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
     _write(arguments.write / verdicts.PAGE, page)
     _write(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows))
@@ -169,13 +204,17 @@ def _show(rows: Sequence[InstanceVerdicts]) -> None:
         out(f"{machine}:")
         for place, name in enumerate(names, 1):
             out(f"{place:>3}  {name}")
-        head = ["instance", "states", "depth", *(str(place + 1) for place in range(len(names)))]
+        head = ["states", "depth", *(str(place + 1) for place in range(len(names)))]
         for variant in dict.fromkeys(row.variant for row in mine):
-            out("")
-            if variant:
-                out(f"with the variant {variant}:")
-            shown = [row for row in mine if row.variant == variant]
-            out(columns([head, *(verdicts.instance_cells(row, names) for row in shown)]))
+            shown = [row for row in mine if row.variant == variant and not row.mutant]
+            if shown:
+                out(f"\nwith the variant {variant}:" if variant else "")
+                rest = (verdicts.instance_cells(row, names) for row in shown)
+                out(columns([["instance", *head], *rest]))
+        if mutants := [row for row in mine if row.mutant]:
+            out("\neach mutant in its instance:")
+            rest = ([row.mutant, *verdicts.instance_cells(row, names)[1:]] for row in mutants)
+            out(columns([["mutant", *head], *rest]))
         out("")
 
 
@@ -191,7 +230,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def _status(rows: Sequence[InstanceVerdicts]) -> int:
-    of_charter = [one for row in rows if not row.variant for one in row.verdicts.values()]
+    plain = [row for row in rows if not (row.variant or row.mutant)]
+    of_charter = [one for row in plain for one in row.verdicts.values()]
     if any(one.word == "violated" and not one.expected for one in of_charter):
         return 1
     return 3 if any(one.word == "unknown" for one in of_charter) else 0
