@@ -92,7 +92,8 @@ def outlook(manifest: Manifest, forgotten: Mapping[str, object]) -> str:
         return (
             f"no vector of the suite surely tells one of the {count} mutants from the charter, so"
             " the run cannot be trusted: look for vectors with `conform vectors CHARTER --search`,"
-            f" or write a scenario or another mutant ({_HELP})"
+            f" or write a scenario or another mutant ({_HELP}); one that has no value where it"
+            " differs, as in `the n in int 0..3: n == m - 1` for m = 0, is told by no vector"
         )
     return (
         "the charter has no mutants, and no operation in the suite surely changes what is observed,"
