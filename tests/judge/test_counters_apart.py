@@ -228,6 +228,8 @@ def test_finding_is_shown_replayed_and_reported_with_labels_by_type(conform, pro
     )
     assert values in finding["shrunk"]["shown"] and values in out
     assert conform("report", run, "--out", project / "build" / "site")[0] == 0
+    pages = (project / "build" / "site").glob(f"runs/*/vectors/{finding['vector']}.html")
+    assert values.replace('"', "&#34;") in next(pages).read_text()
     again = project / "build" / "again"
     code, _, err = conform("rejudge", run, "--suite", project / "suite", "--out", again)
     assert (code, err) == (1, "")

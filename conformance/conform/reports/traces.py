@@ -21,7 +21,7 @@ from conform.storage.observations import labelled_by
 @dataclass(frozen=True, slots=True)
 class DeviationRow:
     """A row of the dataset of deviations: what was expected (the closest first) and what was
-    observed."""
+    observed; `values` say which earlier values opaque ones equal."""
 
     step: int
     operation: str
@@ -34,6 +34,7 @@ class DeviationRow:
     entry: str
     cause: str
     paths: tuple[str, ...]
+    values: tuple[str, ...] = ()
 
     def outcomes(self, ordered: frozenset[str]) -> tuple[ExpectedOutcome, ...]:
         """Every expectation, with the fields in which the observation differs from it."""
@@ -205,6 +206,7 @@ def _deviation(row: Mapping[str, Json]) -> DeviationRow:
         entry=str(row["entry"]),
         cause=str(row["cause"]),
         paths=texts(row["paths"]),
+        values=texts(row.get("values")),
     )
 
 
