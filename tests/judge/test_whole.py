@@ -105,6 +105,28 @@ def test_a_wrong_charter_is_not_judged_by(
     assert not (project / "build").exists()
 
 
+def test_mutants_that_are_added_later_are_asked_for_and_those_without_a_vector_named(
+    conform, project: Path
+) -> None:
+    spec = project / "spec" / "lamp.charter"
+    told = "mutants   lamp: "
+    code, out, err = conform("test")
+    assert code == 0 and f"{told}1 of 1 mutant told from the charter\n" in out, out + err
+    spec.write_text(
+        LAMP
+        + """
+mutant never_dark in tiny { replace in lamp.press branch off { lit' = true reply false } }
+caught by toggles
+mutant same in tiny { replace conjunct dark of lamp.press/on with lit == false } caught by toggles
+"""
+    )
+    code, out, err = conform("test")
+    assert code == 0, out + err
+    assert "vectors   lamp: looked for questions" in out
+    assert f"{told}2 of 3 mutants told from the charter; by no vector: same\n" in out
+    assert "vectors   lamp: the questions are of these rules" in conform("test")[1]
+
+
 def test_open_obligations_are_counted_and_the_command_that_lists_them_named(
     conform, project: Path
 ) -> None:

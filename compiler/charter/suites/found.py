@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core.show import show_expr, show_model
+from charter.diagnostics import Span
 from charter.formats.canonical import Json, text
 from charter.formats.project import BadProject
 from charter.formats.reading import BadVector, JsonReader
@@ -29,6 +31,8 @@ FOLDER = "found"
 QUESTIONS = ("exploration.jsonl", "findings.jsonl", "solver.jsonl")
 _FILES = {"solver": "solver.jsonl", "finding": "findings.jsonl"}
 PROOFS = "proofs.json"
+
+_COMMENT = re.compile(r'("[^"\n]*")|--[^\n]*')
 
 NO_NOTE = "the last search kept no note of it"
 
@@ -66,8 +70,9 @@ class Found:
     """The questions and proofs that searches found. `proofs` maps obligations to the reason why
     nothing meets them; they rest on the properties `lemmas`, and on the rules with the digest
     `rules`. `notes` maps open obligations to how far the search went, and why no further.
-    `instances` has digests of the bounds of the instances that were searched, `pairs` says how many
-    pairs of branches in a row are taken, or why not."""
+    `instances` has digests of the bounds of the instances that were searched, `mutants` those of
+    the texts of the mutants that were asked for; `pairs` says how many pairs of branches in a row
+    are taken, or why not."""
 
     asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
@@ -75,6 +80,7 @@ class Found:
     rules: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
     instances: Mapping[str, str] = field(default_factory=dict)
+    mutants: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
 
     def is_of(self, model: n.Model) -> bool:
@@ -137,6 +143,31 @@ def renewed(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
         return ()
     now = bounds_digests(model, component)
     return tuple(name for name in now if found.instances.get(name) != now[name])
+
+
+def mutants_of(model: n.Model, component: str) -> tuple[n.Mutant, ...]:
+    """The mutants of a component."""
+    machines = {i.name: i.machine for i in model.instances}
+    return tuple(m for m in model.mutants if machines.get(m.instance) == component)
+
+
+def mutants_digests(model: n.Model, component: str) -> dict[str, str]:
+    """For each mutant of a component a digest of its text, without comments and layout."""
+    return {m.name: _text_digest(m.span) for m in mutants_of(model, component)}
+
+
+def _text_digest(span: Span) -> str:
+    text = _COMMENT.sub(lambda found: found[1] or " ", span.source.text[span.start : span.end])
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:12]
+
+
+def unasked_mutants(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
+    """The mutants that are new or were edited since the search, by their names; none if the search
+    did not note its mutants."""
+    if not found.instances:
+        return ()
+    now = mutants_digests(model, component)
+    return tuple(name for name in now if found.mutants.get(name) != now[name])
 
 
 def beside(model: n.Model, component: str) -> str:
@@ -216,10 +247,10 @@ def _parsed(content: str, where: str) -> Json:
 def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
     """The questions with what a file of proofs says. Raises `BadVector`."""
     held = JsonReader(_parsed(path.read_text(encoding="utf-8"), str(path)), str(path)).object()
-    content = {"lemmas": [], "open": {}, "instances": {}, "pairs": "", **held}
+    content = {"lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", **held}
     content.pop("bound", None)  # older files have one sentence for all open obligations
     reader = JsonReader(content, str(path))
-    reader.fields("rules", "lemmas", "proofs", "open", "instances", "pairs")
+    reader.fields("rules", "lemmas", "proofs", "open", "instances", "mutants", "pairs")
     return Found(
         asked,
         _reasons(reader.item("proofs")),
@@ -227,6 +258,7 @@ def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
         reader.text("rules"),
         _reasons(reader.item("open")),
         _reasons(reader.item("instances")),
+        _reasons(reader.item("mutants")),
         reader.text("pairs"),
     )
 
@@ -259,6 +291,7 @@ def write_found(folder: Path, found: Found) -> None:
         "proofs": dict(sorted((found.proofs or {}).items())),
         "open": dict(sorted(found.notes.items())),
         "instances": dict(found.instances),
+        "mutants": dict(found.mutants),
         "pairs": found.pairs,
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)

@@ -10,8 +10,9 @@ from charter.formats.vector import Vector, Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
 from charter.suites.explored import ExploredInstance
+from charter.suites.found import mutants_of
 from charter.suites.question_search import QuestionSearch
-from charter.suites.smoke import SmokeVector, mutant_model, mutants_of, tells_title
+from charter.suites.smoke import SmokeVector, mutant_model, tells_title
 from charter.vectors.answer import Answers
 from charter.vectors.kills import tells
 from charter.vectors.plan import OPEN
@@ -21,8 +22,7 @@ def told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> No
     """For each mutant that no question was made for, a transition of a small instance after which
     all of its runs differ."""
     told = {asked.title for asked in found.asked}
-    names = (m.name for m in mutants_of(found.about))
-    left = _models(found, (name for name in names if tells_title(name) not in told))
+    left = _models(found, (name for name in _mutants(found) if tells_title(name) not in told))
     for instance in tiny if left else ():
         explored = ExploredInstance.of(found.about.model, instance)
         vectors = tuple(explored.loaded(explored.every()))
@@ -37,7 +37,9 @@ def told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> No
 def keep_told_from_start(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
     """For each mutant that only questions from given states tell, keep one from the first state,
     where there is one: many adapters cannot load a state."""
-    left = _models(found, (m.name for m in mutants_of(found.about)))
+    left = _models(
+        found, (m.name for m in mutants_of(found.about.model, found.about.component.name))
+    )
     for name in tuple(left):
         if _told(left[name], found.begun):
             del left[name]
@@ -53,6 +55,11 @@ def keep_told_from_start(found: QuestionSearch, tiny: Sequence[n.Instance]) -> N
             if walk is not None:
                 found.keep(walk, instance, _why(name))
                 del left[name]
+
+
+def _mutants(found: QuestionSearch) -> list[str]:
+    about = found.about
+    return [mutant.name for mutant in mutants_of(about.model, about.component.name)]
 
 
 def _models(found: QuestionSearch, names: Iterable[str]) -> dict[str, n.Model]:

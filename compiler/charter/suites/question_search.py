@@ -103,7 +103,7 @@ class QuestionSearch:
         rows = [o.name for o in wanted if o.kind == "branch" or _reads_constant(o)]
         apart = {(name, consts) for name in rows for consts in given if len(given) > 1}
         left = {o.name for o in wanted}
-        return QuestionSearch(about, desk, left, apart, told=about.found.pairs)
+        return QuestionSearch(about, desk, left, apart)
 
     def meet(self, entry: SmokeVector) -> list[str]:
         """Take what a vector meets off what is left; returns it, in the order of the text."""

@@ -21,9 +21,11 @@ from charter.suites.found import (
     FoundQuestion,
     bounds_digests,
     in_order,
+    mutants_digests,
     renewed,
     rules_digest,
     searched,
+    unasked_mutants,
 )
 from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
 from charter.suites.question_search import EXPLORED, MeetingTransition, QuestionSearch
@@ -40,36 +42,29 @@ NO_SOLVER = "the solver was not asked, as z3 is not installed"
 
 
 def search(about: Subject, progress: Progress, solver: bool) -> Found:
-    """Search for what is missing, with the solver or without. Earlier questions are kept if they
-    still have an answer; the small instances are searched again if the rules changed, or if a
-    branch or a reply, or what was covered then, is not covered; else those that are new or have
-    other bounds. Proofs are always repeated."""
+    """Search for questions in all small instances, with the solver or without. Of earlier searches
+    only the questions for findings are kept, which are written by hand, and what the solver found
+    for the same rules, if it is not asked now: so the result does not depend on the order of
+    edits."""
     found = QuestionSearch.of(about)
     name = about.component.name
     tiny = searched(about.model, name)
     total = len(tiny) + 3
     for entry in found.desk.scenarios(name):
         found.include(entry)
-    dropped = _again(found)
-    uncovered = any(row.startswith(("branch ", "reply ")) for row in found.left)
-    opened = not found.left <= {*about.found.notes, *(about.found.proofs or {})}
-    every = uncovered or opened or dropped or not about.found.is_of(about.model)
-    new = renewed(about.model, name, about.found)
+    _keep_earlier(found, "finding")
     for number, instance in enumerate(tiny, 1):
-        if every or instance.name in new:
-            _explored(found, instance)
-            progress(f"{instance.name}, {len(found.left)} left", number, total)
-            continue
-        for row in found.left:
-            found.note(row, "not explored again, as every branch and reply is covered", instance)
-    if every or new:
-        found.keep_pairs()
-        found.keep_reached()
+        _explored(found, instance)
+        progress(f"{instance.name}, {len(found.left)} left", number, total)
+    found.keep_pairs()
+    found.keep_reached()
     if not any(i.machine == name for i in about.model.instances):
         for row in found.left:
             found.note(row, f"{name} has no instance")
         return _noted(found, {}, (), found.opened())
     if not solver:
+        if about.found.is_of(about.model):
+            _keep_earlier(found, "solver")
         told_by_exploration(found, tiny)
         keep_told_from_start(found, tiny)
         progress("mutants", total, total)
@@ -108,7 +103,8 @@ def _noted(
     rules = rules_digest(about.model, lemmas)
     bounds = bounds_digests(about.model, about.component.name)
     asked = tuple(in_order(found.asked))
-    return Found(asked, proofs, lemmas, rules, notes, bounds, found.told)
+    mutants = mutants_digests(about.model, about.component.name)
+    return Found(asked, proofs, lemmas, rules, notes, bounds, mutants, found.told)
 
 
 def _with_earlier_proofs(found: QuestionSearch) -> Found:
@@ -124,11 +120,13 @@ def _with_earlier_proofs(found: QuestionSearch) -> Found:
 
 
 def is_stale(about: Subject) -> bool:
-    """Whether the earlier search was of other rules or instances, or without the solver, which is
-    installed now."""
+    """Whether the earlier search was of other rules, instances or mutants, or without the solver,
+    which is installed now."""
     unasked = any(NO_SOLVER in note for note in about.found.notes.values())
     missed = unasked and find_spec("z3") is not None
-    new = renewed(about.model, about.component.name, about.found)
+    name = about.component.name
+    new = renewed(about.model, name, about.found)
+    new += unasked_mutants(about.model, name, about.found)
     return missed or not about.found.is_of(about.model) or bool(new) or outdated(about)
 
 
@@ -159,11 +157,13 @@ def _standing(about: Subject, desk: Desk) -> Iterator[FoundQuestion]:
             continue
 
 
-def _again(found: QuestionSearch) -> bool:
-    """Keep earlier questions that stand and still have an answer. Whether some had to go."""
+def _keep_earlier(found: QuestionSearch, source: str) -> None:
+    """Keep the earlier questions of a source that stand and still have an answer."""
     about = found.about
     instances = {i.name: i for i in about.model.instances}
     for asked in _standing(about, found.desk):
+        if asked.source != source:
+            continue
         why = Why((), asked.source, asked.title, OPEN, asked.purpose)
         try:
             entry = found.desk.entry(asked.question, instances[asked.instance], why)
@@ -173,7 +173,6 @@ def _again(found: QuestionSearch) -> bool:
             continue
         found.include(entry)
         found.asked.append(asked)
-    return len(found.asked) < len(about.found.asked)
 
 
 def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:

@@ -10,7 +10,8 @@ from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.canonical import Json
-from charter.suites.smoke import Smoke, mutants_of
+from charter.suites.found import mutants_of
+from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger
 
@@ -103,7 +104,7 @@ def _ledger(ledger: Ledger) -> list[Json]:
 def _mutants(about: Subject, small: Smoke) -> list[Json]:
     kills = {kill.mutant: kill for kill in small.kills}
     found: list[Json] = []
-    for mutant in mutants_of(about):
+    for mutant in mutants_of(about.model, about.component.name):
         kill = kills[mutant.name]
         found.append(
             {

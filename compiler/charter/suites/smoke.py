@@ -19,6 +19,7 @@ from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
+from charter.suites.found import mutants_of
 from charter.suites.instance_planner import InstancePlanner
 from charter.suites.subject import Subject
 from charter.syntax import nodes as sx
@@ -224,14 +225,10 @@ def kills(about: Subject, entries: Iterable[SmokeVector]) -> tuple[Kill, ...]:
     """For each mutant the first vectors that distinguish it; those made for it are tried first."""
     files = pipeline.parse_or_refuse(about.sources)
     ordered = shortest_first(entries)
-    return tuple(_kill(about, files, mutant, ordered) for mutant in mutants_of(about))
-
-
-def mutants_of(about: Subject) -> tuple[n.Mutant, ...]:
-    """The mutants of the component."""
-    machines = {i.name: i.machine for i in about.model.instances}
-    mine = about.component.name
-    return tuple(m for m in about.model.mutants if machines.get(m.instance) == mine)
+    return tuple(
+        _kill(about, files, mutant, ordered)
+        for mutant in mutants_of(about.model, about.component.name)
+    )
 
 
 def mutant_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:

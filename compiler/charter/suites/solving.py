@@ -13,8 +13,9 @@ from charter.core.reach import always
 from charter.formats.vector import Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
+from charter.suites.found import mutants_of
 from charter.suites.question_search import NO_PROOF, NO_VECTOR, QuestionSearch
-from charter.suites.smoke import mutant_model, mutants_of, tells_title
+from charter.suites.smoke import mutant_model, tells_title
 from charter.vectors.plan import OPEN, PlannedStep
 
 DEPTH = 5
@@ -121,7 +122,7 @@ def mutants(found: QuestionSearch) -> None:
     files = pipeline.parse_or_refuse(about.sources)
     lemmas = always(about.model, about.component.name)
     told = {asked.title for asked in found.asked}
-    for mutant in mutants_of(about):
+    for mutant in mutants_of(about.model, about.component.name):
         if tells_title(mutant.name) in told:
             continue
         edited = mutant_model(about, files, mutant.name)

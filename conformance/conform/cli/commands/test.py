@@ -24,7 +24,7 @@ from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import UNLOADED, near, show
 from conform.cli.commands.story import show_story
-from conform.cli.commands.unasked import unasked
+from conform.cli.commands.unasked import mutants_told, unasked
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
 from conform.cli.main import meant_by
@@ -396,6 +396,8 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
         )
         if pairs := api.branch_pairs(path, model, component, found.variant):
             tested.tell("pairs", f"{name}: of branches in a row, {pairs}")
+        if mutants := mutants_told(place.parent):
+            tested.tell("mutants", f"{name}: {mutants}")
         if fixed := one_value_only(place.parent, found):
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
         counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}

@@ -1,5 +1,5 @@
-"""Tells what a small suite asks for only in a given state, of which an adapter without `load` is
-not asked."""
+"""Tells what a small suite does not ask an adapter for: mutants that no vector tells from the
+charter, and, of an adapter without `load`, what is asked for only in a given state."""
 
 from __future__ import annotations
 
@@ -40,6 +40,21 @@ def unasked(folder: Path, manifest: Manifest) -> str:
         f"{' and '.join(told)}: all vectors that the suite names for them start in a given state,"
         " and were not asked; claim `load` in the adapter, or write scenarios that get there"
     )
+
+
+def mutants_told(folder: Path) -> str:
+    """How many mutants the vectors of a small suite tell from the charter, and which they do not;
+    "" if the charter has none."""
+    kills = _kills(folder)
+    if not kills:
+        return ""
+    some = [name for name, kill in kills.items() if not kill["surely"] and kill["in_some_runs"]]
+    none = [name for name, kill in kills.items() if not kill["surely"] and name not in some]
+    told = [f"{len(kills) - len(some) - len(none)} of {plural(len(kills), 'mutant')}"
+            " told from the charter"]  # fmt: skip
+    told += [f"in some of their runs only: {_few(some)}"] if some else []
+    told += [f"by no vector: {_few(none)}"] if none else []
+    return "; ".join(told)
 
 
 def _few(names: list[str]) -> str:
