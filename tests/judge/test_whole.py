@@ -60,7 +60,7 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     assert "explore   tiny: 2 states, nothing is violated" in out
     assert (project / "build" / "report" / "index.html").is_file()
     assert "suite     small. " in out and "--profile full --out build/full`" in out
-    assert out.endswith("fine\n")
+    assert out.endswith("fine by the small suite\n")
     source = project / "adapters" / "lamp" / "adapter.py"
     source.write_text(ADAPTER.replace("not self.lit", "True"))
     code, out, _ = conform("test", "spec/lamp.charter", "--adapter", "lamp", "--json")
@@ -173,7 +173,7 @@ def test_obligations_that_only_a_removed_scenario_covered_are_searched(
 def test_what_is_not_searched_to_the_end_is_named(conform, project: Path) -> None:
     _, out, _ = conform("test", "--most", "1")
     assert "explore   tiny: not searched to the end" in out
-    assert out.endswith("fine\nnot searched to the end: tiny\n")
+    assert out.endswith("fine by the small suite\nnot searched to the end: tiny\n")
 
 
 def test_a_component_without_an_instance_that_is_searched_is_told(conform, project: Path) -> None:

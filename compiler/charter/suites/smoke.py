@@ -32,7 +32,7 @@ ENOUGH = 3
 """The number of vectors to find that distinguish all runs of a mutant; one more if none of them
 begins in the first state and another does: many adapters cannot load a state."""
 
-NAMED = 3
+NAMED = 2
 """The most vectors that name an obligation as a reason; the ledger counts all that meet it."""
 
 CANARIES = 4

@@ -423,7 +423,7 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
         tested.tell("report", report)
     match tested.exit_code:
         case 0:
-            out("fine" if runs else "fine, but no implementation was judged")
+            out("fine by the small suite" if runs else "fine, but no implementation was judged")
             if tested.given_up:
                 out(f"not searched to the end: {', '.join(tested.given_up)}")
         case 1 if not runs:

@@ -292,7 +292,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:494  KIP 903"""
+    """overlay.charter:502  KIP 903"""
     return frozenset()
 
 

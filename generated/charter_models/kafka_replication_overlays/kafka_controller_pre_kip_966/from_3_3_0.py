@@ -15,6 +15,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
+    unclean_election_is_ignored
     isr_shrink_starts_epoch
     isr_without_epochs
 
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
         below_after_report,
         below_after_unfencing,
         candidates,
-        electable,
         electable_by_order,
         elected,
         elected_if_leaderless,
@@ -80,12 +80,43 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ddebc8983db7a22b7d08"
+SPEC_DIGEST = "e16a0140f5c65f4a22bb"
 
 
 def default_config() -> Config:
     """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
+
+
+def replaced_electable(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    clean = candidates(p, replicas, isr, suspect, able, config)
+    if p.leader in able & isr:
+        return frozenset({p.leader})
+    if len(clean) > 0:
+        return clean
+    return frozenset(replicas) & able if config.unclean_election else frozenset()
+
+
+def electable(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Also called `electAnyLeader`.
+
+    overlay.charter:485  JIRA KAFKA-12670
+    """
+    return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -167,7 +198,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:505  KIP 903"""
+    """overlay.charter:513  KIP 903"""
     return frozenset()
 
 

@@ -15,6 +15,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
+    unclean_election_is_ignored
     isr_shrink_starts_epoch
     missing_epoch_is_right
 
@@ -50,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "ddebc8983db7a22b7d08",
+    "e16a0140f5c65f4a22bb",
 )
 
-SPEC_DIGEST = "4812c1bf1db81c4582ba"
+SPEC_DIGEST = "6c8d304de0fdd3c7a673"
 
 
 def without_epoch(
@@ -61,7 +62,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:494  KIP 903"""
+    """overlay.charter:502  KIP 903"""
     return frozenset()
 
 

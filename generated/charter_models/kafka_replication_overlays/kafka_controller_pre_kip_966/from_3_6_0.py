@@ -15,6 +15,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
+    unclean_election_is_ignored
     missing_epoch_is_right
 
 What differs from from_3_5_0.
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "4812c1bf1db81c4582ba",
+    "6c8d304de0fdd3c7a673",
 )
 
-SPEC_DIGEST = "38c4d4ad287c44bf4daf"
+SPEC_DIGEST = "b6398a49456ba84acbc4"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

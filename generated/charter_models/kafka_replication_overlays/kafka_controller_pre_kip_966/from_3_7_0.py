@@ -15,6 +15,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_gets_another_epoch
+    unclean_election_is_ignored
     missing_epoch_is_right
 
 What differs from from_3_6_0.
@@ -49,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "38c4d4ad287c44bf4daf",
+    "b6398a49456ba84acbc4",
 )
 
-SPEC_DIGEST = "d1d45c607b0644252628"
+SPEC_DIGEST = "5e13715ba05603743441"
 
 
 @instead_of(Controller)

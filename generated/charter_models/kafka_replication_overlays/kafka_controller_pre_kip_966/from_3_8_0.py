@@ -15,6 +15,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_gets_another_epoch
+    unclean_election_is_ignored
     missing_epoch_is_right
 
 What differs from from_3_7_0.
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "d1d45c607b0644252628",
+    "5e13715ba05603743441",
 )
 
-SPEC_DIGEST = "7c803bc65ebebe3f4745"
+SPEC_DIGEST = "783bea9003437e607a86"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

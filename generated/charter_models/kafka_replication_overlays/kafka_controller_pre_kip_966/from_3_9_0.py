@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
         BrokerEpoch,
+        Config,
         Controller,
         Error,
+        Partition,
         Registered,
         Registration,
         Rejected,
         Reply,
+        candidates,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
         below_after_registering,
@@ -48,10 +51,32 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "7c803bc65ebebe3f4745",
+    "783bea9003437e607a86",
 )
 
 SPEC_DIGEST = "33c525665848b4ea5631"
+
+
+def electable(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """The possible leaders after a change of brokers: the present leader if it is in `able` and
+    in sync; otherwise any candidate; without candidates any replica in `able`, if unclean
+    election is configured. Also called `electAnyLeader`.
+
+    10-rules.charter:87  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    """
+    clean = candidates(p, replicas, isr, suspect, able, config)
+    if p.leader in able & isr:
+        return frozenset({p.leader})
+    if len(clean) > 0:
+        return clean
+    return frozenset(replicas) & able if config.unclean_election else frozenset()
 
 
 @instead_of(Controller)
