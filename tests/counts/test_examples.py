@@ -11,12 +11,12 @@ from tests.support.counted import branches_of, findings, never_met
 from tests.support.golden import Golden
 
 from charter import api
+from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.diagnostics import Source
 from charter.explore.native.explore import NativeOptions
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.native.liveness import check_liveness
-from charter.project.cache import cache_folder
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
 PINS = Path(__file__).parent / "examples"

@@ -13,9 +13,9 @@ from tests.support.engines import both_of, counts, verdicts
 from tests.support.golden import Golden
 
 from charter import api
+from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.native.compiled import CompiledMachine
-from charter.project.cache import cache_folder
 from charter.semantics.environment import offered
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.support import spec
 
+from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, NativeOptions
 from charter.explore.native.explore import Exploration as Native
@@ -15,7 +16,6 @@ from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
 from charter.explore.result import Counts
 from charter.passes import for_search
-from charter.project.cache import cache_folder
 
 Verdicts = dict[tuple[str, str], tuple[int, int | None]]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from charter import api
+from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, Exploration, NativeOptions, explore
 from charter.explore.native.graph import CompiledGraph
-from charter.project.cache import cache_folder
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = tuple(sorted(path.stem for path in (SPEC / "examples").glob("*.charter")))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
 
+from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.model_checker import (
     CannotExplore,
@@ -20,7 +21,6 @@ from charter.explore.model_checker import (
 )
 from charter.explore.result import SearchResult
 from charter.explore.successors import Defined, StateGraph, Successors
-from charter.project.cache import cache_folder
 
 MOST_BY_REFERENCE = 300_000
 """The default number of states up to which the reference engine checks liveness in place of the

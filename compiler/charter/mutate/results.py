@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Literal, cast
 
+from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.formats.canonical import Json
-from charter.project.cache import cache_folder, from_cache, to_cache
 from charter.project.core_cache import compiler
 
 Answer = Literal["caught", "availability", "unchanged", "survives", "undecided", "refused"]

@@ -1,1 +1,1 @@
-"""The files of a project: sources on disk, the user's cache, and the pipeline from text to core."""
+"""The files of a project: sources on disk, and the pipeline from text to core, which is cached."""

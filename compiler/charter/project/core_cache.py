@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import charter
+from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core.encoding import decoded, encoded
 from charter.core.nodes import Model
 from charter.diagnostics import Source
-from charter.project.cache import cache_folder, from_cache, to_cache
 from charter.project.sources import Selection
 
 

@@ -13,11 +13,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core import nodes as n
 from charter.core.encoding import decoded, digest, encoded
 from charter.formats.vector import Vector
 from charter.passes.narrow import narrowed
-from charter.project.cache import cache_folder, from_cache, to_cache
 from charter.project.core_cache import compiler
 from charter.suites.explored import ExploredInstance
 from charter.suites.instance_planner import InstancePlanner

@@ -11,6 +11,7 @@ from typing import Final
 from lark import Lark, Token
 from lark import Tree as LarkTree
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark.lark import PostLex
 from lark.lexer import PatternStr
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
@@ -21,6 +22,7 @@ from charter.syntax.build_expr import TreeReader
 from charter.syntax.comments import remarks
 from charter.syntax.concrete import Leaf, Part, Tree
 from charter.syntax.mistakes import UNEXPECTED, explain
+from charter.syntax.parser_tables import parser_of
 from charter.syntax.stuck import Stuck
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
@@ -35,7 +37,7 @@ PHRASE: Final = re.compile(r"[a-z]+(?: [a-z]+)+")
 BINDING: Final = frozenset({"FORALL", "SOME", "EXACTLY_ONE", "THE", "SUM", "COMMA"})
 
 
-class PairLets:
+class PairLets(PostLex):
     """A filter between lexer and parser: the `in` that ends the value of `let x = e in body`
     becomes the token `_LET_IN`. It is the first `in` at the bracket level of the `let` that does
     not belong to a binder."""
@@ -66,15 +68,8 @@ class PairLets:
 
 @cache
 def parser() -> Lark:
-    """The parser of the grammar, built once (a quarter of a second)."""
-    return Lark(
-        GRAMMAR.read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer="contextual",
-        propagate_positions=True,
-        maybe_placeholders=True,
-        postlex=PairLets(),
-    )
+    """The parser of the grammar."""
+    return parser_of(GRAMMAR.read_text(encoding="utf-8"), PairLets())
 
 
 def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:

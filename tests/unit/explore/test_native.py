@@ -14,6 +14,7 @@ import pytest
 from tests.support.engines import counts, verdicts
 
 from charter import api
+from charter.cache.files import from_cache, to_cache
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.diagnostics import NOWHERE
@@ -29,7 +30,6 @@ from charter.explore.native.explore import (
 from charter.explore.native.index import SearchIndex
 from charter.explore.native.layout import Layout, Packing
 from charter.explore.native.reached import Reached
-from charter.project.cache import from_cache, to_cache
 from charter.semantics.values import Universe
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from charter import api
+from charter.cache.files import MOST, cache_folder, from_cache, to_cache
 from charter.core.encoding import decoded, encoded
 from charter.core.nodes import Model
 from charter.project import core_cache
-from charter.project.cache import MOST, cache_folder, from_cache, to_cache
 
 ROOT = Path(__file__).resolve().parents[3]
 EVERYTHING = ROOT / "tests" / "golden" / "surface" / "everything.charter"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 
+from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.model_checker import (
     CannotExplore,
@@ -30,7 +31,6 @@ from charter.explore.native.liveness import Explored, check_liveness, explore_li
 from charter.explore.native.reached import Reached
 from charter.explore.native.traces import bare
 from charter.explore.result import MatchedState, MatchedStates, SearchResult, Symmetry
-from charter.project.cache import cache_folder
 from charter.semantics.fairness import LivenessResult
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from charter.cache.files import from_cache, to_cache
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
@@ -37,7 +38,6 @@ from charter.explore.native.unit import Unit
 from charter.explore.native.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
 from charter.passes.narrow import narrowed
-from charter.project.cache import from_cache, to_cache
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient

@@ -1,0 +1,1 @@
+"""The cache of the compiler in the folder of the user."""
