@@ -7,17 +7,18 @@ strict: missing and unknown fields are refused with one sentence that has the lo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.changes import shorter, whole
 from charter.formats.reading import BadVector, JsonReader
 
 __all__ = [
     "MAX_NODES", "Answer", "AnswerNode", "BadVector", "OperationCall", "Question", "Vector", "Why",
-    "read_answer", "read_line", "read_question", "read_vector", "read_why", "whole_observations",
+    "read_answer", "read_line", "read_question", "read_vector", "read_why",
 ]  # fmt: skip
 
 FORMAT = 1
@@ -32,6 +33,7 @@ Delta = Literal["each"] | tuple[int, ...]
 _QUESTION = (
     "format", "protocol", "variant", "component", "sorts", "given", "operations", "delta",
 )  # fmt: skip
+_ANSWER = ("question", "digest", "observations", "replies", "steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,10 @@ class Answer:
     def json(self, question_id: str) -> Json:
         return {"question": question_id, "digest": self.digest, **self.content()}
 
-    def stored(self, question_id: str) -> dict[str, Json]:
-        """As lines of a suite have it: each observation after the first without what it has in
-        common with the one before."""
-        pairs = zip(self.observations, self.observations[1:], strict=False)
-        stored = [*self.observations[:1], *(_changed(before, after) for before, after in pairs)]
-        content = {**self.content(), "observations": stored}
+    def stored(self, question_id: str, given: Json) -> dict[str, Json]:
+        """As lines of a suite have it: each observation as what changed since the one before, the
+        first one since the given state."""
+        content = {**self.content(), **shorter(given, self.observations)}
         return {"question": question_id, "digest": self.digest, **content}
 
 
@@ -179,7 +179,7 @@ class Vector:
     def line(self) -> str:
         """One line of a JSON lines file, without its newline."""
         question = self.question.json()
-        answer = self.answer.stored(canonical.digest(question))
+        answer = self.answer.stored(canonical.digest(question), self.question.given)
         return canonical.text({"question": question, "answer": answer, "why": self.why.json()})
 
 
@@ -237,12 +237,14 @@ def _constant(reader: JsonReader) -> int:
 
 def read_answer(value: Json, question: Question, where: str = "answer") -> Answer:
     """An answer to `question` from parsed JSON. Raises `BadVector`."""
-    reader = JsonReader(value, where).fields(
-        "question", "digest", "observations", "replies", "steps"
-    )
+    reader = JsonReader(value, where)
+    changes = ("changes",) if "changes" in reader.object() else ()
+    reader.fields(*_ANSWER, *changes)
     if reader.text("question") != question.id:
         raise BadVector(f"{where}.question: this answer belongs to another question")
-    observations = whole_observations(item.raw for item in reader.item("observations").items())
+    stored = [item.raw for item in reader.item("observations").items()]
+    changed = [item.object() for item in reader.item("changes").items()] if changes else None
+    observations = whole(question.given, stored, changed, where)
     replies = tuple(item.raw for item in reader.item("replies").items())
     steps = tuple(
         tuple(_node(node) for node in step.items()) for step in reader.item("steps").items()
@@ -257,26 +259,6 @@ def read_answer(value: Json, question: Question, where: str = "answer") -> Answe
     if reader.text("digest") != answer.digest:
         raise BadVector(f"{where}.digest: the content was changed; its digest is {answer.digest}")
     return answer
-
-
-def _changed(before: Json, after: Json) -> Json:
-    """The variables of an observation that differ from the one before; all observations of an
-    answer have the same."""
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        return after
-    return {name: value for name, value in after.items() if before[name] != value}
-
-
-def whole_observations(stored: Iterable[Json]) -> tuple[Json, ...]:
-    """The observations of `Answer.stored` as they are."""
-    found: list[Json] = []
-    for one in stored:
-        before = found[-1] if found else None
-        if isinstance(before, dict) and isinstance(one, dict):
-            found.append({**before, **one})
-        else:
-            found.append(one)
-    return tuple(found)
 
 
 def read_why(value: Json, where: str = "why") -> Why:

@@ -7,6 +7,7 @@ vector is accepted; otherwise `charter.formats.vector` parses it and explains wh
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -18,6 +19,7 @@ from charter import formats
 from charter.formats import canonical
 from charter.formats.adapter import constant
 from charter.formats.canonical import Json
+from charter.formats.changes import whole
 from charter.formats.reading import BadVector
 from charter.formats.suite import digest_line
 from charter.formats.vector import (
@@ -28,7 +30,6 @@ from charter.formats.vector import (
     read_question,
     read_vector,
     read_why,
-    whole_observations,
 )
 from conform.judging import judge
 from conform.judging.assess import VectorItem
@@ -116,12 +117,13 @@ def _digest(text: bytes) -> str:
 def _quick(value: object) -> Imported:
     _exactly(value, frozenset({"question", "answer", "why"}))
     assert isinstance(value, dict)
-    question, answer, why = value["question"], value["answer"], value["why"]
-    _exactly(answer, _ANSWER)
+    question, answer, why = value["question"], copy(value["answer"]), value["why"]
     asked, reasons = read_question(question), read_why(why)
-    if not isinstance(answer["observations"], list):
+    changes = answer.pop("changes", None)
+    _exactly(answer, _ANSWER)
+    if not isinstance(answer["observations"], list) or not isinstance(changes, list | None):
         raise _Odd
-    answer["observations"] = list(whole_observations(answer["observations"]))
+    answer["observations"] = list(whole(asked.given, answer["observations"], changes, ""))
     question_text = _text(question)
     name = _digest(question_text)
     content = {part: answer[part] for part in ("observations", "replies", "steps")}

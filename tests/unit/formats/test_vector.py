@@ -16,6 +16,7 @@ import charter.formats.vector
 from charter.formats.reading import BadVector
 from charter.formats.suite import Manifest, Models, parse_manifest, read_lines, read_manifest
 from charter.formats.vector import Answer, AnswerNode, Vector, Why, read_line, read_vector
+from conform.suites.importing import import_line
 
 SCHEMAS = Path(charter.formats.vector.__file__).parent / "schemas"
 VECTORS = random_vectors(10, seed=5)
@@ -169,12 +170,66 @@ def test_manifest_with_another_format_is_refused():
         parse_manifest(value, "manifest.json")
 
 
-def test_a_line_has_what_changed_in_each_observation() -> None:
-    observations = ({"a": 1, "b": [2]}, {"a": 1, "b": []}, {"a": 0, "b": []})
+OBSERVATIONS = ({"a": 1, "b": {"c": [2], "d": 1}}, {"a": 1, "b": {"c": []}}, {"a": 0, "b": {}})
+
+
+def of_three(given):
+    """A vector with three observations."""
     steps = tuple((AnswerNode((0,) if i else (), "", -1, i),) for i in range(3))
-    question = replace(VECTORS[0].question, operations=VECTORS[0].question.operations[:1] * 2)
-    vector = Vector(question, Answer(observations, (), steps), Why())
-    stored = json.loads(vector.line())["answer"]
-    assert stored["observations"] == [{"a": 1, "b": [2]}, {"b": []}, {"a": 0}]
-    assert read_line(vector.line(), "x") == vector
-    assert read_vector(vector.json(), "x") == vector  # whole observations are read, too
+    calls = VECTORS[0].question.operations[:1] * 2
+    question = replace(VECTORS[0].question, operations=calls, given=given)
+    return Vector(question, Answer(OBSERVATIONS, (), steps), Why())
+
+
+def test_a_line_has_what_changed_in_each_observation():
+    one = of_three(None)
+    stored = json.loads(one.line())["answer"]
+    assert stored["observations"] == [{"a": 1, "b": {"c": [2], "d": 1}}]
+    assert stored["changes"] == [{"b": {"c": [], "d": "-"}}, {"a": 0, "b": {"c": "-"}}]
+    assert read_line(one.line(), "x") == one
+    assert read_vector(one.json(), "x") == one  # whole observations are read, too
+
+
+def test_the_first_observation_is_written_as_what_differs_from_the_given_state():
+    one = of_three({"a": 1, "b": {"c": [2]}, "hidden": "@3"})
+    stored = json.loads(one.line())["answer"]
+    assert stored["observations"] == []
+    assert stored["changes"][0] == {"b": {"d": 1}, "hidden": "-"}
+    assert read_line(one.line(), "x") == one
+
+
+def test_lines_are_in_the_schema():
+    validator = jsonschema.Draft202012Validator(json.loads((SCHEMAS / "vector.json").read_text()))
+    for one in (*VECTORS, of_three({"a": 1}), of_three(None)):
+        validator.validate(json.loads(one.line()))
+
+
+def test_a_line_of_an_earlier_version_has_whole_variables_that_changed():
+    one = of_three({"a": 1})
+    line = one.json()
+    line["answer"]["observations"] = [OBSERVATIONS[0], {"b": {"c": []}}, {"a": 0, "b": {}}]
+    assert read_vector(line, "x") == one
+
+
+@pytest.mark.parametrize(
+    ("given", "observations", "changes", "sentence"),
+    [
+        (None, [], [{"a": 1}], r"changes\[0\]: there is no observation and no given state that"),
+        (None, [3], [{"a": 1}], r"changes\[0\]: there is no observation and no given state that"),
+        ({"a": 1}, [], [{"b": "-"}], r"changes\[0\]: 'b' is gone, but it was not there before"),
+        (None, [{"a": {}}], [{"a": {"b": "-"}}], r"changes\[0\].a: 'b' is gone, but it was not"),
+        (None, [{"a": 1}], [{}, 7], r"answer.changes\[1\]: not an object"),
+        (None, [{"a": 1}], "x", "answer.changes: not an array"),
+        (None, [{"a": 1}], [], "there is no observation 1"),
+        (None, [{"a": 1}], [{"a": 2}, {"a": 3}], "answer.digest: the content was changed"),
+    ],
+)
+def test_changes_that_do_not_fit_are_refused_with_their_place(
+    given, observations, changes, sentence
+):
+    line = of_three(given).json()
+    line["answer"] |= {"observations": observations, "changes": changes}
+    with pytest.raises(BadVector, match=sentence):
+        read_vector(line, "x")
+    with pytest.raises(BadVector, match=sentence):
+        import_line(json.dumps(line).encode(), "x")
