@@ -65,6 +65,7 @@ def write_fake_target(folder, mode, *more):
         'protocol = "toy.lease"',
         'component = "keeper"',
         'overlay = "known"',
+        "sources = []",
         f"start = {command!r}",
         "[deadlines]",
         "batch = 60",

@@ -21,7 +21,7 @@ _DEADLINES = ("hello", "batch", "one")
 _ID = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
-    "default_release", "releases", "deadlines", "variants", "errors", "not_compared",
+    "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
 }  # fmt: skip
 
 
@@ -40,7 +40,8 @@ DEADLINES = Deadlines()
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target as described by the adapter.toml in `folder`."""
+    """A target as described by the adapter.toml in `folder`. `sources`: the files and folders
+    outside of `folder` of which the implementation consists, None if that is not said."""
 
     id: str
     title: str
@@ -57,6 +58,7 @@ class Target:
     variants: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     not_compared: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] | None = None
 
     def variant(self, release: str) -> str:
         """The variant of the charter that a release is judged against."""
@@ -101,6 +103,7 @@ def read_target(path: Path) -> Target:
             variants=_table(content, "variants"),
             errors=_table(content, "errors"),
             not_compared=_not_compared(content),
+            sources=_texts(content, "sources") if "sources" in content else None,
         )
         if not found.start:
             raise ValueError("'start' is empty")

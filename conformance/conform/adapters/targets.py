@@ -25,6 +25,7 @@ from charter.formats.spelling import meant
 from charter.formats.target import FILE, Target, read_target, target_files
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import projects
+from conform.adapters.sources import all_files_digest
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
 from conform.console.terminal import say
 from conform.storage.lease import Lease
@@ -35,22 +36,6 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _PREPARE_SECONDS = 900.0
 _PRINTED, _WIDTH = 20, 80
 """How many lines, and how much of one, are shown of what `prepare` wrote to stdout."""
-
-
-_PASSED_OVER = frozenset({"__pycache__", "node_modules"})
-
-
-def files_digest(chosen: Target) -> str:
-    """A digest of the files of a target's folder: 20 hex digits. Hidden files and files of
-    interpreters and package managers are ignored."""
-    found = hashlib.sha256()
-    for path in sorted(chosen.folder.rglob("*")):
-        parts = path.relative_to(chosen.folder).parts
-        hidden = any(part in _PASSED_OVER or part.startswith(".") for part in parts)
-        if path.is_file() and not hidden:
-            found.update("/".join(parts).encode())
-            found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()[:20]
 
 
 def targets() -> list[Target]:
@@ -167,7 +152,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
         "adapter": str(chosen.folder),
         "cache": str(cache),
         "downloads": str(downloads),
-        "sources": files_digest(chosen),
+        "sources": all_files_digest(chosen),
         "release": release,
         "variant": chosen.variant(release),
         "python": sys.executable,

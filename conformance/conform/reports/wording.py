@@ -14,6 +14,7 @@ from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.bounds import bounds_told
 from conform.runs.compared import WISHES, Left, read, shown
 from conform.runs.findings import is_new
+from conform.runs.resume import continued_told
 
 VERDICTS: Mapping[str, str] = {
     "conforms": "the charter allows every step",
@@ -90,6 +91,8 @@ def claim(run: ReportedRun) -> Claim:
         measured += f", {plural(baseline, 'deviation')} known in the baseline"
     if run.about.get("limit") or run.about.get("selection"):
         measured += "; a part of the suite"
+    if told := continued_told(run.count("continued")):
+        measured += f"; {told}"
     left = [item for item in uncompared(run) if item.allowed not in WISHES]
     if left:
         measured += f"; not compared: {shown(left)}"

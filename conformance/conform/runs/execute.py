@@ -14,8 +14,9 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import Manifest
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import adapter_files, prepared_digests
+from conform.adapters.sources import check_apart, files_digest, sources_digests
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import Prepared, files_digest, found_by
+from conform.adapters.targets import Prepared, found_by
 from conform.console.errors import ConformError, Untrustworthy
 from conform.console.extras import installed, remedy
 from conform.console.progress import bar
@@ -34,7 +35,7 @@ from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.findings import RunFinding, run_findings
 from conform.runs.forgetful import forgetful, left_open, outlook, unobserved
 from conform.runs.kept import keep
-from conform.runs.resume import alone_in, folder_at, start_or_resume
+from conform.runs.resume import alone_in, continued, folder_at, start_or_resume, telling
 from conform.runs.select import (
     Ranges,
     ResolvedRun,
@@ -63,7 +64,8 @@ INLINE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors."""
+    """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors; `go_on`:
+    continue a run although nobody knows whether the implementation is the same."""
 
     target: str
     _: KW_ONLY
@@ -78,6 +80,7 @@ class RunOptions:
     update_baseline: bool = False
     shrink: bool = True
     wanted: Wanted = ALL
+    go_on: bool = False
     command: tuple[str, ...] = ()
 
 
@@ -128,9 +131,11 @@ def run_target(
         about["id"] = f"{about['id']}-part-{canonical.digest(selection)[:6]}"
     about["selection"] = selection
     folder = folder_at(options.out, about)
+    check_apart(prepared.target, folder.place)
     with alone_in(folder):
-        start_or_resume(folder, about, say)
-        return _run_into(_Begun(folder, about, part, began, say, spark), resolved, options)
+        about = start_or_resume(folder, about, say, options.go_on)
+        with telling(folder, about, say):
+            return _run_into(_Begun(folder, about, part, began, say, spark), resolved, options)
 
 
 def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
@@ -209,6 +214,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     )
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
+    concluded["continued"] = continued(about)
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
     concluded["adapter_trouble"] = with_steps(adapter_trouble(folder), context.start, suite)
@@ -317,6 +323,7 @@ def _greet(
     welcome = connection.welcome
     connection.close()
     manifest, chosen = suite.manifest, prepared.target
+    sources = sources_digests(chosen)
     check_hello(welcome, manifest)
     disagreed = disagreement(welcome, chosen)
     if disagreed:
@@ -345,6 +352,7 @@ def _greet(
         "errors": dict(chosen.errors),
         "not_compared": dict(chosen.not_compared),
         "adapter": files_digest(chosen),
+        "sources": None if sources is None else {**sources},
         "prepared": {**prepared_digests(prepared.files)},
         "engine": options.engine,
         "buckets": suite.buckets,

@@ -17,14 +17,14 @@ from conform.runs.kept import PLACE
 from conform.storage.lease import Lease
 from conform.storage.store import RunFolder, guarded
 
-_LOCK = ".lock"
+_LOCK, _CONTINUED = ".lock", "continued"
 _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
     "limit": "limit", "selection": "selection",
     "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries", "models": "models",
     "buckets": "number of buckets", "adapter": "adapter's files",
-    "prepared": "prepared files",
+    "sources": "sources", "prepared": "prepared files",
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
 _OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "commits", "progress")
@@ -65,28 +65,87 @@ def alone_in(folder: RunFolder) -> Iterator[None]:
 
 
 def start_or_resume(
-    folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
-) -> None:
-    """Resume an unfinished run with the same run.json; otherwise start a new one."""
+    folder: RunFolder,
+    about: Mapping[str, Json],
+    say: Callable[[str], None],
+    go_on: bool = False,
+) -> dict[str, Json]:
+    """Resume an unfinished run with the same run.json; otherwise start a new one. Without `sources`
+    the implementation may be another one: then a run is resumed only to `go_on`, and run.json has
+    how many buckets were judged before. Returns run.json. Raises `BadRun` for a run that shall go
+    on and that something else than now was asked of."""
+    made = dict(about)
     if folder.has("run.json"):
-        before = folder.read_json("run.json")
+        before, ended = folder.read_json("run.json"), folder.has("summary.json")
         changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]
-        if not changed and not folder.has("summary.json"):
-            damaged, done = folder.drop_damaged(), len(folder.buckets_done())
-            are = "is" if damaged == 1 else "are"
-            again = f"; {damaged} {are} damaged, and judged again" if damaged else ""
-            buckets = "1 bucket is" if done == 1 else f"{done} buckets are"
-            say(f"continuing the run in {folder.place}: {buckets} done{again}")
-            return
         done = len(folder.buckets_done())
+        unknown = about["sources"] is None and done > 0
+        since = f"the {' and the '.join(changed)} changed since the run in {folder.place} started"
+        if changed and done and go_on and not ended:
+            raise BadRun(f"{since}; it cannot be continued: without --continue it starts again")
+        if not changed and not ended and (go_on or not unknown):
+            _tell_resumed(folder, say)
+            if unknown:
+                made = {**before, _CONTINUED: len(folder.buckets_done())}
+                folder.write_json("run.json", made)
+            return made
         if changed and done:
-            buckets = "1 bucket is" if done == 1 else f"{done} buckets are"
+            say(f"{since}; it starts again, and {_buckets(done)} judged again")
+        elif unknown and not ended:
             say(
-                f"the {' and the '.join(changed)} changed since the run in {folder.place}"
-                f" started; it starts again, and {buckets} judged again"
+                f"the run in {folder.place} starts again, and {_buckets(done)} judged again:"
+                " without `sources` in adapter.toml nobody knows whether the implementation is the"
+                " same (`conform help adapter`)"
             )
         _clear(folder)
-    folder.write_json("run.json", dict(about))
+    folder.write_json("run.json", made)
+    return made
+
+
+def _tell_resumed(folder: RunFolder, say: Callable[[str], None]) -> None:
+    """Drop damaged buckets of a run that goes on, and tell how many are done."""
+    damaged, done = folder.drop_damaged(), len(folder.buckets_done())
+    are = "is" if damaged == 1 else "are"
+    again = f"; {damaged} {are} damaged, and judged again" if damaged else ""
+    say(f"continuing the run in {folder.place}: {_buckets(done)} done{again}")
+
+
+def _buckets(count: int) -> str:
+    return "1 bucket is" if count == 1 else f"{count} buckets are"
+
+
+@contextlib.contextmanager
+def telling(
+    folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
+) -> Iterator[None]:
+    """A context that tells, if it is interrupted, how a run goes on that has no `sources`."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if about["sources"] is None and folder.buckets_done():
+            say(
+                "adapter.toml has no `sources`, so this run goes on only with --continue, and else"
+                " starts again (`conform help adapter`)"
+            )
+        raise
+
+
+def continued(about: Mapping[str, Json]) -> int:
+    """How many buckets a run had judged when it was last continued with --continue, perhaps with
+    another implementation (`about`: run.json)."""
+    count = about.get(_CONTINUED, 0)
+    return count if isinstance(count, int) else 0
+
+
+def continued_told(count: int) -> str:
+    """What a result says of a run that was `continued`; "" for none."""
+    if not count:
+        return ""
+    were = "1 bucket was" if count == 1 else f"{count} buckets were"
+    return (
+        f"{were} judged before, perhaps with another implementation: the run was continued with"
+        " --continue, and adapter.toml has no `sources`"
+    )
 
 
 def _clear(folder: RunFolder) -> None:

@@ -14,10 +14,10 @@ from charter.formats.reading import BadVector
 from charter.formats.suite import read_manifest
 from conform.adapters.base import AdapterStart
 from conform.adapters.prepared import prepared_digests
+from conform.adapters.sources import files_digest
 from conform.adapters.targets import (
     Prepared,
     build_folder,
-    files_digest,
     prepare,
     read,
     release_of,

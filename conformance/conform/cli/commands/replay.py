@@ -15,7 +15,7 @@ from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.verdict import Kind, Severity
 from conform.adapters.prepared import prepared_digests
-from conform.adapters.targets import files_digest
+from conform.adapters.sources import files_digest, sources_digests
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import one_line, out, out_json
 from conform.judging.assess import VectorItem
@@ -112,7 +112,10 @@ def _otherwise(run: RunFolder, resolved: ResolvedRun) -> str:
     """What to think of a vector that diverged in the run and conforms now."""
     about, prepared = run.read_json("run.json"), resolved.prepared
     digests: dict[str, Json] = {**prepared_digests(prepared.files)}
+    named = sources_digests(prepared.target)
+    sources: Json = None if named is None else {**named}
     same = about.get("adapter") == files_digest(prepared.target) and about["prepared"] == digests
+    same = same and about.get("sources") == sources
     if not same or about["release"] != prepared.release:
         return "it diverged in the run, with another adapter or program than this one"
     asks = shlex.join(

@@ -28,7 +28,8 @@ EXAMPLES = """examples:
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
 Warns if generated/ is older than the charter; `conform test` brings it up to date. Repeat the
-command to resume an interrupted run.
+command to resume an interrupted run: it goes on if adapter.toml says by `sources` which files the
+implementation has, and all is as it was; else it starts again.
 
 Exit code 0: no deviation, or only those that the target's overlay or the baseline explain; 1: a
 new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, a canary
@@ -59,6 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_selection(parser)
     parser.add_argument("--out", default="", help="folder of the run, or its URI"
                         " (default: build/runs/ID)")  # fmt: skip
+    parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with an"
+                        " interrupted run although adapter.toml has no `sources`; the result says"
+                        " so")  # fmt: skip
     parser.add_argument(
         "--strict", action="store_true", help="exit code 1 for any deviation that the baseline"
         " does not know, and for findings that it lists in vain",
@@ -135,6 +139,7 @@ def _run(arguments: argparse.Namespace) -> int:
         baseline=_baseline(arguments),
         update_baseline=arguments.update_baseline,
         shrink=not arguments.no_shrink,
+        go_on=arguments.go_on,
         wanted=Wanted(arguments.branch, arguments.last_failed, arguments.first),
         command=("conform", *arguments.given),
     )

@@ -18,6 +18,7 @@ from conform.runs.canaries import FORGETS
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import CHOSEN_START, is_new, shrunk_lines
+from conform.runs.resume import continued, continued_told
 from conform.runs.trouble import place_told
 
 _UNSUPPORTED = "unsupported "
@@ -64,6 +65,8 @@ def show(finished: Finished) -> None:
     _show_unclaimed(counted)
     _show_unresolved(counted)
     _show_unknown_constants(counted)
+    if told := continued_told(continued(about)):
+        out(told)
     if told := bounds_told(counted["bounds"]):
         out(f"judged within: {told}")
     out(f"run: {near(finished.folder.place)}")
