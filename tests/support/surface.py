@@ -212,7 +212,12 @@ step_statements = st.one_of(
     item(nodes.Receive, names, st.none() | small, names, arguments),
     item(nodes.Clear, names, arguments, each),
 )
-bodies = st.tuples(some(lets | picks | assigns), replies).map(lambda parts: (*parts[0], parts[1]))
+of_storage = item(nodes.Flush, names, st.none() | small, st.none() | expressions) | item(
+    nodes.Crash, st.sampled_from(["process", "machine"])
+)
+bodies = st.tuples(some(lets | picks | assigns | of_storage), replies).map(
+    lambda parts: (*parts[0], parts[1])
+)
 labelled = item(nodes.Conjunct, names, small)
 unlabelled = item(nodes.Conjunct, st.none(), small)
 guards = st.tuples(st.lists(unlabelled, max_size=2), st.lists(labelled, max_size=2)).map(
@@ -222,8 +227,10 @@ branches = block(nodes.Branch, names, citations, guards, bodies)
 groups = block(nodes.AnyOrder, some(branches, least=1))
 operations = block(nodes.Operation, names, params, types, citations, some(lets | branches | groups))
 kinds = st.sampled_from(["durable", "volatile", "ghost"])
-states = item(nodes.StateDecl, names, types, small, kinds) | item(
-    nodes.StateDecl, names, types, small, st.just("ghost"), small
+states = st.one_of(
+    item(nodes.StateDecl, names, types, small, kinds),
+    item(nodes.StateDecl, names, types, small, st.just("ghost"), small),
+    item(nodes.StateDecl, names, types, small, st.just("cached"), st.none(), names),
 )
 
 

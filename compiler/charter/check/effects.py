@@ -221,15 +221,29 @@ def _failover(component: ir.Component, diagnostics: Diagnostics) -> None:
         return
     operation = next((o for o in component.operations if o.name == FAILOVER), None)
     if operation is None:
+        branches = (b for o in component.operations for b in o.branches)
+        if any(_loses(branch, volatile.values()) for branch in branches):
+            return
         message = f"{component.name} has volatile state, but no operation `{FAILOVER}`"
         span = next(iter(volatile.values())).span
-        hint = f"add `operation {FAILOVER}()` that sets all volatile state"
+        hint = f"add `operation {FAILOVER}()` that sets all volatile state, or `crash process`"
         diagnostics.error("effect/failover", message, span, hint=hint)
         return
     for branch in operation.branches:
-        assigned = {line.variable for line in branch.body if isinstance(line, ir.Assign)}
-        left = [name for name in volatile if name not in assigned]
+        left = _left(branch, volatile)
         if left:
             message = f"{FAILOVER}/{branch.name} leaves {', '.join(left)} as it was"
             hint = "volatile state is lost, so every branch assigns all of it"
             diagnostics.error("effect/failover", message, branch.span, hint=hint)
+
+
+def _left(branch: ir.Branch, volatile: Iterable[str]) -> list[str]:
+    """The volatile state that a branch does not set."""
+    assigned = {line.variable for line in branch.body if isinstance(line, ir.Assign)}
+    return [name for name in volatile if name not in assigned]
+
+
+def _loses(branch: ir.Branch, volatile: Iterable[ir.StateVar]) -> bool:
+    """Whether a branch sets all volatile state to its initial values, as a crash does."""
+    made = {line.variable: line.value for line in branch.body if isinstance(line, ir.Assign)}
+    return all(made.get(variable.name) == variable.initial for variable in volatile)

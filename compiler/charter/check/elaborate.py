@@ -19,6 +19,7 @@ from charter.check.observables import observables
 from charter.check.patterns import holding
 from charter.check.scopes import MachineScope, Rules, Signature, TypeScope, suggest
 from charter.check.statements import Body, branch_body
+from charter.check.storage import check_declared, settle
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -201,7 +202,8 @@ def check_citations(
 def state_variable(scope: TypeScope, node: sx.StateDecl, kind: ty.Type) -> ir.StateVar:
     """A state variable with its initial value, which must not read state."""
     initial = scope.check(node.initial, kind)
-    return ir.StateVar(node.name.text, kind, initial, node.kind, span=node.span, doc=doc_of(node))
+    core = machines.state_variable(node, kind).kind
+    return ir.StateVar(node.name.text, kind, initial, core, span=node.span, doc=doc_of(node))
 
 
 def component(context: CheckContext, node: sx.ComponentDecl) -> ir.Component:
@@ -217,6 +219,7 @@ def component(context: CheckContext, node: sx.ComponentDecl) -> ir.Component:
         match member:
             case sx.StateDecl():
                 kind = machine.state[member.name.text].type
+                check_declared(context.scope(machine), member)
                 state.append(state_variable(outside, member, kind))
             case sx.Operation():
                 make = partial(operation, context, machine, member)
@@ -273,6 +276,7 @@ def branch(context: CheckContext, scope: TypeScope, node: sx.Branch, of: Signatu
         guard.append(ir.Conjunct(label, condition, span=part.span, doc=doc_of(part)))
     body = Body(inside, scope.machine)
     reply = branch_body(body, node, of.result)
+    settle(body)
     update_histories(body, f"{of.name}/{node.name.text}")
     changes = tuple(line for line in body.lines if isinstance(line, ir.Bind | ir.Pick | ir.Assign))
     return ir.Branch(
@@ -324,6 +328,7 @@ class _SystemBuilder:
         match member:
             case sx.StateDecl():
                 kind = self.machine.state[name].type
+                check_declared(self.context.scope(self.machine), member)
                 self.state.append(state_variable(scope, member, kind))
             case sx.PartDecl():
                 part = self.machine.parts[name]

@@ -132,14 +132,27 @@ def component(
         if isinstance(member, sx.StateDecl):
             if state_names.add(member.name.text, member.name.span):
                 kind = types.type(member.type)
-                state[member.name.text] = StateVariable(member.name.text, kind, member.kind)
+                state[member.name.text] = state_variable(member, kind)
         elif isinstance(member, sx.Operation) and operation_names.add(
             member.name.text, member.name.span
         ):
             operations[member.name.text] = _operation(member, types, diagnostics)
     return MachineScope(
-        node.name.text, False, state, operations, histories=histories_of(node.members)
-    )
+        node.name.text, False, state, operations, histories=histories_of(node.members),
+        storage=storage_of(node.members),
+    )  # fmt: skip
+
+
+def state_variable(node: sx.StateDecl, kind: ty.Type) -> StateVariable:
+    """A variable; what is cached is durable unless the machine crashes."""
+    core = "durable" if node.kind == "cached" else node.kind
+    return StateVariable(node.name.text, kind, core)
+
+
+def storage_of(members: Iterable[sx.Item]) -> dict[str, sx.StateDecl]:
+    """The volatile and the cached state of a component by name, in the order of the text."""
+    states = (member for member in members if isinstance(member, sx.StateDecl))
+    return {node.name.text: node for node in states if node.kind in ("volatile", "cached")}
 
 
 def histories_of(members: Iterable[sx.Item]) -> dict[str, sx.StateDecl]:
@@ -205,7 +218,7 @@ class _System:
         name = member.name.text
         match member:
             case sx.StateDecl():
-                self.state[name] = StateVariable(name, self.types.type(member.type), member.kind)
+                self.state[name] = state_variable(member, self.types.type(member.type))
             case sx.PartDecl():
                 self._part(name, member)
             case sx.ChannelDecl():

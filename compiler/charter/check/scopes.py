@@ -75,6 +75,14 @@ class MachineScope:
     parts: Mapping[str, PartOf] = field(default_factory=dict)
     channels: Mapping[str, Channel] = field(default_factory=dict)
     histories: Mapping[str, sx.StateDecl] = field(default_factory=dict)
+    storage: Mapping[str, sx.StateDecl] = field(default_factory=dict)
+    """The volatile and the cached state of a component."""
+
+    @property
+    def on_disk(self) -> frozenset[str]:
+        """The variables that say what is on disk."""
+        declared = self.storage.values()
+        return frozenset(node.on_disk.text for node in declared if node.on_disk is not None)
 
 
 @dataclass(frozen=True, slots=True)

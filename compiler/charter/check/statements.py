@@ -20,12 +20,13 @@ from charter.syntax import nodes as sx
 @dataclass(slots=True)
 class Body:
     """A body during elaboration. The scope grows with each line; several assignments to parts of a
-    variable are merged."""
+    variable are merged. What a `flush` or `crash` does is added at the end."""
 
     scope: TypeScope
     machine: MachineScope
     lines: list[ir.Statement] = field(default_factory=list)
     written: dict[str, list[tuple[Path, Span]]] = field(default_factory=dict)
+    of_storage: list[sx.Flush | sx.Crash] = field(default_factory=list)
 
     def bind(self, name: sx.Name, kind: ty.Type) -> str:
         """Add a local for the lines that follow; returns its name in core."""
@@ -160,6 +161,10 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
         notes = (("it is declared here", machine.histories[node.name].name.span),)
         body.scope.diagnostics.error("effect/history-update", message, node.span, notes=notes)
         return None
+    if node.name in machine.on_disk:
+        message = f"`{node.name}` says what is on disk: only `flush` and `crash` update it"
+        body.scope.error("effect/on-disk", message, node.span)
+        return None
     variable = machine.state.get(node.name)
     if variable is None or node.name in machine.channels:
         message = f"{machine.name} has no state variable `{node.name}`"
@@ -186,6 +191,8 @@ def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
                 pick(body, line)
             case sx.Assign():
                 assign(body, line)
+            case sx.Flush() | sx.Crash():
+                body.of_storage.append(line)
             case sx.Reply():
                 if reply is not None:
                     misplaced(scope, "`reply`", "the last line of a branch", line.span)

@@ -52,8 +52,8 @@ def step_body(body: Body, lines: Sequence[sx.Statement]) -> None:
                 receive(body, line)
             case sx.Clear():
                 clear(body, line)
-            case sx.Reply():
-                misplaced(body.scope, "`reply`", "the branches of operations", line.span)
+            case sx.Reply() | sx.Flush() | sx.Crash():
+                misplaced(body.scope, "this", "the branches of operations", line.span)
             case _:
                 assert_never(line)
 

@@ -161,6 +161,21 @@ def _clear(reader: TreeReader, node: Tree) -> nodes.Clear:
     )
 
 
+def _flush(reader: TreeReader, node: Tree) -> nodes.Flush:
+    variable, end, condition = node.children
+    return nodes.Flush(
+        name(reader, variable),
+        None if end is None else expr(reader, end),
+        None if condition is None else expr(reader, condition),
+        span=reader.span(node),
+    )
+
+
+def _crash(reader: TreeReader, node: Tree) -> nodes.Crash:
+    of = leaf(node.children[0]).text
+    return nodes.Crash("machine" if of == "machine" else "process", span=reader.span(node))
+
+
 def _each(reader: TreeReader, node: Tree, parts: Sequence[Part]) -> nodes.Each:
     ranging, condition = parts
     return nodes.Each(
@@ -214,6 +229,8 @@ STATEMENTS: Final[Mapping[str, Callable[[TreeReader, Tree], nodes.Statement]]] =
     "call": _call,
     "pick": _pick,
     "assign": _assign,
+    "flush": _flush,
+    "crash": _crash,
     "reply": lambda r, n: nodes.Reply(expr(r, n.children[0]), span=r.span(n)),
     "require": _require,
     "send": _send,
@@ -377,17 +394,20 @@ def _history(reader: TreeReader, node: Tree) -> nodes.StateDecl:
 
 
 def state(reader: TreeReader, part: Part) -> nodes.StateDecl:
-    """`[volatile | ghost] state x: T = e`, `history x: T = e then f`."""
+    """`[volatile | cached | ghost] state x: T = e on disk y`, `history x: T = e then f`."""
     node = tree(part)
     if node.rule == "history":
         return _history(reader, node)
-    kind, variable, type_, initial = node.children
-    kinds: Mapping[str, Literal["volatile", "ghost"]] = {"volatile": "volatile", "ghost": "ghost"}
+    kind, variable, type_, initial, on_disk = node.children
+    kinds: Mapping[str, Literal["volatile", "cached", "ghost"]] = {
+        "volatile": "volatile", "cached": "cached", "ghost": "ghost"
+    }  # fmt: skip
     item = nodes.StateDecl(
         name(reader, variable),
         type_of(reader, type_),
         expr(reader, initial),
         "durable" if kind is None else kinds[leaf(kind).text],
+        on_disk=optional_name(reader, on_disk),
         span=reader.span(node),
     )
     return remarked(reader, node, item)

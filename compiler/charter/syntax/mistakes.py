@@ -26,7 +26,7 @@ DECLARING: Final = frozenset(
     | {"variant", "mutant", "overlay"}
 )
 STATE_ENDS: Final = frozenset(
-    {"}", "state", "history", "operation", "step", "observe", "ghost", "volatile"}
+    {"}", "state", "history", "operation", "step", "observe", "ghost", "volatile", "cached"}
 )
 """What may follow a state variable."""
 TARGET: Final = frozenset({"'", ".", "=", "["})

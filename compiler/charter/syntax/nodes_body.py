@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from charter.syntax.nodes_expr import Binder, Expr, Item, Name, Node
 
@@ -32,6 +33,23 @@ class Assign(Item):
 
     target: Expr
     value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Flush(Item):
+    """`flush x to n if e`: what `x` is after the branch is on disk, of a sequence the first `n`."""
+
+    name: Name
+    end: Expr | None
+    condition: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Crash(Item):
+    """`crash process`: volatile state is lost. `crash machine`: cached state that is not on disk,
+    too."""
+
+    of: Literal["process", "machine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +125,5 @@ class Clear(Item):
     each: Each
 
 
-Statement = Let | Pick | Assign | Reply | Require | CallOperation | Send | Receive | Clear
+OfBranch = Let | Pick | Assign | Flush | Crash | Reply
+Statement = OfBranch | Require | CallOperation | Send | Receive | Clear

@@ -121,14 +121,16 @@ class FunDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class StateDecl(Item):
-    """`[volatile | ghost] state x: T = initial value`, or `history x: T = initial value then e`:
-    ghost state that `becomes` the value of `e` by each step."""
+    """`[volatile | cached | ghost] state x: T = e on disk y`, or `history x: T = e then f`: ghost
+    state that `becomes` the value of `f` by each step. Of cached state, `on_disk` is the variable
+    that says what a crash of the machine leaves."""
 
     name: Name
     type: Type
     initial: Expr
-    kind: Literal["durable", "volatile", "ghost"]
+    kind: Literal["durable", "volatile", "cached", "ghost"]
     becomes: Expr | None = None
+    on_disk: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,12 @@ def _statement(item: nodes.Statement) -> Doc:
             return Group((f"pick {name.text} ", each, "in", Nest((LINE, chosen))))
         case nodes.Assign(target, value):
             return bound_to((expression(target), "' ="), value)
+        case nodes.Flush(name, end, condition):
+            to: Doc = "" if end is None else (" to ", expression(end))
+            given: Doc = "" if condition is None else (LINE, "if ", expression(condition))
+            return Group((f"flush {name.text}", to, Nest(given)))
+        case nodes.Crash(of):
+            return f"crash {of}"
         case nodes.Reply(value):
             return bound_to("reply", value)
         case nodes.Require((nodes.Conjunct(None, condition),)):
@@ -205,12 +211,17 @@ def _member_rows(item: nodes.Let | nodes.Branch | nodes.AnyOrder, indent: int) -
 
 
 def state_rows(item: nodes.StateDecl, indent: int, opening: str = "") -> list[TextLine]:
-    """`[volatile | ghost] state x: T = e`, or `history x: T = e then f`, after `opening`."""
+    """`[volatile | cached | ghost] state x: T = e on disk y`, or `history x: T = e then f`, after
+    `opening`."""
     if item.becomes is not None:
         return remark(item, rows_of(_history(item, item.becomes, opening), indent), indent)
     kind = "" if item.kind == "durable" else f"{item.kind} "
     header: Doc = (f"{opening}{kind}state {item.name.text}: ", type_doc(item.type), " =")
-    return remark(item, rows_of(bound_to(header, item.initial), indent), indent)
+    if item.on_disk is None:
+        return remark(item, rows_of(bound_to(header, item.initial), indent), indent)
+    disk: Doc = Nest((LINE, f"on disk {item.on_disk.text}"))
+    whole = Group((bound_to(header, item.initial), disk))
+    return remark(item, rows_of(whole, indent), indent)
 
 
 def _history(item: nodes.StateDecl, becomes: nodes.Expr, opening: str) -> Doc:
