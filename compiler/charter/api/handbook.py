@@ -18,18 +18,27 @@ from charter.render.pages.as_html import STYLE, in_html, style
 from charter.render.pages.as_markdown import in_markdown
 from charter.render.pages.blocks import DocumentPage, Figure
 
-__all__ = ["handbook"]
+__all__ = ["handbook", "handbook_files", "handbook_pages"]
 
 Form = Literal["html", "markdown"]
 
 
 def handbook(path: Path, form: Form, selection: Selection = PLAIN) -> dict[str, str]:
     """The files of the handbook of a charter, a file or a folder, by their paths below the folder
-    that holds it; with verdicts and claims, if they stand beside it. Raises `Refused` with every
-    error, `Unreadable`, or `Missing`."""
+    that holds it. Raises what `handbook_pages` does."""
+    return handbook_files(handbook_pages(path, selection), form)
+
+
+def handbook_pages(path: Path, selection: Selection = PLAIN) -> tuple[DocumentPage, ...]:
+    """The pages of the handbook, with verdicts and claims, if they stand beside the charter. Raises
+    `Refused` with every error, `Unreadable`, or `Missing`."""
     charter, model = load_charter(path, selection)
     files = pipeline.flatten(pipeline.parse_or_refuse(charter.sources), selection)
-    made = pages(files, model, pictures(model), _beside(path, charter, selection))
+    return pages(files, model, pictures(model), _beside(path, charter, selection))
+
+
+def handbook_files(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:
+    """The files that the pages are written to."""
     return {**_texts(made, form), **dict(_drawn(made))}
 
 

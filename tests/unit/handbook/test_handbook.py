@@ -4,6 +4,7 @@ escaped."""
 from __future__ import annotations
 
 import re
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,7 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from charter import api
-from charter.api.handbook import handbook
+from charter.api.handbook import handbook, handbook_files, handbook_pages
+from charter.render.pages.blocks import DocumentPage
 from conform.cli import main as cli
 
 ROOT = Path(__file__).parents[3]
@@ -86,17 +88,23 @@ def dead_in_markdown(files: dict[str, str]) -> set[tuple[str, str]]:
     return dead
 
 
+@cache
+def of_kafka(variant: str = "") -> tuple[DocumentPage, ...]:
+    return handbook_pages(KAFKA, api.Selection(variant))
+
+
+@pytest.mark.xdist_group("handbook")
 @pytest.mark.parametrize("variant", ["", "pre_kip_966"])
 def test_every_link_of_kafkas_handbook_leads_somewhere(variant: str) -> None:
-    chosen = api.Selection(variant)
-    site = handbook(KAFKA, "html", chosen)
+    site = handbook_files(of_kafka(variant), "html")
     assert len(site) > 30 and not dead_links(site)
     assert sum(len(read(text).targets) for text in site.values()) > 4_000
-    assert not dead_in_markdown(handbook(KAFKA, "markdown", chosen))
+    assert not dead_in_markdown(handbook_files(of_kafka(variant), "markdown"))
 
 
+@pytest.mark.xdist_group("handbook")
 def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
-    site = handbook(KAFKA, "html")
+    site = handbook_files(of_kafka(), "html")
     anchors = {anchor for name, text in site.items() if name.endswith(".html")
                for anchor in read(text).anchors}  # fmt: skip
     model = api.load(KAFKA)
@@ -118,8 +126,9 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_links_of_the_examples_lead_somewhere(path: Path) -> None:
-    assert not dead_links(handbook(path, "html"))
-    assert not dead_in_markdown(handbook(path, "markdown"))
+    made = handbook_pages(path)
+    assert not dead_links(handbook_files(made, "html"))
+    assert not dead_in_markdown(handbook_files(made, "markdown"))
 
 
 LAMP = """protocol lamp
