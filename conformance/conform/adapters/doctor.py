@@ -28,10 +28,13 @@ from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion
 from conform.adapters.forgetting import OrderComparison
 from conform.adapters.hello import check_hello, disagreement
+from conform.adapters.loading import loaded
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.trials import Trial, Trials
 from conform.console.errors import ConformError
 from conform.console.terminal import plural
+from conform.judging.assess import VectorItem
+from conform.judging.claims import LOAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ class Probes:
     """What to ask. `world` is what every question has: `sorts`, and `consts` if the charter has
     constants. `calls` are arguments of their types for operations, as far as they are known.
     `trials` are questions of the suite with this `manifest`, if there is a suite; else `unknown`
-    says why not. `sample` are questions of the suite that are asked in several orders."""
+    says why not. `sample` are questions of the suite that are asked in several orders, `given` are
+    vectors without operations from given states."""
 
     world: Mapping[str, Json]
     calls: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
@@ -81,6 +85,8 @@ class Probes:
     manifest: Manifest | None = None
     unknown: str = ""
     sample: Sequence[Trial] = ()
+    given: Sequence[VectorItem] = ()
+    variables: Sequence[str] = ()
 
 
 def check_adapter(
@@ -152,6 +158,18 @@ def _held_against_charter(
     if not found.answered:
         told = f"{NOT_CHECKED}no question with an operation was answered with values"
     yield Check("values are of the types of the charter", not told or not found.answered, told)
+    if LOAD in connection.welcome.capabilities and probes.given:
+        yield _loads(connection, deadline, probes)
+
+
+def _loads(connection: Connection, deadline: float, probes: Probes) -> Check:
+    """Whether an adapter that claims `load` shows the states that it is given."""
+    types = probes.manifest.judged_types() if probes.manifest else None
+    wrong, told = loaded(connection, deadline, probes.given, probes.variables, types)
+    if told.startswith("0 "):
+        count = len(probes.given)
+        told = f"{NOT_CHECKED}each of {plural(count, 'given state')} is answered with not_loadable"
+    return Check("loads given states", not wrong, wrong or told)
 
 
 @dataclass(frozen=True, slots=True)

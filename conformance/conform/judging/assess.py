@@ -20,6 +20,7 @@ from conform.judging.claims import (
     mistyped,
     refuted,
     resolves,
+    shows_another,
 )
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.equal_values import OpaqueSteps, equal_values
@@ -113,7 +114,11 @@ def _compared(
     wrong = wrong or lacks_variable(result, batch, claimed)
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
-    found = _Case(question, answer, result, batch, judge).findings(track, walk, siblings)
+    case = _Case(question, answer, result, batch, judge)
+    wrong = case.not_loaded(track.stop, walk) if track.stop else ""
+    if wrong:
+        return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
+    found = case.findings(track, walk, siblings)
     verdict = Verdict(
         item.id,
         Kind.DIVERGES,
@@ -203,6 +208,14 @@ class _Case:
         elif follower and judged:
             self._go_on(follower, track.stop.step, seen, found)
         return found
+
+    def not_loaded(self, stop: Stop, walk: RelabelledSteps) -> str:
+        """Why the adapter did not load the given state; "" if it did, or if there is none."""
+        if stop.step or stop.fault or self.question["given"] is None:
+            return ""
+        return shows_another(
+            self._expected(stop), RelabelledStep(None, orjson.loads(walk.states[0]))
+        )
 
     def _seen(self, walk: RelabelledSteps) -> list[RelabelledStep]:
         """All steps, relabelled; images only if they do not agree with the observation."""

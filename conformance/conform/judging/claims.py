@@ -11,6 +11,8 @@ from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.types import JudgedTypes
+from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
+from conform.judging.relabel import key
 from conform.judging.walk import BatchTexts, is_fault
 
 LOAD = "load"
@@ -19,6 +21,10 @@ LOAD = "load"
 
 EXCEPTION = "an exception in the adapter: "
 """Begins the detail of a verdict on a question that the adapter answered with an error."""
+
+
+SUCH_AS = "; such as "
+"""Stands before an example in a detail, which differs from vector to vector."""
 
 
 def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
@@ -34,6 +40,20 @@ def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
 def refused(name: str) -> str:
     """The sentence about an operation or capability that hello claims and an answer denies."""
     return f"it answered that {name} is unsupported, but its hello claims it"
+
+
+def shows_another(given: Sequence[Allowed], seen: RelabelledStep) -> str:
+    """The sentence about an adapter that begins in another state than the `given` one, which is
+    not all that it loaded, with the first difference."""
+    closest = nearest(given, seen)
+    where = next(paths(closest.observation, seen.observation, ""), "") if closest else ""
+    wanted = value_at(closest.observation, where) if closest else None
+    shown = key(value_at(seen.observation, where)).decode()
+    return (
+        "the adapter claims `load`, but before the first operation it shows another state than the"
+        f" given one: load it, or answer `not_loadable`{SUCH_AS}{where or 'the state'} = {shown},"
+        f" given {key(wanted).decode()}"
+    )
 
 
 def resolves(question: Json, result: Result, batch: BatchTexts) -> str:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import STDERR, Kind
+from conform.judging.claims import SUCH_AS
 from conform.judging.relabel import key
 from conform.storage.store import RunFolder
 
@@ -38,12 +39,13 @@ class _Failure:
 
 def adapter_trouble(folder: RunFolder) -> list[Json]:
     """How the adapter failed, most frequent first: kind, the detail and the id of one vector, and
-    the number of vectors. Details that differ only in the step or in stderr are one."""
+    the number of vectors. Details that differ only in the step, in an
+    example or in stderr are one."""
     failed = pc.field("kind").isin([str(kind) for kind in FAILED])
     rows = folder.table("verdicts", ["id", "kind", "detail"], failed)
     found: dict[tuple[str, str], _Failure] = {}
     for row in rows.sort_by("id").to_pylist():
-        how = STEP.sub("", row["detail"]).partition(STDERR)[0]
+        how = STEP.sub("", row["detail"]).partition(STDERR)[0].partition(SUCH_AS)[0]
         failure = _Failure(row["kind"], row["detail"], row["id"])
         found.setdefault((row["kind"], how), failure).vectors += 1
     ordered = sorted(found.values(), key=lambda failure: (-failure.vectors, failure.vector))

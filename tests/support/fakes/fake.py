@@ -116,6 +116,13 @@ class NotLoadable(Fake):
         raise sdk.NotLoadable("version was 3, is 0")
 
 
+class IgnoresGiven(Fake):
+    """Claims to load given states, and begins from nothing."""
+
+    def start(self, question):
+        super().start(replace(question, given=None))
+
+
 class Errs(Fake):
     def perform(self, operation, args):
         if operation == POISON:
@@ -394,7 +401,8 @@ AFTER = {"never_shown": never_shown, "shown_once": shown_once, "swapped": swappe
 KINDS = {
     "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
     "broken_image": BrokenImage,
-    "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
+    "unresolved": Unresolved, "not_loadable": NotLoadable,
+    "ignores_given": IgnoresGiven, "errs": Errs, "noisy": Noisy,
     "mistyped": Mistyped, "misnamed": Misnamed, "wrong_error": WrongError,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,

@@ -16,6 +16,7 @@ from charter.formats.canonical import Json
 from charter.formats.target import Target
 from conform.adapters.doctor import NOT_CHECKED, NOT_YET, Check, Probes, check_adapter
 from conform.adapters.forgetting import sample_of
+from conform.adapters.loading import given_of
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import java, model_values, prepare, target, targets
 from conform.adapters.trials import trials_of
@@ -25,7 +26,7 @@ from conform.console.extras import installed, remedy
 from conform.console.terminal import columns, out, out_json, say
 from conform.judging.assess import VectorItem
 from conform.judging.model import use_folders
-from conform.runs.select import suite_for
+from conform.runs.select import suite_for, variables
 from conform.suites.cache import Suite, cache_folder, open_suite
 
 EXAMPLES = """examples:
@@ -138,7 +139,8 @@ def probes_of(suite: Suite) -> Probes:
         return Probes({"sorts": {}}, manifest=suite.manifest)
     chosen = max(sorted(calls), key=lambda world: len(calls[world]))
     trials, sample = trials_of(_items(suite)), sample_of(_items(suite))
-    return Probes(orjson.loads(chosen), calls[chosen], trials, suite.manifest, sample=sample)
+    return Probes(orjson.loads(chosen), calls[chosen], trials, suite.manifest, sample=sample,
+                  given=given_of(_items(suite)), variables=variables(suite))  # fmt: skip
 
 
 def _items(suite: Suite) -> Iterator[VectorItem]:
