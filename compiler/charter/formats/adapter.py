@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeGuard
 
 from charter.formats.canonical import Json
 
@@ -28,6 +29,16 @@ class Status(StrEnum):
 
 
 STATUSES: Mapping[str, Status] = {str(status): status for status in Status}
+
+
+def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether a reply is a fault: an exception that the protocol does not name. A reply of the
+    protocol may have a field of this name beside others."""
+    return (
+        isinstance(reply, dict)
+        and isinstance(reply.get("fault"), str)
+        and reply.keys() <= {"fault", "message"}
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import MARKS, OpaqueTypes
 
@@ -56,8 +57,11 @@ class Labels:
         self, reply: Json, observation: Json, operation: str = ""
     ) -> tuple[Json, Json, Labels]:
         """The reply of `operation` and the observation of one step renamed (they are labelled as
-        one), and the labels for the next step. Raises ValueError for an `@` value that is not a
-        number."""
+        one), and the labels for the next step. A fault stays as it is: a message may begin with
+        `@`. Raises ValueError for an `@` value that is not a number."""
+        if is_fault(reply):
+            _, shown, labels = self.step(None, observation)
+            return reply, shown, labels
         if not self.types.differ:
             return self._step_of_one_type(reply, observation)
         seen: dict[Name, None] = {}

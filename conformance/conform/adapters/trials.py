@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from charter.formats.adapter import Result, Status
+from charter.formats.adapter import Result, Status, is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import JudgedTypes
@@ -16,7 +16,7 @@ from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
 from conform.judging.assess import VectorItem
 from conform.judging.claims import lacks_variable, mistyped
-from conform.judging.walk import BatchTexts, Malformed, Walker, is_fault
+from conform.judging.walk import BatchTexts, Malformed, Walker
 
 MOST = 8
 """The most questions that are asked for one operation."""

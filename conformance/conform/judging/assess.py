@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
-from charter.formats.adapter import Result, Status
+from charter.formats.adapter import Result, Status, is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.target import IMAGE
@@ -27,7 +27,7 @@ from conform.judging.equal_values import OpaqueSteps, equal_values
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.relabel import key
-from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, is_fault, project
+from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, project
 
 _ANOTHER_MODEL = "the present model is not that of the suite"
 
@@ -118,7 +118,10 @@ def _compared(
     wrong = case.not_loaded(track.stop, walk) if track.stop else ""
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
-    found = case.findings(track, walk, siblings)
+    try:
+        found = case.findings(track, walk, siblings)
+    except Malformed as error:
+        return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, str(error)))
     verdict = Verdict(
         item.id,
         Kind.DIVERGES,
@@ -192,6 +195,7 @@ class _Case:
         return self.judge.observes
 
     def findings(self, track: Track, walk: RelabelledSteps, siblings: Siblings | None) -> _Findings:
+        """All deviations. Raises `Malformed` for an image with a value that no type has."""
         seen = self._seen(walk)
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
@@ -229,15 +233,24 @@ class _Case:
         return seen
 
     def _images(self, walk: RelabelledSteps) -> dict[int, Json]:
-        """The images that do not agree with the observation, relabelled."""
+        """The images that do not agree with the observation, relabelled. Raises `Malformed`."""
         labels, found = Labels(self.judge.opaque), {}
         for number in range(len(walk.states)):
             reply, observation, image = self.result.steps[number]
             shown = (self.batch.at(reply), self.batch.at(observation))
             labels = labels.step(*shown, self._call(number)[0])[2]
             if number in walk.images:
-                found[number] = labels.step(None, self.batch.at(image))[1]
+                found[number] = self._image_by(labels, number, self.batch.at(image))
         return found
+
+    def _image_by(self, labels: Labels, step: int, image: Json) -> Json:
+        """The image of a step, relabelled; one that failed stays as it is. Raises `Malformed`."""
+        if is_fault(image):
+            return image
+        try:
+            return labels.step(None, image)[1]
+        except ValueError as error:
+            raise Malformed(f"the image of step {step}: {error}") from None
 
     def _call(self, step: int) -> tuple[str, Json]:
         """Operation and arguments of a step; nothing for step 0."""

@@ -7,13 +7,13 @@ from typing import cast
 
 import orjson
 
-from charter.formats.adapter import Result, Status
+from charter.formats.adapter import Result, Status, is_fault
 from charter.formats.canonical import Json
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.types import JudgedTypes
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
 from conform.judging.relabel import key
-from conform.judging.walk import BatchTexts, is_fault
+from conform.judging.walk import BatchTexts
 
 LOAD = "load"
 """The capability to start from a given state."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeGuard
 
-from charter.formats.adapter import Result, Results
+from charter.formats.adapter import Result, Results, is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from conform.judging.relabel import Relabelling, behaviour_digest, key
@@ -80,7 +79,9 @@ class Walker:
         values are of one type. Raises `Malformed` for steps that violate the protocol."""
         try:
             return self._walk(result, batch, operations)
-        except (IndexError, TypeError, ValueError) as error:
+        except IndexError:
+            raise Malformed("a step has an index that `values` does not have") from None
+        except (TypeError, ValueError) as error:
             raise Malformed(str(error)) from None
 
     def _walk(
@@ -142,11 +143,6 @@ def _unusual(result: Result, number: int, batch: BatchTexts) -> bool:
             raise Malformed(f"step {number} is a fault, but others follow")
         return True
     return False
-
-
-def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
-    """Whether a reply is a fault: an exception that the protocol does not name."""
-    return isinstance(reply, dict) and "fault" in reply
 
 
 def _fault_name(reply: Json) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -142,12 +142,21 @@ def _steps(
             for result in observed.results.results:
                 if result.id in wanted:
                     values, called = observed.results.values, operations.get(result.id, [])
-                    renamed = renamed_steps(values, result, opaque, called)
+                    renamed = renamed_steps(values, result.steps, opaque, called)
                     found[result.id] = [
-                        (*step, min(at, image) < 0 or shows_part(values[image], values[at]))
-                        for step, (_, at, image) in zip(renamed, result.steps, strict=True)
+                        (*step, _agrees(values, indices))
+                        for step, indices in zip(renamed, result.steps, strict=False)
                     ]
     return found
+
+
+def _agrees(values: Sequence[Json], step: Sequence[int]) -> bool:
+    """Whether the image of a step agrees with its observation, if there are both."""
+    _, observation, image = step
+    try:
+        return min(observation, image) < 0 or shows_part(values[image], values[observation])
+    except (IndexError, TypeError):
+        return False
 
 
 def _operations(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:

@@ -12,12 +12,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Kind, Severity
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
 from conform.judging.relabel import key
-from conform.judging.walk import is_fault
 from conform.storage.store import RunFolder
 
 _GRAVITY = tuple(map(str, Severity))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from charter.formats.adapter import BadMessage, Result, Results, read_results
+from charter.formats.adapter import BadMessage, Results, read_results
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
@@ -53,14 +53,21 @@ def labelled_by(about: Mapping[str, Json]) -> OpaqueTypes:
 
 
 def renamed_steps(
-    values: list[Json], result: Result, opaque: OpaqueTypes, operations: Sequence[str]
+    values: Sequence[Json],
+    steps: Sequence[Sequence[int]],
+    opaque: OpaqueTypes,
+    operations: Sequence[str],
 ) -> list[tuple[Json, Json]]:
-    """Reply and observation of each step, relabelled by the types of a suite."""
-    labels, steps = Labels(opaque), []
-    for number, (reply, observation, _) in enumerate(result.steps):
-        raw = values[reply] if reply >= 0 else None
-        seen = values[observation] if observation >= 0 else None
-        operation = operation_at(operations, number)
-        shown_reply, shown, labels = labels.step(raw, seen, operation)
-        steps.append((shown_reply, shown))
-    return steps
+    """Reply and observation of the `steps` of a result, relabelled by the types of a suite; up to
+    the first that violates the protocol, of which the verdict speaks."""
+    labels, renamed = Labels(opaque), list[tuple[Json, Json]]()
+    for number, step in enumerate(steps):
+        try:
+            reply, observation, _ = step
+            raw = values[reply] if reply >= 0 else None
+            seen = values[observation] if observation >= 0 else None
+            shown_reply, shown, labels = labels.step(raw, seen, operation_at(operations, number))
+        except (IndexError, TypeError, ValueError):
+            break
+        renamed.append((shown_reply, shown))
+    return renamed

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from charter.formats import canonical
+from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.verdict import Deviation, Verdict
 from conform.judging.differ import Allowed, RelabelledStep, cause, differing, nearest
@@ -192,8 +193,8 @@ def differing_paths(deviation: Deviation) -> list[str]:
         image = Allowed("", None, observed["image"])
         found = differing(image, RelabelledStep(None, observed["observation"]))
         return [f"image.{path}" for path in found]
-    fault = isinstance(observed["reply"], dict) and "fault" in observed["reply"]
-    seen = RelabelledStep(observed["reply"], observed["observation"], fault)
+    reply = observed["reply"]
+    seen = RelabelledStep(reply, observed["observation"], is_fault(reply))
     closest = nearest(_expected(deviation), seen)
     return list(differing(closest, seen)) if closest else []
 

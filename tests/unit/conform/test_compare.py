@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from conform.runs.compare import Steps, difference
+from conform.storage.observations import renamed_steps
 
 KINDS = ("conforms", "diverges")
 START: tuple[Json, Json, bool] = (None, {"held": []}, True)
@@ -36,3 +38,22 @@ def test_a_run_observed_nothing_when_it_ends_early() -> None:
 
 def test_nothing_is_made_up_when_both_observed_the_same() -> None:
     assert where([START], [START]) == (-1, (), "both observed the same")
+
+
+def steps_of(*steps: list[int]) -> list[tuple[Json, Json]]:
+    values: list[Json] = [{"held": []}, "done", {"held": ["@7"]}, {"held": ["@seven"]}]
+    values.append({"fault": "Taken", "message": "@7 is held"})
+    return renamed_steps(values, steps, OpaqueTypes(), ["put", "put"])
+
+
+def test_steps_are_shown_up_to_the_first_that_violates_the_protocol() -> None:
+    shown = [(None, {"held": []}), ("done", {"held": ["#1"]})]
+    assert steps_of([-1, 0, -1], [1, 2, -1]) == shown
+    assert steps_of([-1, 0, -1], [1, 2, -1], [1, 3, -1]) == shown
+    assert steps_of([-1, 0, -1], [1, 2, -1], [9, 2, -1]) == shown
+    assert steps_of([-1, 0, -1], [1, 2, -1], [1, 2]) == shown
+
+
+def test_message_of_a_fault_is_shown_as_it_came() -> None:
+    fault = {"fault": "Taken", "message": "@7 is held"}
+    assert steps_of([-1, 0, -1], [4, -1, -1]) == [(None, {"held": []}), (fault, None)]

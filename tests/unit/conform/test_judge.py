@@ -10,7 +10,7 @@ from tests.support.fakes.fake import Fake, KeepsLeader
 from tests.support.judging import toy_siblings
 from tests.support.toy.vectors import answer, question, random_vectors, vector
 
-from charter.formats.adapter import Result, Results, Status
+from charter.formats.adapter import Result, Results, Status, is_fault
 from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
 from conform.adapters.base import SentQuestion
@@ -139,15 +139,57 @@ def test_answers_of_the_toy_are_not_trivial():
     assert len(made.steps[-1]) == 2
 
 
-def test_fault_that_comes_with_an_observation_is_a_fault():
+@pytest.mark.parametrize("message", ["", "@broker is unknown", "#3 is taken", "~"])
+def test_fault_that_comes_with_an_observation_is_a_fault(message):
     item, results = answered(vector(REGISTER))
     result = results.results[0]
-    values = [*results.values, {"fault": "Oops", "message": ""}]
+    values = [*results.values, {"fault": "Oops", "message": message}]
     steps = [result.steps[0], [len(values) - 1, *result.steps[1][1:]]]
     broken = Result(result.id, result.nonce, Status.OK, "", steps)
     found = verdict(item, Results(values, [broken]))
     assert found.kind is Kind.DIVERGES
     assert [deviation.severity for deviation in found.deviations] == [Severity.FAULT]
+    assert found.first.observed["reply"] == values[-1]
+
+
+def with_image(results, image):
+    """Results of one operation with an image after it."""
+    result = results.results[0]
+    values = [*results.values, image]
+    steps = [result.steps[0], [*result.steps[1][:2], len(values) - 1]]
+    return Results(values, [Result(result.id, result.nonce, Status.OK, "", steps)])
+
+
+def test_image_that_failed_diverges_whatever_its_message_begins_with():
+    item, results = answered(vector(REGISTER))
+    image = {"fault": "Oops", "message": "@broker is unknown"}
+    (deviation,) = verdict(item, with_image(results, image)).deviations
+    assert (deviation.severity, deviation.observed["image"]) == (Severity.IMAGE, image)
+
+
+def test_image_with_an_opaque_value_that_is_no_number_is_an_error_of_the_adapter():
+    item, results = answered(vector(REGISTER))
+    found = verdict(item, with_image(results, {"leader": "@n1"}))
+    assert found.kind is Kind.ADAPTER_ERROR
+    assert found.detail == "the image of step 1: the opaque value '@n1' is not '@' and a number"
+
+
+def test_reply_of_the_protocol_with_a_field_named_fault_is_none():
+    assert is_fault({"fault": "Oops", "message": "at 0x1"})
+    assert is_fault({"fault": "Oops"})
+    assert not is_fault({"fault": False})
+    assert not is_fault({"fault": "disk", "epoch": "@1"})
+
+
+def test_index_without_a_value_is_told_in_words():
+    item, results = answered(vector(REGISTER))
+    result = results.results[0]
+    steps = [result.steps[0], [99, *result.steps[1][1:]]]
+    found = verdict(
+        item, Results(results.values, [Result(result.id, result.nonce, Status.OK, "", steps)])
+    )
+    assert found.kind is Kind.ADAPTER_ERROR
+    assert "a step has an index that `values` does not have" in found.detail
 
 
 @pytest.mark.parametrize(("message", "entries"), [("at 0x1", ("throws",)), ("", ())])

@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pyarrow.compute as pc
 
+from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
@@ -22,7 +23,6 @@ from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
 from conform.judging.model import load
 from conform.judging.relabel import key
-from conform.judging.walk import is_fault
 from conform.runs.engines.single import Replayed, Shown, replay
 from conform.runs.findings import CHOSEN_START, constants, is_chosen
 from conform.runs.select import ResolvedRun, RunSelection, resolve

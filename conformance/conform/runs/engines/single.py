@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import orjson
 
 from charter.formats.canonical import Json
-from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import Manifest
 from charter.formats.verdict import STDERR, Kind
@@ -19,6 +18,7 @@ from conform.adapters.stdio import StdioConnection
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
+from conform.storage.observations import renamed_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +92,21 @@ def _steps(
 ) -> tuple[Shown, ...]:
     message = orjson.loads(line)
     values: list[Json] = message["values"]
-    operations = orjson.loads(item.question)["operations"]
+    calls: list[dict[str, Json]] = [{"operation": "", "args": {}}]
+    calls += orjson.loads(item.question)["operations"]
+    operations = [str(call["operation"]) for call in calls[1:]]
     verdict = assessment.verdict
     deviations = {deviation.step: deviation.json() for deviation in verdict.deviations}
-    labels, shown = Labels(opaque), []
-    for number, (reply, observation, _) in enumerate(message["results"][0]["steps"]):
-        raw = values[reply] if reply >= 0 else None
-        seen = values[observation] if observation >= 0 else None
-        call: dict[str, Json] = operations[number - 1] if number else {"operation": "", "args": {}}
-        reply_shown, seen, labels = labels.step(raw, seen, str(call["operation"]))
-        shown.append(
-            Shown(
-                number,
-                str(call["operation"]),
-                call["args"],
-                reply_shown,
-                seen,
-                verdict.branches[number] if number < len(verdict.branches) else "",
-                deviations.get(number),
-            )
+    renamed = renamed_steps(values, message["results"][0]["steps"], opaque, operations)
+    return tuple(
+        Shown(
+            number,
+            str(call["operation"]),
+            call["args"],
+            reply,
+            observation,
+            verdict.branches[number] if number < len(verdict.branches) else "",
+            deviations.get(number),
         )
-    return tuple(shown)
+        for number, (call, (reply, observation)) in enumerate(zip(calls, renamed, strict=False))
+    )

@@ -1,0 +1,23 @@
+"""What a replay shows of a result that the judge cannot read."""
+
+from types import SimpleNamespace
+
+import pytest
+from tests.support.judging import fake_start
+from tests.support.toy.vectors import vector
+
+from charter.formats.verdict import Kind
+from conform.runs.engines.single import replay
+from conform.suites.importing import item_of
+
+WITHOUT_MODELS = SimpleNamespace(
+    models=SimpleNamespace(charter=""), spec_digest="", judged_types=lambda: None
+)
+
+
+@pytest.mark.parametrize(("mode", "steps"), [("bad_index", 1), ("too_short", 3), ("no_steps", 0)])
+def test_steps_before_the_one_that_violates_the_protocol_are_shown(mode, steps):
+    asked = item_of(vector(("register", {"node": "n1"}), ("elect", {}), ("failover", {})))
+    replayed = replay(fake_start(mode), asked, WITHOUT_MODELS, {})
+    assert replayed.assessment.verdict.kind is Kind.ADAPTER_ERROR
+    assert len(replayed.steps) == steps
