@@ -26,7 +26,7 @@ COUNTS = {
     ("primary_backup", "tiny"): (24_055, 25),
     ("kafka", "tiny_configuration"): (792, 13),
     ("kafka", "tiny_shutdown"): (610, 9),
-    ("kafka", "pair_of_one"): (1_775, 23),
+    ("kafka", "pair_of_one"): (2_154, 25),
     ("two_phase_commit", "tiny"): (1_869, 16),
     ("ring_election", "tiny"): (169, 9),
     ("ring_election", "small"): (1_989, 12),
@@ -37,11 +37,11 @@ COUNTS = {
 }
 """Distinct states and levels."""
 SLOW_COUNTS = {
-    ("kafka", "pair"): (3_256, 27),
-    ("kafka", "pair_stopped"): (3_043, 28),
-    ("kafka", "pair_shut_down"): (2_127, 30),
+    ("kafka", "pair"): (3_626, 29),
+    ("kafka", "pair_stopped"): (3_486, 30),
+    ("kafka", "pair_shut_down"): (2_381, 32),
     ("kafka", "pair_unclean"): (10_711, 32),
-    ("kafka", "pair_unregistered"): (8_153, 28),
+    ("kafka", "pair_unregistered"): (9_970, 30),
     ("kafka", "pair_reassigned"): (32_423, 35),
     ("primary_backup", "small"): (392_992, 40),
     ("two_phase_commit", "small"): (41_009, 23),

@@ -66,6 +66,7 @@ OPERATIONS: tuple[str, ...] = (
     "stop",
     "lose_power",
     "start",
+    "begin",
     "delete",
 )
 OBSERVES: tuple[str, ...] = ()
@@ -80,7 +81,7 @@ NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
     ("learn", ("record", "partition_epoch")): 999_999_999,
     ("take_decision", ("decision", "leader_epoch")): 999_999_999,
     ("take_decision", ("decision", "partition_epoch")): 999_999_999,
-    ("start", ("epoch",)): "@999999999999",
+    ("begin", ("epoch",)): "@999999999999",
 }
 
 
@@ -89,6 +90,7 @@ def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
         brokers=frozenset(map(Broker, elements(sorts, "Broker"))),
         max_log=(consts or {})["max_log"],
         max_batch=(consts or {})["max_batch"],
+        max_starts=(consts or {})["max_starts"],
     )
 
 
@@ -144,8 +146,11 @@ def outcomes(
         case "lose_power":
             return in_json(state.lose_power(number(args["kept"])), lambda reply: reply)
         case "start":
+            return in_json(state.start(), lambda reply: None if reply is None else f"@{reply}")
+        case "begin":
             return in_json(
-                state.start(BrokerEpoch(opaque_number(args["epoch"]))), lambda reply: reply
+                state.begin(number(args["process"]), BrokerEpoch(opaque_number(args["epoch"]))),
+                lambda reply: reply,
             )
         case "delete":
             return in_json(state.delete(), lambda reply: reply)
@@ -162,7 +167,10 @@ def encode(state: Replica) -> Json:
     """All state as JSON."""
     return {
         "running": state.running,
+        "starting": state.starting,
+        "incarnation": state.incarnation,
         "session": None if state.session is None else f"@{state.session}",
+        "clean_file": None if state.clean_file is None else f"@{state.clean_file}",
         "leader": state.leader,
         "leader_epoch": state.leader_epoch,
         "leads": None if state.leads is None else _leadership_json(state.leads),
@@ -178,7 +186,12 @@ def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) ->
     return Replica(
         world=_world(sorts, consts),
         running=truth(it["running"]),
+        starting=truth(it["starting"]),
+        incarnation=number(it["incarnation"]),
         session=None if it["session"] is None else BrokerEpoch(opaque_number(it["session"])),
+        clean_file=None
+        if it["clean_file"] is None
+        else BrokerEpoch(opaque_number(it["clean_file"])),
         leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
         leader_epoch=None
         if it["leader_epoch"] is None
@@ -196,7 +209,12 @@ def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> 
     loaded = replace(
         initial(sorts, consts),
         running=truth(it["running"]),
+        starting=truth(it["starting"]),
+        incarnation=number(it["incarnation"]),
         session=None if it["session"] is None else BrokerEpoch(opaque_number(it["session"])),
+        clean_file=None
+        if it["clean_file"] is None
+        else BrokerEpoch(opaque_number(it["clean_file"])),
         leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
         leader_epoch=None
         if it["leader_epoch"] is None
