@@ -60,6 +60,11 @@ def test_nothing_is_overwritten(conform, here: Path) -> None:
     assert before == {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
 
 
+def test_the_next_command_can_be_copied_when_the_folder_has_a_blank(conform, here: Path) -> None:
+    code, _, err = conform("init", "my first", "--adapter", "none")
+    assert (code, err) == (0, "next: cd 'my first' && conform test\n")
+
+
 def test_a_folder_that_cannot_be_written_is_one_sentence(conform, here: Path) -> None:
     (here / "file").touch()
     code, _, err = conform("init", "file/mine", "--adapter", "none")

@@ -1,9 +1,16 @@
 """Rows of a bucket that do not fit into memory are written before it ends."""
 
+import json
+
 import pyarrow.compute as pc
 import pytest
 
+from charter.formats.verdict import Kind, Verdict
+from conform.adapters.base import AdapterStart
+from conform.adapters.session import Judgement
+from conform.judging.assess import Assessment, VectorItem
 from conform.runs.engines import bucket as judging
+from conform.runs.engines.bucket import RunContext, Tally, datasets
 from conform.runs.execute import RunOptions, run_target
 from conform.storage.store import RunFolder
 from conform.storage.tables import DATASETS, DatasetRows, Transitions
@@ -112,3 +119,19 @@ def test_pairs_that_were_written_are_forgotten():
     pairs.rows({}, ())
     pairs.clear()
     assert not pairs.counts and not pairs.names
+
+
+def test_states_count_up_to_names_wherever_in_a_bucket_they_come():
+    tally = Tally()
+    for number in range(judging.SAMPLE + 2):
+        name = f"lock{number}"
+        item = VectorItem(f"v{number}", question_about(name), b"", b"", "")
+        verdict = Verdict(item.id, Kind.CONFORMS, "", (), ("", "free/freed"), judged=1)
+        taken = ((json.dumps({"held": [name]}).encode(), "free/freed"),)
+        tally.add(Judgement((item,), (Assessment(verdict, taken),)))
+    rows = datasets(tally, RunContext("run", "", AdapterStart(())))
+    assert rows["transitions"].columns["count"] == [judging.SAMPLE + 2]
+
+
+def question_about(lock):
+    return json.dumps({"sorts": {"Lock": {lock: 1}}}).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,24 @@ def test_states_are_walked_when_the_lines_say_so(
         "the initial state of tiny",
         "none: option Client",
     ]
+
+
+@pytest.mark.parametrize("word", ["quit", "exit", ":quit"])
+def test_words_that_people_try_first_are_commands(
+    word: str, lease: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"help\n{word}\nlock"))
+    told = said(capsys, "repl", lease)
+    assert told.count("\n") == 0 and ":steps, :step N, :back, :help, :quit" in told
+
+
+def test_variable_is_no_command_when_it_is_called_help(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lease.charter"
+    path.write_text(re.sub(r"\block\b", "help", LEASE), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO("help\n"))
+    assert "Lock { owner: none" in said(capsys, "repl", str(path))
 
 
 def test_mistakes_do_not_end_it_when_a_line_is_wrong(

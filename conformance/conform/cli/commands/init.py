@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from charter import api
@@ -65,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         out(str(root / path))
     if template != EXAMPLE and adapter:
         say(f"the adapter is a skeleton: complete it in {root / adapter_place(adapter)}")
-    say(f"next: {f'cd {arguments.name} && ' if arguments.name else ''}conform test")
+    go = f"{shlex.join(['cd', arguments.name])} && " if arguments.name else ""
+    say(f"next: {go}conform test")
     return 0
 
 

@@ -25,10 +25,15 @@ Each line is an expression, or one of these:
   :steps      what can happen next, numbered
   :step N     go there
   :back       go back
+  :help       show these lines
   :quit       end, as the end of the input does
+`help`, `quit` and `exit` do the same, unless the charter has a variable of this name.
 
 Exit code 0: ended; 2: no such state.
 """
+COMMANDS = ":state, :steps, :step N, :back, :help, :quit"
+WORDS = {"help": ":help", "quit": ":quit", "exit": ":quit"}
+"""What people type first, and the command that they mean."""
 MOST = 200
 """The steps that `:steps` shows."""
 
@@ -42,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         with suppress(ImportError):
             import readline  # noqa: F401  (gives `input` lines that can be edited)
-        say(f"{places[0].told}; `:state`, `:steps`, `:step N`, `:back`, `:quit`, or an expression")
-    while (line := _line()) not in (None, ":quit"):
+        say(f"{places[0].told}; {COMMANDS}, or an expression")
+    while (line := _meant(_line(), places[0])) not in (None, ":quit"):
         if not line:
             continue
         try:
@@ -59,6 +64,13 @@ def _line() -> str | None:
         return input("> " if sys.stdin.isatty() else "").strip()
     except EOFError:
         return None
+
+
+def _meant(line: str | None, place: Place) -> str | None:
+    """A line, or the command that it means."""
+    if line not in WORDS or line in {name for name, _ in place.variables()}:
+        return line
+    return WORDS[line]
 
 
 def _do(line: str, places: list[Place]) -> None:
@@ -81,8 +93,10 @@ def _do(line: str, places: list[Place]) -> None:
                 raise ConformError("this is the first state")
             places.pop()
             out(places[-1].told)
+        case ":help":
+            out(f"an expression, or one of these: {COMMANDS}")
         case _ if line.startswith(":"):
-            raise ConformError(f"there is no {command}; :state, :steps, :step N, :back, :quit")
+            raise ConformError(f"there is no {command}; {COMMANDS}")
         case _:
             for each in values(places[-1], line):
                 out(f"{each.text}: {each.type}")

@@ -138,6 +138,7 @@ class Tally:
     sample: list[VectorItem] = field(default_factory=list)
     drawn: list[VectorItem] = field(default_factory=list)
     bounds: JudgedBounds = field(default_factory=JudgedBounds)
+    elements: dict[str, str] = field(default_factory=dict)
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
     imageless: int = 0
@@ -169,7 +170,9 @@ class Tally:
         self.not_judged += verdict.not_judged
         self.imageless += assessment.imageless
         self.taken.update(verdict.branches)
-        self.transitions.add(assessment.transitions, verdict.id)
+        if assessment.transitions:
+            self.transitions.add(assessment.transitions, verdict.id)
+            self.elements.update(element_sorts(orjson.loads(item.question)["sorts"]))
         if len(self.usable) < TRIES and can_be_canary(verdict.kind):
             self.usable.append(item)
         if verdict.deviations:
@@ -251,14 +254,11 @@ def _conforming(session: Session, controls: Sequence[VectorItem]) -> list[Vector
 
 
 def datasets(tally: Tally, context: RunContext) -> dict[str, DatasetRows]:
-    elements: dict[str, str] = {}
-    for item in tally.sample:
-        elements.update(element_sorts(orjson.loads(item.question)["sorts"]))
     return {
         "verdicts": tally.verdicts,
         "deviations": tally.deviations,
         "observations": tally.observations,
-        "transitions": tally.transitions.rows(elements, counters(context)),
+        "transitions": tally.transitions.rows(tally.elements, counters(context)),
     }
 
 
