@@ -18,6 +18,7 @@ nothing else of this package.
 from __future__ import annotations
 
 import json
+import pathlib
 import sys
 import traceback
 from collections.abc import Mapping
@@ -228,7 +229,8 @@ def _answer(implementation: Implementation, question: Json, interned: _Interned)
         status, detail, steps = Status.NOT_LOADABLE, str(error), []
     except Exception as error:  # any exception affects only this question
         traceback.print_exc(file=sys.stderr)
-        status, detail, steps = Status.ERROR, f"{type(error).__name__}: {error}", []
+        detail = f"{type(error).__name__}: {error}{_place_of(error)}"
+        status, steps = Status.ERROR, []
     return {
         "id": question["id"],
         "nonce": question["nonce"],
@@ -236,6 +238,17 @@ def _answer(implementation: Implementation, question: Json, interned: _Interned)
         "detail": detail,
         "steps": steps,
     }
+
+
+def _place_of(error: Exception) -> str:
+    """Where the adapter or its implementation raised: " (adapter.py:12)", or ""."""
+    ours = [pathlib.Path(module).parent for module in (__file__, canonical.__file__)]
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        path = pathlib.Path(frame.filename)
+        if not any(path.is_relative_to(folder) for folder in ours) and path.name != "protocol.py":
+            return f" ({path.name}:{frame.lineno})"
+    return ""
 
 
 def _perform_all(

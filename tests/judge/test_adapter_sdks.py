@@ -4,6 +4,7 @@ echo/ has an adapter in each language that loads a given state and shows it agai
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from importlib import resources
@@ -108,8 +109,15 @@ def test_values_come_back_and_each_status_is_answered(tmp_path, monkeypatch, lan
     assert (welcome["operations"], welcome["observes"]) == (["next"], [*GIVEN])
     inexact = {"a large number": ("error", [])} if language == "node" else {}
     assert answered(run) == ANSWERS | inexact
+    if language == "go":  # the others have types for sets
+        asked = question("twice", {"operations": [], "given": {**GIVEN, "sessions": ["@9", "@9"]}})
+        _, twice = told(start, [{"hello": 1}, {"run": 1, "questions": [asked]}])
+        assert '"sessions":["@9","@9"]' in answered(twice)["twice"][1][0][1]
     (broken,) = [one["detail"] for one in run["results"] if one["id"] == "an error"]
     assert "it is broken" in broken
+    files = {"node": "adapter.js", "python": "adapter.py", "java": "Main.java"}
+    if language in files:
+        assert re.search(rf"it is broken \({files[language]}:\d+\)$", broken)
     assert answered(again) == ANSWERS | inexact and again["run"] == 2
     assert told(start, [{"hello": 2}]) == [{"hello": 1}]
     if language == "rust":
@@ -196,14 +204,26 @@ def answered(run):
 def test_a_value_that_json_lacks_is_an_error_with_its_place_in_javascript():
     codecs = resources.files("conform").joinpath("templates/adapters/node/charter/codecs.js")
     script = f"""
-        import {{ map, name, record }} from {json.dumps(str(codecs))};
+        import {{ int, map, name, record, set, union }} from {json.dumps(str(codecs))};
         const reply = record({{ by: ["by", map(name)] }});
-        try {{ reply.encode({{ by: new Map([["w1", undefined]]) }}); }}
-        catch (error) {{ console.log(error.message); }}
+        for (const by of [[["w1", undefined]], [["w1", "a"], ["w1", "b"]], [["w1", 1]]]) {{
+          try {{ reply.encode({{ by }}); }} catch (error) {{ console.log(error.message); }}
+        }}
+        const mail = union({{ refused: record({{ error: ["error", name] }}) }});
+        for (const value of [{{ case: "refussed" }}, {{ case: "refused", eror: "A" }}]) {{
+          try {{ mail.encode(value); }} catch (error) {{ console.log(error.message); }}
+        }}
+        try {{ int.encode("1"); }} catch (error) {{ console.log(error.message); }}
+        console.log(JSON.stringify(set(name).encode(["b", "a", "b"])));
     """
     command = ["node", "--input-type=module", "--eval", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "by: w1: undefined is no name\n"
+    assert done.stdout.splitlines() == [
+        "by: w1: undefined is no name", 'by: a map has the key "w1" twice', "by: w1: 1 is no name",
+        '"refussed" is no case of refused',
+        "error: undefined is no name; there is no error, but eror",
+        '"1" is no integer between -2^53 and 2^53', '["a","b","b"]',
+    ]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -113,7 +113,8 @@ def test_stderr_of_questions_that_were_answered_is_not_that_of_a_crash():
 
 def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran):
     out = ran("errs", "--limit", "12")[1]
-    assert ": an exception in the adapter: KeyError: 'failover', in step " in out
+    told = r": an exception in the adapter: KeyError: 'failover' \(fake\.py:\d+\), in step "
+    assert re.search(told, out)
     assert "a finding if the adapter reports it as a `Fault`: conform help adapters\n" in out
     assert "Fault" not in ran("crash", "--limit", "12")[1]
 
@@ -122,7 +123,9 @@ def test_replay_shows_where_an_exception_in_an_adapter_came_from(ran, called):
     out = ran("errs", "--limit", "12", "--out", "run")[1]
     command = next(line for line in out.splitlines() if line.startswith("    see: conform replay "))
     told = called(*command.split()[2:])[1]
-    assert "(an exception in the adapter: KeyError: 'failover')" in told
+    assert re.search(
+        r"\(an exception in the adapter: KeyError: 'failover' \(fake\.py:\d+\)\)", told
+    )
     assert "  | KeyError: 'failover'\n" in told
 
 

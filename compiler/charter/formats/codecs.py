@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from charter.formats.canonical import Json, as_pairs, as_set
+from charter.formats.canonical import Json, as_pairs, order_key
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -90,9 +90,9 @@ def sequence(inner: Codec[T]) -> Codec[tuple[T, ...]]:
 
 
 def set_of(inner: Codec[T]) -> Codec[frozenset[T]]:
-    """A set."""
+    """A set. An element that is there twice stays: the judge tells it."""
     return Codec(
-        lambda value: as_set(inner.encode(item) for item in value),
+        lambda value: sorted((inner.encode(item) for item in value), key=order_key),
         lambda value: frozenset(inner.decode(item) for item in _items(value)),
     )
 

@@ -4,7 +4,7 @@ their type (docs/formats/vector.md)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.formats import canonical
@@ -125,8 +125,8 @@ class JudgedTypes:
         if not isinstance(value, list):
             yield _told(path, value, "an array")
             return
-        if shape.kind == "set" and len(set(map(canonical.text, value))) < len(value):
-            yield _told(path, value, "a set: it has an element twice")
+        if shape.kind == "set" and (repeated := _twice(value)):
+            yield _told(path, value, f"a set: it has {repeated} twice")
         for number, item in enumerate(value):
             yield from self._wrong(shape.parts[0][1], item, (*path, str(number)), sorts)
 
@@ -143,6 +143,8 @@ class JudgedTypes:
                 yield from self._wrong_fields(pair, named, (*path, str(number)), sorts)
             if not isinstance(value, list):
                 yield _told(path, value, "an array of pairs")
+            elif repeated := _twice([item[0] for item in value if isinstance(item, list) and item]):
+                yield _told(path, value, f"a map: it has the key {repeated} twice")
             return
         fields = DeclaredType("record", (), tuple((name, inner) for name in keys))
         yield from self._wrong_fields(fields, value, path, sorts)
@@ -214,6 +216,17 @@ def _wrong_primitive(
     if not fine:
         like = meant(value, names) if shape.kind == "enum" and isinstance(value, str) else ""
         yield _told(path, value, wanted, like and f"; {like}")
+
+
+def _twice(items: Sequence[Json]) -> str:
+    """The first of some values that was there before; "" if there is none."""
+    seen: set[str] = set()
+    for item in items:
+        text = canonical.text(item)
+        if text in seen:
+            return _text(item)
+        seen.add(text)
+    return ""
 
 
 def _told(path: tuple[str, ...], value: Json, wanted: str, like: str = "") -> str:

@@ -1,4 +1,10 @@
-import { Fault, NotLoadable, serve, Unsupported } from "./charter/protocol.js";
+import {
+  Fault,
+  NEVER_ISSUED_TEXT,
+  NotLoadable,
+  serve,
+  Unsupported,
+} from "./charter/protocol.js";
 
 class Echo {
   start({ given }) {
@@ -17,7 +23,7 @@ class Echo {
   }
 
   next({ order, epoch, cookie }) {
-    if (cookie === "never issued") {
+    if (cookie === NEVER_ISSUED_TEXT) {
       throw new Fault("NoCookie", "never issued");
     }
     if (cookie === "broken") {

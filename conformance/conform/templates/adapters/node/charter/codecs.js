@@ -11,10 +11,16 @@ export const NEVER_ISSUED_TEXT = "never issued";
 
 const same = (value) => value;
 
+/** A value for people: texts stand in quotes, so that "1" differs from 1. */
+const shown = (value) =>
+  typeof value === "string" ? JSON.stringify(value) : String(value);
+
 /** An integer that JavaScript has exactly; JSON.parse rounds those past 2^53 without a word. */
 function exact(value) {
   if (!Number.isSafeInteger(value)) {
-    throw new RangeError(`${value} is no integer between -2^53 and 2^53`);
+    throw new RangeError(
+      `${shown(value)} is no integer between -2^53 and 2^53`,
+    );
   }
   return value;
 }
@@ -22,7 +28,7 @@ function exact(value) {
 /** Without this, JSON.stringify would leave out or change another value. */
 const typed = (type, what) => (value) => {
   if (typeof value !== type) {
-    throw new TypeError(`${String(value)} is no ${what}`);
+    throw new TypeError(`${shown(value)} is no ${what}`);
   }
   return value;
 };
@@ -92,7 +98,7 @@ export const set = (inner) => ({
 /** A map whose keys are names: a Map. */
 export const map = (inner) => ({
   encode: (values) =>
-    Object.fromEntries(
+    once(
       Array.from(values, ([key, value]) => [
         key,
         at(key, () => inner.encode(value)),
@@ -103,6 +109,17 @@ export const map = (inner) => ({
       Object.entries(object).map(([key, value]) => [key, inner.decode(value)]),
     ),
 });
+
+/** The object with these entries; an object would keep the last one of a key that is there twice. */
+function once(entries) {
+  const object = Object.fromEntries(entries);
+  if (Object.keys(object).length < entries.length) {
+    const keys = entries.map(([key]) => String(key));
+    const key = keys.find((key, place) => keys.indexOf(key) < place);
+    throw new TypeError(`a map has the key ${JSON.stringify(key)} twice`);
+  }
+  return object;
+}
 
 /** A map whose keys are truth values: a Map. */
 export const boolMap = (inner) => ({
@@ -121,13 +138,30 @@ export const pairs = (key, inner) => ({
     new Map(entries.map(([k, v]) => [key.decode(k), inner.decode(v)])),
 });
 
+/** Calls `make`; if it throws for a property that `value` lacks, the message has what is there. */
+function there(value, property, fields, make) {
+  try {
+    return make();
+  } catch (error) {
+    const others = Object.keys(value).filter(
+      (name) => !(name in fields) && name !== "case",
+    );
+    if (!(property in value) && others.length > 0) {
+      error.message += `; there is no ${property}, but ${others.join(", ")}`;
+    }
+    throw error;
+  }
+}
+
 /** An object; `fields` maps its properties to the charter's names and to codecs. */
 export const record = (fields) => ({
   encode: (value) =>
     Object.fromEntries(
       Object.entries(fields).map(([property, [field, codec]]) => [
         field,
-        at(field, () => codec.encode(value[property])),
+        at(field, () =>
+          there(value, property, fields, () => codec.encode(value[property])),
+        ),
       ]),
     ),
   decode: (object) =>
@@ -151,7 +185,9 @@ export const union = (cases) => ({
 function of(cases, value) {
   const codec = cases[value.case];
   if (codec === undefined) {
-    throw new TypeError(`${JSON.stringify(value.case)} is no case`);
+    throw new TypeError(
+      `${JSON.stringify(value.case)} is no case of ${Object.keys(cases).join(", ")}`,
+    );
   }
   return codec;
 }
@@ -171,10 +207,11 @@ export function canonical(value) {
   return JSON.stringify(value);
 }
 
-/** The items in canonical order, each once. */
+/** The items in canonical order. Repeats stay: the judge tells them. */
 function sorted(items) {
-  const byKey = new Map(items.map((item) => [orderKey(item), item]));
-  return [...byKey.keys()].sort().map((key) => byKey.get(key));
+  const keyed = items.map((item) => [orderKey(item), item]);
+  keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return keyed.map(([, item]) => item);
 }
 
 /** What sets and maps are sorted by: in canonical text, "@9" comes before "@10". */

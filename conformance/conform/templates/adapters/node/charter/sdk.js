@@ -127,7 +127,9 @@ class Server {
         id,
         nonce,
         status,
-        detail: String(error?.message ?? error),
+        detail:
+          String(error?.message ?? error) +
+          (status === "error" ? placeOf(error) : ""),
         steps,
       };
     }
@@ -139,6 +141,18 @@ function statusOf(error) {
   if (error instanceof Unsupported) return "unsupported";
   if (error instanceof NotLoadable) return "not_loadable";
   return "error";
+}
+
+/** Where the adapter or its implementation threw: ` (adapter.js:12)`, or "". */
+function placeOf(error) {
+  const frames = String(error?.stack ?? "")
+    .split("\n")
+    .filter((line) => /^\s*at /.test(line));
+  const own = frames.find(
+    (line) => !/^\s*at async |node:|[/\\]charter[/\\]/.test(line),
+  );
+  const place = /([^/\\]+:\d+):\d+\)?$/.exec(own ?? "");
+  return place ? ` (${place[1]})` : "";
 }
 
 /** The values of a batch, each once. */

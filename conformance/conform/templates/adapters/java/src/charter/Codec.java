@@ -3,6 +3,7 @@ package charter;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -173,11 +174,11 @@ public final class Codec<T> {
         return isWish(value) ? NEVER_ISSUED_TEXT : ((String) value).substring(1);
     }
 
-    /** The items in canonical order, each once. */
+    /** The items in canonical order. Repeats stay: the judge tells them. */
     private static List<Object> sorted(List<Object> items) {
-        Map<String, Object> byKey = new TreeMap<>();
-        items.forEach(item -> byKey.put(orderKey(item), item));
-        return new ArrayList<>(byKey.values());
+        List<Object> made = new ArrayList<>(items);
+        made.sort(Comparator.comparing(Codec::orderKey));
+        return made;
     }
 
     /** What sets and maps are sorted by: in canonical text, "@9" comes before "@10". */

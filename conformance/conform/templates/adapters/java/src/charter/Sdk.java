@@ -199,8 +199,20 @@ public final class Sdk {
                     throw (VirtualMachineError) error;
                 }
                 error.printStackTrace();
-                return result("error", error.toString(), List.of());
+                return result("error", error + placeOf(error), List.of());
             }
+        }
+
+        /** Where the adapter or its implementation threw: " (Main.java:12)", or "". */
+        private static String placeOf(Throwable error) {
+            for (StackTraceElement frame : error.getStackTrace()) {
+                String type = frame.getClassName();
+                boolean own = !type.matches("(charter|java|jdk|sun)\\..*");
+                if (own && frame.getFileName() != null) {
+                    return " (" + frame.getFileName() + ":" + frame.getLineNumber() + ")";
+                }
+            }
+            return "";
         }
 
         private Object result(String status, String detail, List<Object> steps) {
