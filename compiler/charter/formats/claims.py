@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from charter.formats.files import beside_charter
 from charter.formats.toml import read_toml
 
 FILE = "claims.toml"
@@ -49,9 +50,7 @@ class ClaimSection:
 
 def claims_file(charter: Path) -> Path:
     """The file of the claims of a charter: in its folder, or beside its file."""
-    if charter.is_dir():
-        return charter / FILE
-    return charter.with_name(f"{charter.name.partition('.')[0]}.{FILE}")
+    return beside_charter(charter, FILE)
 
 
 def read_claims(path: Path) -> tuple[ClaimSection, ...]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from charter.formats.toml import read_toml, toml_string, write_toml
+from charter.formats.files import beside_charter, write_whole
+from charter.formats.toml import read_toml, toml_string
 
 FILE = "survivors.toml"
 KEYS = ("id", "reason", "cites")
@@ -37,9 +38,7 @@ class Survivor:
 
 def survivors_file(charter: Path) -> Path:
     """The file of the survivors of a charter: in its folder, or beside its file."""
-    if charter.is_dir():
-        return charter / FILE
-    return charter.with_name(f"{charter.name.partition('.')[0]}.{FILE}")
+    return beside_charter(charter, FILE)
 
 
 def read_survivors(path: Path) -> tuple[Survivor, ...]:
@@ -70,7 +69,7 @@ def _survivor(path: Path, row: object) -> Survivor:
 
 def write_survivors(path: Path, survivors: Iterable[Survivor]) -> None:
     """Writes a file of survivors: wholly, or not at all. Raises `BadSurvivors`."""
-    write_toml(path, survivors_text(survivors), BadSurvivors)
+    write_whole(path, survivors_text(survivors), BadSurvivors)
 
 
 def survivors_text(survivors: Iterable[Survivor]) -> str:

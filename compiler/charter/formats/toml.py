@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 
@@ -17,19 +16,6 @@ def read_toml(path: Path, refused: Callable[[str], Exception]) -> dict[str, obje
         raise refused(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise refused(f"{path} is no TOML: {error}") from None
-
-
-def write_toml(path: Path, text: str, refused: Callable[[str], Exception]) -> None:
-    """Writes a file: wholly, or not at all. Raises what `refused` makes of a sentence."""
-    new = path.with_name(f"{path.name}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(text, encoding="utf-8", newline="\n")
-        new.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            new.unlink(missing_ok=True)
-        raise refused(f"{path} cannot be written: {error.strerror}") from None
 
 
 def toml_string(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from charter.formats.canonical import Json
+from charter.formats.files import beside_charter
 from charter.formats.reading import BadVector, JsonReader
 
 FOLDER = "verdicts"
@@ -68,9 +69,7 @@ class InstanceVerdicts:
 
 def verdicts_file(charter: Path) -> Path:
     """The file of the verdicts of a charter: below its folder, or beside its file."""
-    if charter.is_dir():
-        return charter / FOLDER / FILE
-    return charter.with_name(f"{charter.name.partition('.')[0]}.{FOLDER}") / FILE
+    return beside_charter(charter, FOLDER) / FILE
 
 
 def verdicts_text(rows: Iterable[InstanceVerdicts]) -> str:
@@ -111,8 +110,8 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
         raise BadVerdicts(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, BadVector, RecursionError) as error:
         raise BadVerdicts(
-            f"{path} has no verdicts that can be read ({error}); `conform verdicts CHARTER --write`"
-            " writes it anew"
+            f"{path} has no verdicts that can be read ({error}); delete it, and"
+            " `conform verdicts CHARTER --write FOLDER` writes it anew"
         ) from None
 
 

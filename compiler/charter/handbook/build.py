@@ -39,6 +39,7 @@ from charter.render.pages.blocks import (
     TextRun,
 )
 from charter.syntax import nodes as sx
+from charter.syntax.comments import COMMENT
 
 ABOUT = {
     PROPERTIES: "What must hold, and where.",
@@ -109,7 +110,7 @@ def _row(
     texts: LinkedTexts, title: str, target: str, about: str, *, is_code: bool = False
 ) -> tuple[Text, ...]:
     match = FIRST_SENTENCE.match(about)
-    first = " ".join((match[0] if match else about).split()).replace(":", ".")
+    first = re.sub(":$", ".", " ".join((match[0] if match else about).split()))
     return (TextRun(title, "code" if is_code else "text", target),), texts.linked(first)
 
 
@@ -179,10 +180,9 @@ def _any_order(texts: LinkedTexts, group: tuple[sx.Branch, ...]) -> Paragraph:
 
 def _signature(texts: LinkedTexts, operation: sx.Operation, here: str) -> CodeBlock:
     """An operation without its body: what stands before the brace that opens it."""
-    text = operation.span.source.text
+    start = operation.span.start
     first = operation.body[0].span.start if operation.body else operation.span.end
-    end = text.rindex("{", operation.span.start, first)
-    while end > operation.span.start and text[end - 1].isspace():
-        end -= 1
-    span = Span(operation.span.source, operation.span.start, end)
+    text = COMMENT.sub(lambda match: "#" * len(match[0]), operation.span.source.text[start:first])
+    end = start + len(text[: text.rindex("{")].rstrip())
+    span = Span(operation.span.source, start, end)
     return CodeBlock(tuple(texts.pieces(span, here)))

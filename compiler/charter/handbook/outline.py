@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from charter.diagnostics import Span
-from charter.render.pages.blocks import Heading, anchored, slug
+from charter.render.pages.blocks import Heading, anchored, names_apart, slug
 from charter.syntax import nodes as sx
 
 Small = sx.SortDecl | sx.CounterDecl | sx.ConstDecl | sx.AliasDecl
@@ -23,6 +23,7 @@ Part = (
 
 CONTENTS, PROPERTIES, SOURCES = "index", "table-of-properties", "table-of-sources"
 VERDICTS, CLAIMS = "table-of-verdicts", "claims"
+NO_CHAPTERS = (CONTENTS, PROPERTIES, SOURCES, VERDICTS, CLAIMS)
 """Pages that are no chapters."""
 
 SMALL_TITLE = "Names and sizes"
@@ -93,14 +94,13 @@ class Places:
 
 
 def chapters(files: sx.Protocol) -> tuple[Chapter, ...]:
-    """The chapters, in the order of the files."""
-    return tuple(_chapter(file) for file in files)
+    """The chapters, in the order of the files; each page has a name of its own."""
+    stems = [re.sub(r"^\d+[-_]", "", PurePosixPath(f.span.source.name).stem) for f in files]
+    return tuple(map(_chapter, files, stems, names_apart(stems, NO_CHAPTERS)))
 
 
-def _chapter(file: sx.File) -> Chapter:
-    name = re.sub(r"^\d+[-_]", "", PurePosixPath(file.span.source.name).stem)
-    title = name.replace("-", " ").replace("_", " ").capitalize()
-    name = f"{name}-" if name in (CONTENTS, PROPERTIES, SOURCES) else name
+def _chapter(file: sx.File, stem: str, name: str) -> Chapter:
+    title = stem.replace("-", " ").replace("_", " ").capitalize()
     topics = tuple(_topics(file.declarations))
     headings = anchored([e.heading for e in topics if e.heading is not None])
     placed = tuple(e if e.heading is None else replace(e, heading=next(headings)) for e in topics)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from charter.core import nodes as n
-from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, slug
+from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, names_apart, slug
 from charter.render.story.draw import in_svg
 from charter.render.story.scene import scene
 from charter.render.story.tell import Story, ToldFinding
 from charter.semantics.machine import Machine
 from charter.semantics.retell import retell
 from charter.semantics.scenario import ScenarioFails, ScenarioTrace, follow
+
+LONGEST_NAME = 60
+"""Characters of a title in the name of its picture: file systems have a limit."""
 
 Draw = Callable[[str], Iterator[Block]]
 """Draws the scenario with a title."""
@@ -29,6 +32,9 @@ def story_of(model: n.Model, scenario: n.Scenario, trace: ScenarioTrace) -> Stor
 def pictures(model: n.Model) -> Draw:
     """Draws the first run of each scenario of a model; says so where there is none."""
     titled = {scenario.title: scenario for scenario in model.scenarios}
+    files = dict(
+        zip(titled, names_apart(slug(title)[:LONGEST_NAME] for title in titled), strict=True)
+    )
 
     def draw(title: str) -> Iterator[Block]:
         scenario = titled.get(title)
@@ -42,6 +48,6 @@ def pictures(model: n.Model) -> Draw:
             return
         if first.steps:
             svg = in_svg(scene(story_of(model, scenario, first)))
-            yield Figure(f"pictures/{slug(title)}.svg", svg, title)
+            yield Figure(f"pictures/{files[title]}.svg", svg, title)
 
     return draw

@@ -13,7 +13,7 @@ LARGEST = 8 << 20
 """Bytes of a file."""
 
 COVERAGE = "coverage"
-"""The folder beside charters with classes of their states (docs/guide/coverage.md)."""
+"""The folder of a charter with classes of its states (docs/guide/coverage.md)."""
 
 
 class Unreadable(Exception):
@@ -70,11 +70,13 @@ def read_source(path: Path) -> Source:
 
 
 def speaks_of(folder: Path) -> Path | None:
-    """The folder of the charters that a folder `coverage` has classes of states for; None for any
-    other folder, whose files are charters of their own."""
-    if folder.name == COVERAGE and any(folder.parent.glob("*.charter")):
-        return folder.parent
-    return None
+    """The folder of the charters that a folder has classes of states for: `coverage` for all of
+    them, `NAME.coverage` for `NAME.charter`; None for any other folder, whose files are charters of
+    their own."""
+    above = folder.parent
+    of_all = folder.name == COVERAGE and any(above.glob("*.charter"))
+    of_one = folder.suffix == f".{COVERAGE}" and (above / f"{folder.stem}.charter").is_file()
+    return above if of_all or of_one else None
 
 
 def beside(path: Path) -> Iterator[Source]:

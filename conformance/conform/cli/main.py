@@ -38,7 +38,7 @@ _COMPILER = {
     "mutate": "make small mistakes in the rules, and show which nothing sees",
     "prove": "prove invariants by induction",
     "simulate": "make random walks through an instance",
-    "generate": "write generated/, or a charter as TLA+",
+    "generate": "write generated/, or a charter as a handbook or TLA+",
     "vectors": "make a suite of vectors",
     "watch": "check and explore again whenever a charter is saved",
     "eval": "evaluate an expression in a state",

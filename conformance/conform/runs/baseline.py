@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from charter.formats.toml import read_toml, toml_string, write_toml
+from charter.formats.files import write_whole
+from charter.formats.toml import read_toml, toml_string
 from conform.console.errors import BadBaseline, CannotWrite
 from conform.runs.findings import RunFinding
 
@@ -93,5 +94,5 @@ def write_baseline(
         f"\n[{name}]\nreason = {toml_string(reason)}\nfinding = {toml_string(told[name])}\n"
         for name, reason in written.reasons.items()
     ]
-    write_toml(Path(baseline.place), _HEAD + "".join(entries), CannotWrite)
+    write_whole(Path(baseline.place), _HEAD + "".join(entries), CannotWrite)
     return written

@@ -191,3 +191,4 @@ def test_a_damaged_file_is_one_sentence(
         assert main(call) == 2
         said = capsys.readouterr().err.strip()
         assert "verdicts.json has no verdicts that can be read" in said and "\n" not in said
+        assert "delete it, and `conform verdicts CHARTER --write FOLDER` writes it anew" in said

@@ -111,3 +111,20 @@ def test_classes_are_no_charter_of_their_own(charter: Path) -> None:
     snapshot = Workspace().refresh(classes)
     assert not any(snapshot.found.values())
     assert len(snapshot.files) == 2
+
+
+def test_each_of_several_charters_in_a_folder_has_classes_of_its_own(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = charter.with_name("bulbs.charter")
+    other.write_text(LAMPS.replace("protocol lamps", "protocol bulbs"), encoding="utf-8")
+    folder = charter.with_name("bulbs.coverage")
+    folder.mkdir()
+    classes = "protocol bulbs\nwitness dim of lamps: on == {}\n"
+    (folder / "classes.charter").write_text(classes, encoding="utf-8")
+    assert main(["coverage", str(other), "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["instances"][0]["steps"]) == ["dim"]
+    assert main(["coverage", str(charter)]) == 0
+    (charter.parents[1] / "charter.toml").write_text("", encoding="utf-8")
+    known = api.charters_of(project_at(charter.parents[1]))
+    assert known == ("spec/bulbs.charter", "spec/lamps.charter")

@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from charter.formats.toml import read_toml, toml_string, write_toml
+from charter.formats.files import write_whole
+from charter.formats.toml import read_toml, toml_string
 
 
 def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "list.toml"
     path.mkdir()
     with pytest.raises(LookupError, match=r"list\.toml cannot be written: Is a directory"):
-        write_toml(path, "a = 1\n", LookupError)
+        write_whole(path, "a = 1\n", LookupError)
     assert [*tmp_path.iterdir()] == [path]
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path, text = tmp_path / "new" / "list.toml", 'says "no" \\ \x7f ü\n'
-    write_toml(path, f"a = {toml_string(text)}\n", LookupError)
+    write_whole(path, f"a = {toml_string(text)}\n", LookupError)
     assert read_toml(path, LookupError) == {"a": text}
     assert tomllib.loads(path.read_text(encoding="utf-8")) == {"a": text}
 

@@ -209,6 +209,50 @@ def test_a_scenario_that_is_no_run_is_told(lamp: Path) -> None:
     assert not [name for name in site if name.startswith("pictures/")]
 
 
+def test_each_file_and_each_scenario_has_a_page_or_picture_of_its_own(tmp_path: Path) -> None:
+    text, scenario = LAMP.split("scenario")
+    (tmp_path / "10-claims.charter").write_text(text)
+    titles = ("it is lit", "It is lit!", "it " + "is " * 100 + "lit")
+    shown = (scenario.replace("A <lamp> is lit", title) for title in titles)
+    scenarios = "".join(f"scenario{each}" for each in shown)
+    (tmp_path / "20-claims.charter").write_text(f"protocol lamp\n\n{scenarios}")
+    (tmp_path / "claims.toml").write_text(CLAIMS)
+    site = handbook(tmp_path, "html")
+    assert "What the texts claim" in site["claims.html"]
+    assert 'id="bright"' in site["claims-.html"]
+    assert 'id="it-is-lit"' in site["claims--.html"]
+    stems = (Path(name).stem for name in site if name.startswith("pictures/"))
+    drawn = sorted(stems, key=len)
+    assert drawn[:2] == ["it-is-lit", "it-is-lit-"] and len(drawn) == 3
+    assert len(drawn[2]) <= 60
+    assert not dead_links(site)
+
+
+CLAIMS = """[[section]]
+title = "Lamps"
+
+[[section.claim]]
+id = "C1"
+says = "It can be lit."
+verdict = "open"
+why = "Nobody looked."
+"""
+
+
+def test_a_brace_in_a_comment_opens_no_operation(lamp: Path) -> None:
+    lamp.write_text(
+        LAMP.replace('-> bool cites MANUAL "1" {\n', '-> bool cites MANUAL "1" {  -- {\n')
+    )
+    text = re.sub("<[^>]+>", "", handbook(lamp, "html")["index-.html"])
+    assert "operation press(often: bool) -&gt; bool cites MANUAL &quot;1&quot;\n" in text
+
+
+def test_the_contents_have_first_sentences_with_their_colons(lamp: Path) -> None:
+    lamp.write_text(LAMP.replace("or not: the parameter", "at 10:30, or not: the parameter"))
+    text = re.sub("<[^>]+>", "", handbook(lamp, "html")["index.html"])
+    assert "Pressed when it is bright, at 10:30, or not." in text
+
+
 def test_the_command_writes_a_site_or_markdown(
     lamp: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

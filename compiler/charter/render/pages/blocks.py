@@ -99,6 +99,16 @@ def slug(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
 
 
+def names_apart(names: Iterable[str], taken: Iterable[str] = ()) -> Iterator[str]:
+    """The names of files, each with as many dashes behind it as it needs to differ from those
+    before it and from those that are `taken`."""
+    seen = set(taken)
+    for name in names:
+        dashes = next(d for d in range(len(seen) + 2) if name + "-" * d not in {"", *seen})
+        seen.add(name + "-" * dashes)
+        yield name + "-" * dashes
+
+
 def anchored(headings: Iterable[Heading]) -> Iterator[Heading]:
     """The headings of one page, each with its anchor; a second one of a title has a number."""
     seen: dict[str, int] = {}

@@ -13,6 +13,7 @@ from charter.api.verdicts import BadVerdicts
 from charter.formats.canonical import Json
 from conform.cli.commands.charters import read
 from conform.console.errors import ConformError
+from conform.console.files import write_named
 from conform.console.terminal import columns, out, out_json, plural, say, shortened
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(known)
     if arguments.write is not None:
-        _write(arguments.write, known.markdown())
+        write_named(arguments.write, known.markdown())
     return 4 if any(one.wrong for one in judged) else 0
 
 
@@ -77,10 +78,3 @@ def _show(known: Claims) -> None:
 def _row(one: JudgedClaim) -> list[str]:
     claim = one.claim
     return [f"  {claim.id}", claim.verdict, shortened(" ".join(claim.says.split()), 80)]
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConformError(f"{path} cannot be written: {error.strerror}") from None

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
+from charter.formats.files import beside_charter
 from conform.cli.commands.charters import Errors, read, refused
 from conform.cli.commands.numbers import count_or_all
+from conform.cli.commands.searched import say_how
 from conform.console.errors import ConformError, Interrupted
+from conform.console.files import write_named
 from conform.console.progress import searching
-from conform.console.terminal import columns, number, out, out_json, plural, say
+from conform.console.terminal import columns, number, out, out_json, plural
 
 if TYPE_CHECKING:
     from charter.api.coverage import ReachedClasses, StateClass
@@ -26,9 +29,9 @@ EXAMPLES = """examples:
   conform coverage spec/kafka --write spec/kafka/coverage/README.md
 
 Searches the instances, and shows for each class of states in how many steps an instance reaches it
-first. Classes are witnesses in the folder `coverage` beside the charter (--classes names another
-folder, or a file); other searches do not look for them. What no instance reaches is either
-impossible, or an instance is missing.
+first. Classes are witnesses in the folder `coverage` beside the charter, or in NAME.coverage beside
+NAME.charter (--classes names another folder, or a file); other searches do not look for them. What
+no instance reaches is either impossible, or an instance is missing.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
 has more states than were searched.
@@ -39,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
         "--classes", type=Path, metavar="PATH",
-        help="a file or folder with witnesses (default: coverage/ beside the files of the charter)",
+        help="a file or folder with witnesses (default: coverage/ beside the charter)",
     )  # fmt: skip
     parser.add_argument(
         "--instance", default="*", metavar="GLOB", help="search only these instances"
@@ -73,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(tables)
     if arguments.write is not None:
-        _write(arguments.write, _markdown(arguments.charter, tables))
+        write_named(arguments.write, _markdown(arguments.charter, tables))
     if not any(table.never for table in tables):
         return 0
     return 4 if all(row.complete for table in tables for row in table.rows) else 3
@@ -120,8 +123,7 @@ def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateCl
     """The model with its classes. Raises `ConformError`."""
     selection = api.Selection(arguments.variant)
     charter, _ = read(arguments.charter, selection)
-    top = arguments.charter if arguments.charter.is_dir() else arguments.charter.parent
-    folder = arguments.classes or top / coverage.COVERAGE
+    folder = arguments.classes or _folder(arguments.charter)
     if not folder.exists():
         raise ConformError(
             f"{folder} does not exist: a folder with files that declare witnesses, one for each"
@@ -135,6 +137,13 @@ def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateCl
         raise Errors(
             f"{folder} has {refused(error)}; `conform explain CODE` explains more"
         ) from None
+
+
+def _folder(charter: Path) -> Path:
+    """The folder of the classes of a charter: for one in a file its own, or that of all beside
+    it."""
+    own = beside_charter(charter, coverage.COVERAGE)
+    return own if charter.is_dir() or own.exists() else charter.with_name(coverage.COVERAGE)
 
 
 def _searched(model: api.Model, names: Sequence[str], most: int) -> list[ReachedClasses]:
@@ -162,14 +171,7 @@ def _show(tables: Sequence[_Table]) -> None:
         for name in table.never:
             out(f"{name} is reached in no instance")
         for row in table.rows:
-            _say_how(row)
-
-
-def _say_how(row: ReachedClasses) -> None:
-    if row.why_slow:
-        say(f"{row.instance} was searched by the slow engine: {row.why_slow}")
-    if not row.complete:
-        say(f"{row.instance} has more than {number(row.states)} states; --most searches more")
+            say_how(row.instance, row.states, row.complete, row.why_slow)
 
 
 def _markdown(charter: Path, tables: Sequence[_Table]) -> str:
@@ -199,10 +201,3 @@ def _class_line(table: _Table, place: int, one: StateClass) -> str:
     where = f"{plural(first[0][0], 'step')}, `{first[0][1]}`" if first else "never"
     doc = " ".join(one.doc.split())
     return f"| {place} | `{one.name}` | {doc} | {len(first)} | {where} |"
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConformError(f"{path} cannot be written: {error.strerror}") from None

@@ -12,7 +12,8 @@ import orjson
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.console.errors import CannotWrite, ConformError
+from conform.console.errors import ConformError
+from conform.console.files import write_named
 from conform.console.terminal import out, say
 from conform.judging.relabel import key
 
@@ -72,19 +73,12 @@ def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
     if picture == TERMINAL:
         out(api.draw(stories[0], "text").rstrip())
     elif picture:
-        _write(picture, api.draw(stories[0], "svg"))
+        write_named(Path(picture), api.draw(stories[0], "svg"))
         say(f"the picture is in {picture}")
     if trace:
         text = orjson.dumps(api.itf(stories[0]), option=orjson.OPT_INDENT_2)
-        _write(trace, text.decode() + "\n")
+        write_named(Path(trace), text.decode() + "\n")
         say(f"the trace is in {trace}")
-
-
-def _write(name: str, text: str) -> None:
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CannotWrite(f"{name} cannot be written: {error.strerror}") from None
 
 
 def show_story(story: Story, way: str = SHORTEST) -> None:

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.api import verdicts
+from charter.formats.files import write_whole
 from conform.cli.commands.charters import read
 from conform.cli.commands.numbers import count_or_all
-from conform.console.errors import ConformError, Interrupted
+from conform.cli.commands.searched import say_how
+from conform.console.errors import CannotWrite, ConformError, Interrupted
 from conform.console.progress import searching
-from conform.console.terminal import columns, number, out, say
+from conform.console.terminal import columns, out
 
 if TYPE_CHECKING:
-    from charter.api.verdicts import InstanceVerdicts, SearchedInstance, SearchedPlace
+    from charter.api.verdicts import InstanceVerdicts, SearchedPlace
 
 EXAMPLES = """examples:
   conform verdicts spec/kafka --instance 'tiny_*'
@@ -131,7 +133,8 @@ class _Table:
         """Add a row that was searched, and store it: an interrupted command goes on after it."""
         self.kept[row.place] = row
         if self.folder is not None:
-            _write(self.folder / verdicts.FILE, verdicts.verdicts_text(self.kept.values()))
+            text = verdicts.verdicts_text(self.kept.values())
+            write_whole(self.folder / verdicts.FILE, text, CannotWrite)
 
 
 def _known(charter: api.Charter, folder: Path | None) -> dict[SearchedPlace, InstanceVerdicts]:
@@ -165,7 +168,7 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _Table) ->
             name = place.mutant or place.instance
             raise Interrupted(f"interrupted while {name} was searched; {kept}") from None
         table.add(one.row)
-        _say_how(one)
+        say_how(one.row.instance, one.row.states, one.row.complete, one.why_slow)
 
 
 def _write_both(
@@ -185,16 +188,8 @@ def _write_both(
 
     rows = sorted(kept, key=order)
     page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
-    _write(arguments.write / verdicts.PAGE, page)
-    _write(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows))
-
-
-def _say_how(one: SearchedInstance) -> None:
-    row = one.row
-    if one.why_slow:
-        say(f"{row.instance} was searched by the slow engine: {one.why_slow}")
-    if not row.complete:
-        say(f"{row.instance} has more than {number(row.states)} states; --most searches more")
+    write_whole(arguments.write / verdicts.PAGE, page, CannotWrite)
+    write_whole(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows), CannotWrite)
 
 
 def _show(rows: Sequence[InstanceVerdicts]) -> None:
@@ -216,17 +211,6 @@ def _show(rows: Sequence[InstanceVerdicts]) -> None:
             rest = ([row.mutant, *verdicts.instance_cells(row, names)[1:]] for row in mutants)
             out(columns([["mutant", *head], *rest]))
         out("")
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a file: wholly, or not at all."""
-    new = path.with_name(f"{path.name}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        raise ConformError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _status(rows: Sequence[InstanceVerdicts]) -> int:

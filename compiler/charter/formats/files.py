@@ -1,0 +1,26 @@
+"""Files that stand beside a charter, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+
+def beside_charter(charter: Path, name: str) -> Path:
+    """The file or folder `name` of a charter: in its folder, or for one in a single file
+    `NAME.name` beside it."""
+    return charter / name if charter.is_dir() else charter.with_name(f"{charter.stem}.{name}")
+
+
+def write_whole(path: Path, text: str, refused: Callable[[str], Exception]) -> None:
+    """Writes a file: wholly, or not at all. Raises what `refused` makes of a sentence."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(text, encoding="utf-8", newline="\n")
+        new.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise refused(f"{path} cannot be written: {error.strerror}") from None
