@@ -51,7 +51,7 @@ def _beside(path: Path, charter: Charter, selection: Selection) -> BesideCharter
         known = claims_of(charter, path)
     except (BadClaims, BadVerdicts) as error:
         raise Unreadable(str(error)) from None
-    return BesideCharter(known.judge.rows, known.sections, known.judge.models)
+    return BesideCharter(known.sections, known.judge)
 
 
 def _texts(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:

@@ -52,12 +52,11 @@ FIRST_SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class BesideCharter:
-    """What files beside a charter say: what searches found, and the claims of its texts, with the
-    models that these are about, by variant."""
+    """What files beside a charter say: the claims of its texts, and what they are held against,
+    such as what searches found."""
 
-    rows: Sequence[InstanceVerdicts]
     claims: Sequence[ClaimSection]
-    models: Mapping[str, n.Model]
+    judge: ClaimJudge
 
 
 def pages(
@@ -66,14 +65,13 @@ def pages(
     """The pages of a protocol without errors, the contents first. `draw` draws its scenarios."""
     found = chapters(files)
     texts = LinkedTexts.of(index_of(files), Places.of(found))
-    traces = {} if beside is None else _traces(model, beside.rows)
+    traces = {} if beside is None else _traces(model, beside.judge.rows)
     made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, draw, traces))) for c in found]
     tables = [properties_page(texts, model)]
-    if beside is not None and beside.rows:
-        tables.append(verdicts_page("CHARTER", model, beside.rows, texts.linked))
+    if beside is not None and beside.judge.rows:
+        tables.append(verdicts_page("CHARTER", model, beside.judge.rows, texts.linked))
     if beside is not None and beside.claims:
-        judge = ClaimJudge(beside.models, beside.rows)
-        tables.append(claims_page(beside.claims, judge, texts.cited, texts.linked))
+        tables.append(claims_page(beside.claims, beside.judge, texts.cited, texts.linked))
     tables.append(sources_page(texts, found, model))
     first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found, tables)))
     return (first, *made, *tables)

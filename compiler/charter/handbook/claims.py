@@ -42,11 +42,12 @@ class JudgedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimJudge:
-    """Holds claims against a charter (`models`: its core by variant, "" for none) and the verdicts
-    of searches."""
+    """Holds claims against a charter (`models`: its core by variant, "" for none), the verdicts of
+    searches, and the scenarios that are named and fail: `failing` has how, by variant and title."""
 
     models: Mapping[str, n.Model]
     rows: Sequence[InstanceVerdicts]
+    failing: Mapping[tuple[str, str], str]
 
     def judged(self, claim: TextClaim) -> JudgedClaim:
         """What searches show of a claim."""
@@ -78,7 +79,10 @@ class ClaimJudge:
             return "" if claim.why else f"a claim that is {claim.verdict} says why"
         if not (claim.by or claim.scenarios or claim.command):
             return f"a claim that is {claim.verdict} names properties, scenarios or a command"
-        mutants = {mutant.name for mutant in self.models[""].mutants}
+        for title in claim.scenarios:
+            if (claim.variant, title) in self.failing:
+                return self.failing[claim.variant, title]
+        mutants = {mutant.name: mutant.caught_by for mutant in self.models[""].mutants}
         asked = [name for name in claim.by if name not in mutants]
         answers = {name: [one for _, one in found[name].values()] for name in asked}
         if claim.verdict == "refuted":
@@ -89,6 +93,14 @@ class ClaimJudge:
                 return f"{name} fails where no instance lists it under `fails`"
             if not any(one.word in ("holds", "found") for one in each):
                 return f"no instance that was searched meets {name}"
+        return self._not_caught({name: mutants[name] for name in claim.by if name in mutants})
+
+    def _not_caught(self, mutants: Mapping[str, str]) -> str:
+        """The first of these mutants that no search shows to break its property, told; or ""."""
+        for mutant, name in mutants.items():
+            found = [row.verdicts.get(name) for row in self.rows if row.mutant == mutant]
+            if not any(one is not None and one.word == "violated" for one in found):
+                return f"no search shows that the mutant {mutant} breaks {name}"
         return ""
 
     def _unknown(self, claim: TextClaim) -> str:

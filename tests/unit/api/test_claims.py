@@ -99,6 +99,32 @@ def test_what_fails_unexpectedly_confirms_nothing(
     assert "seldom fails where no instance lists it" in capsys.readouterr().out
 
 
+def test_a_scenario_that_fails_confirms_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charter = folder / "light.charter"
+    text = charter.read_text("utf-8")
+    scenario = '\nscenario "once" of light { do press() -> pressed_now  expect on }\n'
+    charter.write_text(text + scenario, encoding="utf-8")
+    asked = 'confirmed"\nby = ["even"]', 'confirmed"\nscenarios = ["once"]'
+    assert claimed(folder, *asked) == 0
+    charter.write_text(text + scenario.replace("expect on", "expect not on"), encoding="utf-8")
+    assert claimed(folder, *asked) == 4
+    shown = capsys.readouterr().out
+    assert 'A is not confirmed: scenario "once": expected `not on`, but' in shown
+    assert "1 of 3 claims is not as the file says" in shown
+
+
+def test_a_mutant_confirms_only_what_a_search_has_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["even", "dark"]'
+    assert claimed(folder, *asked) == 4
+    assert "no search shows that the mutant dark breaks third" in capsys.readouterr().out
+    main(["verdicts", "light.charter", "--mutant", "*", "--write", "light.verdicts"])
+    assert claimed(folder, *asked) == 0
+
+
 def test_searches_of_another_charter_show_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

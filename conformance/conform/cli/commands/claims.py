@@ -26,7 +26,8 @@ EXAMPLES = """examples:
 
 Reads the claims in claims.toml beside the charter (NAME.claims.toml for a charter in one file), and
 holds each against the verdicts of searches (`conform verdicts`): what is called confirmed must hold
-wherever it was searched, what is called refuted must fail. `conform help claims` shows the format.
+wherever it was searched, what is called refuted must fail. A mutant that confirms something must
+break its property, and scenarios are run. `conform help claims` shows the format.
 
 Exit code 0: each claim is as the file says; 4: one is not.
 """
@@ -72,7 +73,8 @@ def _show(known: Claims) -> None:
     for one in wrong:
         out(f"{one.claim.id} is not {one.claim.verdict}: {one.wrong}")
     if wrong:
-        out(f"{plural(len(wrong), 'claim')} of {len(known.judged())} are not as the file says")
+        every = plural(len(known.judged()), "claim")
+        out(f"{len(wrong)} of {every} {'is' if len(wrong) == 1 else 'are'} not as the file says")
 
 
 def _row(one: JudgedClaim) -> list[str]:
