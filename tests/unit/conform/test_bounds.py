@@ -16,6 +16,7 @@ def test_the_combinations_of_constants_and_the_most_elements_are_told() -> None:
     assert bounds.json() == {
         "constants": [{"room": 2, "tries": 1}, {"room": 3, "tries": 0}],
         "elements": {"Job": 3, "Worker": 1},
+        "together": [{"Job": 3, "Worker": 1}],
     }
     told = "(room, tries) = (2, 1), (3, 0); at most 3 Job, 1 Worker"
     assert bounds_told(bounds.json()) == told
@@ -42,3 +43,34 @@ def test_a_charter_without_constants_has_elements_only() -> None:
     bounds = JudgedBounds()
     bounds.add('{"sorts":{"Job":{"j":1}}}')
     assert bounds_told(bounds.json()) == "at most 1 Job"
+
+
+def sized(clients: int, names: int) -> str:
+    sorts = {"Client": clients, "Name": names}
+    told = ",".join(
+        f'"{sort}":{{{",".join(f"{chr(34)}{sort}{i}{chr(34)}:{i}" for i in range(size))}}}'
+        for sort, size in sorts.items()
+    )
+    return f'{{"sorts":{{{told}}}}}'
+
+
+def test_sizes_that_no_question_had_together_are_not_told_as_one() -> None:
+    one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
+    for clients, names in ((1, 1), (2, 1)):
+        one.add(sized(clients, names))
+    other.add(sized(1, 2))
+    for bounds in (one, other):
+        both.join(bounds.json())
+    told = "at most 1 Client with 2 Name, or 2 Client with 1 Name"
+    assert bounds_told(both.json()) == told
+    both.add(sized(2, 2))
+    assert bounds_told(both.json()) == "at most 2 Client, 2 Name"
+
+
+def test_of_many_sizes_the_first_are_told_and_older_runs_have_none() -> None:
+    bounds = JudgedBounds()
+    for size in range(1, 12):
+        bounds.add(sized(size, 12 - size))
+    assert bounds_told(bounds.json()).endswith("8 Client with 4 Name and 3 more")
+    old = {"constants": [], "elements": {"Client": 2, "Name": 2}}
+    assert bounds_told(old) == "at most 2 Client, 2 Name"

@@ -51,3 +51,13 @@ def test_what_inconclusive_means_is_said(capsys: pytest.CaptureFixture[str]) -> 
     assert "1 vector is inconclusive: the charter allows every step, but it did" in (
         capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize("wish", ["--limit", "-k", "-x"])
+def test_run_that_left_vectors_out_is_not_called_fine_alone(wish: str) -> None:
+    left: Json = [{"what": "not asked", "vectors": 3, "allowed": wish}]
+    last = _last_line(Finished(RunFolder("/run"), {}, counted(0, not_compared=left)), ())
+    told = f"judged 12 of 12; not compared: 3 not asked ({wish})"
+    assert (
+        last == f"fine in the part that was asked ({wish}): no deviation from the charter; {told}"
+    )

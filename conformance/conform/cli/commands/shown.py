@@ -15,7 +15,7 @@ from conform.console.terminal import columns, number, one_line, out, plural, sho
 from conform.judging.claims import EXCEPTION, refused
 from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS
-from conform.runs.compared import read, sentence
+from conform.runs.compared import WISHES, read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import CHOSEN_START, is_new, shrunk_lines
 from conform.runs.resume import continued, continued_told
@@ -334,6 +334,8 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     if reasons:
         rest = "" if compared in reasons else f"; {compared}"
         return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}"
+    wishes = {one.allowed for one in left if one.allowed in WISHES}
+    fine = f"fine in the part that was asked ({', '.join(sorted(wishes))})" if wishes else "fine"
     known = counted["deviations"]
     unmet = _texts(counted["unmet_entries"])
     rest = f"; not met: {', '.join(unmet)}" if unmet else ""
@@ -341,5 +343,5 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
         by = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
         found = f"{plural(_count(known), 'deviation')}, all of them explained by {by}"
         hidden = sum(_count(item["hides"]) for item in _findings(counted))
-        return f"fine: {found}{_behind(hidden, 'them')}{rest}; {compared}"
-    return f"fine: no deviation from the charter{rest}; {compared}"
+        return f"{fine}: {found}{_behind(hidden, 'them')}{rest}; {compared}"
+    return f"{fine}: no deviation from the charter{rest}; {compared}"
