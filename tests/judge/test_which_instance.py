@@ -158,6 +158,13 @@ def test_a_misspelt_word_is_asked_about(capsys, words, meant):
     assert meant in capsys.readouterr().err
 
 
+def test_a_wrong_value_is_no_misspelt_option(capsys):
+    with contextlib.suppress(SystemExit):
+        assert cli.main(("run", "--target", "x", "--limit", "0")) == 2
+    told = capsys.readouterr().err
+    assert "argument --limit: '0' is not a whole number from 1 on; conform run --help" in told
+
+
 def test_mutants_as_tla_have_a_folder_of_their_own(conform, edited, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     _, out, _ = conform("generate", edited, "--backend", "tla", "--mutant", "forgets")

@@ -33,9 +33,10 @@ class SuiteRequest:
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
     """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
-    the `open` obligations with their bounds, the `failed` scenarios with location and reason, and
-    the instances that are `new`, or have other bounds, since the last search for questions;
-    `pairs` says whether each branch is taken right after each other one.
+    the `open` obligations with their bounds, the `failed` scenarios with location and reason, the
+    instances that are `searched` for questions, and those that are `new`, or have other bounds,
+    since the last search; `looked` says whether there was one, `pairs` whether each branch is taken
+    right after each other one.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
@@ -58,7 +59,9 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         "refused": {**made.refused},
         "open": {**made.left},
         "failed": [*made.failed],
+        "searched": [*searched(subject.model, subject.component.name)],
         "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
+        "looked": bool(subject.found.rules),
         "pairs": subject.found.pairs,
     }
     return {**made.manifest.json(), "folder": str(folder), **more}

@@ -96,13 +96,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         wrong = message.removeprefix("unrecognized arguments: ").partition(" ")[0]
-        meant = meant_by(wrong.partition("=")[0], self._option_string_actions)
-        invalid = _INVALID.match(message)
+        meant, invalid = "", _INVALID.match(message)
         if invalid:
             meant = meant_by(invalid[1], re.findall(r"'([^']+)'", invalid[2]))
-        elif message.startswith("unrecognized") and wrong[:1] not in ("", "-"):
-            takes = "--instance" in self._option_string_actions
-            meant = "an instance is named by --instance NAME; " if takes else meant
+        elif message.startswith("unrecognized"):
+            meant = meant_by(wrong.partition("=")[0], self._option_string_actions)
+            if wrong[:1] not in ("", "-") and "--instance" in self._option_string_actions:
+                meant = "an instance is named by --instance NAME; "
         self.exit(2, f"{self.prog}: {message}; {meant}{self.prog} --help shows how\n")
 
 

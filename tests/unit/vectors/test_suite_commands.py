@@ -19,6 +19,11 @@ witness shines of lamp: lit
 instance tiny of lamp { }
 """
 
+SCENARIO = """scenario "pressed" of lamp {
+  do press() -> on
+}
+"""
+
 
 def test_suites_of_two_protocols_with_one_name_of_a_component_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -44,6 +49,33 @@ def test_suite_without_vectors_says_how_to_get_some(
     assert "the suite has no vectors; `conform vectors lamp.charter --search` searches" in told
     assert main(["vectors", "lamp.charter", "--search"]) == 0
     assert "no vectors" not in capsys.readouterr().err
+
+
+def test_search_is_named_where_none_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lamp.charter").write_text(f"{TEXT.replace('NAME', 'lamp')}{SCENARIO}")
+    assert main(["vectors", "lamp.charter"]) == 0
+    told = capsys.readouterr().err
+    assert told == "`conform vectors lamp.charter --search` searches for questions\n"
+    assert main(["vectors", "lamp.charter", "--search"]) == 0
+    assert "searches for questions" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scenario", ["", "scenario"])
+def test_instances_that_are_not_searched_are_told(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    text = TEXT.replace("NAME", "lamp").replace("tiny", "dark")
+    Path("lamp.charter").write_text(text + (SCENARIO if scenario else ""))
+    for more in ((), ("--search",)):
+        assert main(["vectors", "lamp.charter", *more]) == 0
+        told = capsys.readouterr().err
+        assert "no instance of it is searched for questions" in told
+        assert "--search` searches" not in told
 
 
 @pytest.mark.parametrize("name", ["exploration.jsonl", "findings.jsonl", "proofs.json"])

@@ -27,6 +27,7 @@ from conform.cli.commands.story import show_story
 from conform.cli.commands.unasked import mutants_told, unasked
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
+from conform.cli.commands.vectors import UNSEARCHED
 from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
@@ -363,11 +364,7 @@ def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     model, component = about
     looked = _looked(path, component)
     if not api.searched(model, component):
-        tested.tell(
-            "vectors",
-            f"{component}: no instance of it is searched for questions, since none has a name that"
-            " begins with `tiny`: rename a small one",
-        )
+        tested.tell("vectors", f"{component}: {UNSEARCHED}")
     if not looked:
         tested.tell("vectors", f"{component}: the questions are of these rules")
         return

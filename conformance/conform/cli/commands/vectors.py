@@ -40,6 +40,12 @@ scenario fails (the suite is made without it); 2: the charter cannot be read.
 """
 
 
+UNSEARCHED = (
+    "no instance of it is searched for questions, since none has a name that begins with `tiny`:"
+    " rename a small one"
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
@@ -120,7 +126,8 @@ def _tell_new(made: dict[str, Json], arguments: argparse.Namespace) -> None:
     and how it gets them."""
     new = made["new"]
     assert isinstance(new, list)
-    if not new and made["vectors"]:
+    if not made["searched"]:
+        say(UNSEARCHED)
         return
     command = ["conform", "vectors", str(arguments.charter), "--search"]
     for option in ("component", "variant"):
@@ -129,11 +136,14 @@ def _tell_new(made: dict[str, Json], arguments: argparse.Namespace) -> None:
     if not made["vectors"]:
         say(f"the suite has no vectors; `{shlex.join(command)}` searches for questions")
         return
-    names = ", ".join(str(name) for name in new)
-    say(
-        f"new, or with other bounds, since the last search for questions: {names};"
-        f" `{shlex.join(command)}` looks there"
-    )
+    if new:
+        names = ", ".join(str(name) for name in new)
+        say(
+            f"new, or with other bounds, since the last search for questions: {names};"
+            f" `{shlex.join(command)}` looks there"
+        )
+    elif not made["looked"]:
+        say(f"`{shlex.join(command)}` searches for questions")
 
 
 def _number(value: Json) -> str:
