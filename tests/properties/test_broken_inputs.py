@@ -109,14 +109,15 @@ def answered():
     return asked, orjson.dumps(answer)
 
 
-def verdicts(line, asked):
-    """The verdicts on a line, as `stdio` reads it: None if it is no answer."""
+def verdicts(line, asked, observes=None):
+    """The verdicts on a line, as `stdio` reads it: None if it is no answer. `observes` are the
+    variables that the target shows (None: all)."""
     try:
         results = messages.read_results(orjson.loads(line), 1, asked)
     except (orjson.JSONDecodeError, BadMessage) as error:
         assert len(str(error)) < 500
         return None
-    batch, judge = BatchTexts.of(results, None), Judge(None, charter.OPERATIONS, KINDS)
+    batch, judge = BatchTexts.of(results, observes), Judge(observes, charter.OPERATIONS, KINDS)
     siblings = toy_siblings(overlay=False)
     return [
         assess(item, result, batch, judge, siblings).verdict
@@ -136,6 +137,14 @@ def test_broken_answer_is_never_fine(tries):
         found = verdicts(content, asked)
         if found is not None and all(verdict.kind is Kind.CONFORMS for verdict in found):
             assert _seen(orjson.loads(content)) == whole, content
+
+
+@SOME_OR_MANY
+def test_broken_answer_of_a_target_that_hides_variables_has_verdicts(tries):
+    rng = random.Random(4)
+    asked, line = answered()
+    for _ in range(tries):
+        verdicts(either(line, rng), asked, ("leader",))
 
 
 def _seen(message):

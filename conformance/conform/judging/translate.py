@@ -49,8 +49,12 @@ class _Scale:
         ]
 
     def place(self, raw: str) -> str:
-        """The target's number for a model's number that was never shown."""
+        """The target's number for a model's number that was never shown, or was shown in another
+        spelling (`@007`)."""
         number = Fraction(raw[1:])
+        for ours, theirs in self.pairs:
+            if ours == number:
+                return f"@{theirs}"
         below = [pair for pair in self.pairs if pair[0] < number]
         above = [pair for pair in self.pairs if pair[0] > number]
         if not self.pairs:

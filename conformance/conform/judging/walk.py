@@ -34,7 +34,8 @@ class BatchTexts:
         """The values of `results`; observations are cut down to the variables in `observes`."""
         if observes is None:
             return cls(results.values)
-        shown = {step[1] for result in results.results for step in result.steps if len(step) == 3}
+        steps = (step for result in results.results for step in result.steps)
+        shown = {step[1] for step in steps if _has_indices(step)}
         kept = [
             project(value, observes) if position in shown else value
             for position, value in enumerate(results.values)
@@ -44,6 +45,11 @@ class BatchTexts:
     def at(self, index: int) -> Json:
         """The value at `index`; -1 is nothing."""
         return None if index == -1 else self.values[index]
+
+
+def _has_indices(step: object) -> bool:
+    """Whether a step has the shape that the protocol says; one that has not is told later."""
+    return isinstance(step, list) and len(step) == 3 and isinstance(step[1], int)
 
 
 def project(observation: Json, observes: Sequence[str]) -> Json:

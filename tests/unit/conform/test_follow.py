@@ -146,6 +146,13 @@ def test_hidden_values_keep_their_order(hidden, translated):
     assert translate({"x": hidden}, labels(5, 8), labels(500, 905)) == {"x": translated}
 
 
+@pytest.mark.parametrize("shown", [["@7"], ["@7", "@9"], ["@5", "@7"]])
+def test_value_that_was_shown_in_another_spelling_is_the_same(shown):
+    _, _, model = Labels().step(None, [value.replace("@", "@00") for value in shown])
+    _, _, target = Labels().step(None, [value.replace("@", "@10") for value in shown])
+    assert translate("@7", model, target) == "@107"
+
+
 def test_hidden_value_without_a_certain_place():
     with pytest.raises(NoPlace):
         translate("@7", labels(5, 9), labels(500, 501))

@@ -181,6 +181,15 @@ def test_reply_of_the_protocol_with_a_field_named_fault_is_none():
     assert not is_fault({"fault": "disk", "epoch": "@1"})
 
 
+@pytest.mark.parametrize("step", [2, None, [], "abc", [0, [], -1], [0, 1]])
+def test_step_of_another_shape_is_an_error_of_the_adapter_if_it_hides_variables(step):
+    item, results = answered(vector(REGISTER))
+    result = results.results[0]
+    broken = Result(result.id, result.nonce, Status.OK, "", [result.steps[0], step])
+    found = verdict(item, Results(results.values, [broken]), ("leader",))
+    assert found.kind is Kind.ADAPTER_ERROR
+
+
 def test_index_without_a_value_is_told_in_words():
     item, results = answered(vector(REGISTER))
     result = results.results[0]
