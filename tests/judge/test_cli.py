@@ -264,6 +264,20 @@ def test_interrupted_run_is_130_and_goes_on(targets_folder, toy_suite, tmp_path)
     assert "continuing the run" in again.stderr
 
 
+def test_run_that_is_interrupted_before_it_judges_promises_nothing(
+    conform, targets_folder, toy_suite, tmp_path, monkeypatch
+):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conform.runs.execute.prepared_run", interrupted)
+    target, place = targets_folder("slow"), tmp_path / "run"
+    code, _, err = conform("run", "--target", target, "--suite", toy_suite, "--out", place)
+    assert code == 130
+    assert err.strip().endswith("conform: interrupted")
+    assert not place.exists()
+
+
 def test_simulate_promises_nothing_when_it_is_interrupted(conform, toy, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

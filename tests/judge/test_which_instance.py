@@ -250,3 +250,14 @@ def test_a_mutant_that_fails_otherwise_says_how(conform, toy):
     code, out, _ = conform("explore", toy, "--mutant", "takes_nothing")
     assert code == 1
     assert f"takes_nothing is NOT caught: small holds in tiny; {told}" in out
+
+
+def test_a_mutant_that_another_property_sees_says_which(conform, toy):
+    wrong = """mutant keeps_all in tiny { drop branch box.put/full } caught by even
+always even of box: size(held) < 9
+"""
+    toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}\n', "") + wrong)
+    told = "it fails otherwise: at_most_one does not hold"
+    _, out, _ = conform("explore", toy, "--mutant", "*")
+    assert out.startswith(f"keeps_all  NOT CAUGHT  by even in tiny: {told}")
+    assert told in conform("explore", toy, "--mutant", "keeps_all")[1]

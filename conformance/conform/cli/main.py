@@ -47,7 +47,7 @@ _COMPILER = {
     "help": "show a page of the manual",
     "completion": "print a completion script for bash, zsh or fish",
 }
-_RESUMABLE = ("run", "mutate")
+_RESUMABLE, _KEPT = ("mutate",), "finished work is kept"
 _REMEDIES = {
     errno.EROFS: "; work on a copy of it in a folder of yours",
     errno.EACCES: "; change its permissions, or work on a copy of it",
@@ -194,7 +194,8 @@ def _run(name: str, about: str, given: list[str]) -> int:
         sys.stderr.write(f"conform: {error}\n")
         return 2
     except KeyboardInterrupt as ended:
-        kept = "; finished work is kept" if name in _RESUMABLE else ""
+        notes = list(getattr(ended, "__notes__", ()))
+        kept = "".join(f"; {note}" for note in notes or [_KEPT] * (name in _RESUMABLE))
         say(f"\nconform: interrupted{kept}")
         return getattr(ended, "exit_code", 130)
     except BrokenPipeError:

@@ -118,15 +118,18 @@ def _buckets(count: int) -> str:
 def telling(
     folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
 ) -> Iterator[None]:
-    """A context that tells, if it is interrupted, how a run goes on that has no `sources`."""
+    """A context that tells, if it is interrupted, whether something is kept, and how a run goes on
+    that has no `sources`."""
     try:
         yield
-    except KeyboardInterrupt:
-        if about["sources"] is None and folder.buckets_done():
-            say(
-                "adapter.toml has no `sources`, so this run goes on only with --continue, and else"
-                " starts again (`conform help adapter`)"
-            )
+    except KeyboardInterrupt as ended:
+        if folder.buckets_done():
+            ended.add_note("finished work is kept")
+            if about["sources"] is None:
+                say(
+                    "adapter.toml has no `sources`, so this run goes on only with --continue, and"
+                    " else starts again (`conform help adapter`)"
+                )
         raise
 
 

@@ -104,14 +104,19 @@ def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | Non
             answer: Answer = ANSWERS.get(said, "unknown")
             why = ""
             if answer == "missed":
-                why = _how_else(found) or _why_missed(model, mutant, one.caught_by)
+                why = _how_else(found, one.caught_by) or _why_missed(model, mutant, one.caught_by)
             why = _why_unknown(one.caught_by, found) if answer == "unknown" else why
             return MutantStatus(mutant, one.caught_by, one.instance, answer, why)
     return None
 
 
-def _how_else(found: SearchResult) -> str:
-    """How a machine fails whose properties hold; "" if it does not."""
+def _how_else(found: SearchResult, caught_by: str) -> str:
+    """How a machine fails whose property `caught_by` holds; "" if it does not."""
+    verdicts = found.verdicts
+    others = [one.name for one in found.wrong if verdicts.get(one.name) == "violated"]
+    if others := [name for name in others if name != caught_by]:
+        do = "does" if len(others) == 1 else "do"
+        return f"it fails otherwise: {', '.join(others)} {do} not hold"
     for one in found.failures:
         if one.seen and one.kind == "undefined":
             where = f" ({one.detail})" if one.detail else ""
