@@ -10,7 +10,7 @@ stops, and the remaining steps are counted as not judged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
@@ -207,6 +207,13 @@ class Follower:
             raise self._bug(model, "", error) from error
         raise CannotFollow(sentence)
 
+    def _encoded(self, model: JudgeModel, states: Iterable[object]) -> list[Json]:
+        """States of a model as JSON. Raises `ModelBug`."""
+        try:
+            return [model.encode(state) for state in states]
+        except Exception as error:
+            raise self._bug(model, "", error) from error
+
     def _bug(self, model: JudgeModel, operation: str, error: Exception) -> ModelBug:
         return bug_of(model, self.question, operation, error)
 
@@ -350,10 +357,7 @@ class Follower:
     def _likely_in(self, model: JudgeModel) -> list[object]:
         """The likely states as states of a sibling model; none if its state variables differ."""
         charter = self.siblings.charter
-        try:
-            encoded = [charter.encode(state) for state in self.likely]
-        except Exception as error:
-            raise self._bug(charter, "", error) from error
+        encoded = self._encoded(charter, self.likely)
         try:
             return [model.decode(value, *self.world) for value in encoded]
         except _NOT_A_STATE as error:
@@ -406,10 +410,7 @@ class Follower:
         """The observed state, completed by the hidden state of `candidates`; empty if they do not
         fit."""
         adopted: dict[bytes, Json] = {}
-        try:
-            encoded = [model.encode(item.outcome.state) for item in candidates]
-        except Exception as error:
-            raise self._bug(model, "", error) from error
+        encoded = self._encoded(model, (item.outcome.state for item in candidates))
         try:
             for item, whole in zip(candidates, encoded, strict=True):
                 value = self._adopt(whole, item.labels, seen.labels, seen.raw)

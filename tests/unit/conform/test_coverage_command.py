@@ -27,7 +27,7 @@ instance two of lamps { Lamp = 2 }
 """
 CLASSES = """protocol lamps
 fun burning() of lamps -> set Lamp cites silent = on
--- No lamp burns.
+-- No lamp burns: `on | {}` is empty.
 witness dark of lamps: on == {}
 witness both of lamps: size(burning()) == 2
 witness pressed_again of lamps: took press/burning
@@ -83,7 +83,7 @@ def test_json_and_markdown_have_the_table(
     assert found["never"] == []
     assert found["instances"][0]["steps"] == {"dark": 0, "both": None, "pressed_again": 2}
     text = page.read_text(encoding="utf-8")
-    assert "| 1 | `dark` | No lamp burns. | 2 | 0 steps, `one` |" in text
+    assert "| 1 | `dark` | No lamp burns: `on \\| {}` is empty. | 2 | 0 steps, `one` |" in text
     assert "| `one` | 2 | 0 | · | 2 |" in text
 
 

@@ -199,5 +199,5 @@ def _class_line(table: _Table, place: int, one: StateClass) -> str:
         (steps, row.instance) for row in table.rows if (steps := row.steps[one.name]) is not None
     )
     where = f"{plural(first[0][0], 'step')}, `{first[0][1]}`" if first else "never"
-    doc = " ".join(one.doc.split())
+    doc = " ".join(one.doc.split()).replace("|", "\\|")
     return f"| {place} | `{one.name}` | {doc} | {len(first)} | {where} |"
