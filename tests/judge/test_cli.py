@@ -100,6 +100,26 @@ def test_what_the_system_refuses_has_its_remedy(conform, monkeypatch, number, re
     assert conform("compare", "a", "b") == (2, "", f"conform: build/suites: {remedy}\n")
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), "/proc"),
+        ImportError("libarrow.so.2600: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+        ValueError("Failed to launch worker thread: Resource temporarily unavailable"),
+    ],
+)
+def test_too_little_memory_is_one_sentence(conform, monkeypatch, error):
+    def refused(_):
+        raise error
+
+    monkeypatch.setattr(compare, "run", refused)
+    code, out, err = conform("compare", "a", "b")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "there is not enough memory" in err and "`ulimit -v`" in err
+
+
 def test_run_prints_what_a_person_wants_to_know(conform, targets_folder, toy_suite, tmp_path):
     name = targets_folder("faults")
     code, out, _ = conform("run", "--target", name, "--suite", toy_suite, "--engine", "inline")

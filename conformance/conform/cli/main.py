@@ -54,6 +54,16 @@ _REMEDIES = {
     errno.ENOSPC: "; make room",
 }
 
+_NO_MEMORY = re.compile(
+    r"cannot allocate memory|failed to map segment|can't start new thread"
+    r"|worker thread: resource temporarily unavailable",
+    re.IGNORECASE,
+)
+_MORE_MEMORY = (
+    "there is not enough memory, for this process or for its threads; raise its limits (`ulimit -v`"
+    " and `ulimit -u` show them), or end other programs"
+)
+
 # Python reads a byte of a path that the locale cannot decode as half of a pair of UTF-16.
 _NOT_UTF8 = re.compile(r'[^/"\n]*[\ud800-\udfff][^/"\n]*')
 _OTHER_NAME = "; rename it, or choose a locale that can read it, such as LC_ALL=C.UTF-8"
@@ -158,6 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(name, known[name], given[1:])
     except KeyboardInterrupt as ended:  # before the command began
         return getattr(ended, "exit_code", 130)
+    except MemoryError:  # before the command began, or while an error was told
+        return _without_memory()
     finally:
         ignore_signals()  # nothing is left but cleaning up
 
@@ -200,17 +212,29 @@ def _run(name: str, about: str, given: list[str]) -> int:
         return getattr(ended, "exit_code", 130)
     except BrokenPipeError:
         return _unread()
+    except MemoryError:
+        return _without_memory()
     except OSError as error:
+        if _NO_MEMORY.search(str(error)):
+            return _without_memory()
         place = f"{error.filename}: " if error.filename else ""
         remedy = _REMEDIES.get(error.errno or 0, "")
         say(f"conform: {place}{error.strerror or error}{remedy}")
         return 2
     except Exception as error:
+        if _NO_MEMORY.search(str(error)):
+            return _without_memory()
         told = _mendable(error)
         if told:
             say(f"conform: {told}")
             return 2
         return _crashed()
+
+
+def _without_memory() -> int:
+    """The exit code of a command that got no memory. Imports nothing, which would need some."""
+    sys.stderr.write(f"conform: {_MORE_MEMORY}\n")
+    return 2
 
 
 def _mendable(error: Exception) -> str:

@@ -91,6 +91,7 @@ def _sweep(folder: Path) -> None:
 def _end(folder: Path, lease: Lease, owner: int) -> None:
     if os.getpid() != owner:  # a forked child
         return
-    end_marked(MARK, str(folder))
+    with contextlib.suppress(OSError, MemoryError):  # without memory /proc cannot be read
+        end_marked(MARK, str(folder))
     shutil.rmtree(folder, ignore_errors=True)
     lease.close()

@@ -24,6 +24,12 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]
 print(tempfile.gettempdir(), child.pid, flush=True)
 sys.stdin.read()
 """
+REFUSED = """
+from conform.storage import scratch
+def refused(name, value):
+    raise OSError(12, "Cannot allocate memory", "/proc")
+scratch.end_marked = refused
+"""
 ADAPTER = """
 import sys, time
 from tests.support.judging import fake_start
@@ -68,6 +74,13 @@ def test_nothing_is_left_when_a_command_ended(started, tmp_path):
     child.wait()
     assert folders(tmp_path) == []
     assert until(lambda: not runs(pid))
+
+
+def test_folder_is_removed_when_processes_cannot_be_listed(started, tmp_path):
+    child, _ = started(f"{CLAIM}child.kill()\n{REFUSED}")
+    child.stdin.close()
+    child.wait()
+    assert folders(tmp_path) == []
 
 
 def test_next_command_cleans_up_when_one_was_killed(started, tmp_path):
