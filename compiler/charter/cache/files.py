@@ -18,6 +18,9 @@ import platformdirs
 MOST = 256
 """The most files in a folder, unless its user says otherwise; the least recently used ones are
 deleted."""
+_SPARE = 500
+"""One in so many files is deleted beyond what must be: to sort 50,000 by their use takes most of a
+second, and should not follow each write."""
 _DIGEST = 32
 
 
@@ -54,7 +57,7 @@ def to_cache(path: Path, data: bytes, most: int = MOST) -> None:
         new.replace(path)
         if len(os.listdir(path.parent)) > most:
             used = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime_ns)
-            for old in used[:-most]:
+            for old in used[: -(most - most // _SPARE)]:
                 old.unlink(missing_ok=True)
     except OSError:
         with suppress(OSError):

@@ -153,6 +153,15 @@ def test_files_that_were_not_used_for_longest_are_forgotten(tmp_path: Path) -> N
     assert len(left) == MOST and {"0", "more"} <= left and "1" not in left
 
 
+def test_a_large_full_cache_is_not_sorted_after_each_write(tmp_path: Path) -> None:
+    for number in range(1_000):
+        (tmp_path / str(number)).touch()
+        os.utime(tmp_path / str(number), (number, number))
+    to_cache(tmp_path / "more", b"x", 1_000)
+    left = {file.name for file in tmp_path.iterdir()}
+    assert len(left) == 998 and "more" in left and not {"0", "1", "2"} & left
+
+
 def test_a_cache_that_cannot_be_written_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
