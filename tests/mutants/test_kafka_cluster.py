@@ -10,6 +10,7 @@ from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
+from charter.diagnostics import Source
 from charter.explore.result import CheckResult
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -22,6 +23,14 @@ WHOLE = 200_000
 """More than an instance with an operator has, whose stories are longer."""
 
 
+ENOUGH = {
+    "the file stays": "drop update clean_file of replica.begin/begun",
+    "any file is a clean one": """
+        replace conjunct same_session of controller.register/clean with previous_epoch != none
+        replace conjunct other_session of controller.register/unclean with
+          known == none or previous_epoch == none""",
+}
+"""The clean-shutdown file without one of its two rules."""
 ALIKE = {
     "leader_is_not_told", "preferred_out_of_sync", "reassigned_below_min_isr", "strangers_follow",
     "unclean_without_order", "unregistered_stays_in_sync",
@@ -78,25 +87,41 @@ def test_every_mistake_that_the_texts_warn_of_has_a_mutant() -> None:
     assert sorted(m.name for m in mutants()) == [
         "cancelled_in_the_same_epoch",
         "completion_is_taken_for_a_refusal",
+        "earlier_answer_is_taken",
         "high_watermark_ungated",
         "joins_below_epoch_start",
         "joins_below_high_watermark",
         "joins_with_stale_broker_epoch",
         "joins_with_stale_partition_epoch",
         "last_known_is_lost",
+        "late_heartbeat_counts",
         "leader_is_not_told",
+        "never_asks_again",
         "nobody_is_eligible",
         "nobody_reports",
+        "old_file_counts",
         "preferred_out_of_sync",
         "proposes_without_maximal_isr",
         "reassigned_below_min_isr",
+        "registered_while_it_lives",
         "removed_replica_is_remembered",
+        "request_counts_as_alive",
         "stops_before_all_know",
         "strangers_follow",
         "unclean_without_order",
         "unfenced_leads_nothing",
         "unregistered_stays_in_sync",
     ]
+
+
+@pytest.mark.parametrize("edits", ENOUGH.values(), ids=ENOUGH)
+@pytest.mark.parametrize("instance", ["pair_clean_then_lost", "pair_failed_start"])
+def test_one_of_two_rules_is_enough_for_the_clean_shutdown_file(instance: str, edits: str) -> None:
+    """The mutant `old_file_counts` has neither."""
+    text = f"protocol kafka.replication\nvariant half {{\n{edits}\n}}\n"
+    charter = api.Charter([*api.read_sources(SPEC), Source("half.charter", text)])
+    found = findings(charter.model(api.Selection(variant="half")), instance, WHOLE)
+    assert not [one.name for one in found.values() if one.kind != "witness" and one.seen]
 
 
 def test_the_last_replica_standing_is_elected_empty_when_it_is_before_966() -> None:

@@ -42,7 +42,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "a972e652b286e64e1515"
+SPEC_DIGEST = "a75c9bb20714a922212a"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:100  S3 Replication from leader, MODEL §2.2
+    12-replica-rules.charter:105  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
 
@@ -194,7 +194,7 @@ def batch(
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: the ISR and the proposed one, since the controller may have accepted it.
 
-    12-replica-rules.charter:105  S2 §6.5.2
+    12-replica-rules.charter:110  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
@@ -202,7 +202,7 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 def may_commit(lead: Leadership) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
 
-    12-replica-rules.charter:109  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:114  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(lead.isr) >= lead.min_isr
 
@@ -210,7 +210,7 @@ def may_commit(lead: Leadership) -> bool:
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:113  S2 §6.5.2
+    12-replica-rules.charter:118  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -218,7 +218,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:117  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:122  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
@@ -228,7 +228,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:122  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:127  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead):
         return max(high_watermark, replicated(me, lead, end))
@@ -244,7 +244,7 @@ def end_of_epoch(
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
     it. `own` is the epoch that the replica leads in, which has no end yet.
 
-    12-replica-rules.charter:128  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:133  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -268,7 +268,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:137  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:142  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -279,7 +279,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at `parting`.
 
-    12-replica-rules.charter:147  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:152  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -288,7 +288,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochE
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:152  S2 §6.5.3
+    12-replica-rules.charter:157  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -297,7 +297,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch: until the leader's high
     watermark is there, it may be lower than that of an earlier leader.
 
-    12-replica-rules.charter:157  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:162  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= start
 
@@ -305,7 +305,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
 def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
     """Whether a follower may join the ISR: it has fetched in this leader epoch, and is in sync.
 
-    12-replica-rules.charter:161  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:166  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -321,7 +321,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:167  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:172  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -336,7 +336,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:184  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:189  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -357,7 +357,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:196  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:201  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -372,7 +372,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:203  S2 §6.5.2
+    12-replica-rules.charter:208  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -863,6 +863,28 @@ class Replica:
         )
         return [Outcome("start/started", self.clean_file, after)]
 
+    def fail_to_start(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
+        """The process stops before it runs. If power is lost, the first `kept` records are on
+        disk. No text says when the clean-shutdown file is `removed`: when it is read, or once
+        the broker is registered.
+        """
+
+        # fail_to_start/failed  25-replica.charter:274
+        return self._fail_to_start_failed(kept, removed)
+
+    def _fail_to_start_failed(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
+        """fail_to_start/failed  25-replica.charter:274"""
+        left = min(max(kept, self.flushed), len(self.log))
+        after = replace(
+            self,
+            starting=False,
+            clean_file=None if removed else self.clean_file,
+            log=take(self.log, left),
+            flushed=left if left < len(self.log) else self.flushed,
+            high_watermark=min(self.high_watermark, left),
+        )
+        return [Outcome("fail_to_start/failed", True, after)]
+
     def begin(self, process: int, epoch: BrokerEpoch) -> list[Outcome[Replica, bool]]:
         """The controller has registered a process of this broker. If it is this one, it runs: it
         has a new broker epoch, and has read no metadata yet. The clean-shutdown file is gone
@@ -871,7 +893,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:276
+        # begin/begun  25-replica.charter:290
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -879,7 +901,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:283  MODEL §8.1
+        # begin/late  25-replica.charter:297  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -888,6 +910,6 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:288
+        # delete/deleted  25-replica.charter:302
         after = replace(self, log=(), flushed=0, high_watermark=0)
         return [Outcome("delete/deleted", True, after)]

@@ -66,6 +66,7 @@ OPERATIONS: tuple[str, ...] = (
     "stop",
     "lose_power",
     "start",
+    "fail_to_start",
     "begin",
     "delete",
 )
@@ -147,6 +148,11 @@ def outcomes(
             return in_json(state.lose_power(number(args["kept"])), lambda reply: reply)
         case "start":
             return in_json(state.start(), lambda reply: None if reply is None else f"@{reply}")
+        case "fail_to_start":
+            return in_json(
+                state.fail_to_start(number(args["kept"]), truth(args["removed"])),
+                lambda reply: reply,
+            )
         case "begin":
             return in_json(
                 state.begin(number(args["process"]), BrokerEpoch(opaque_number(args["epoch"]))),
