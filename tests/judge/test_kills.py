@@ -2,7 +2,7 @@
 
 Each kind of command is killed again and again, then repeated to its end: the result is that of a
 command that nobody killed. The moments are drawn from a fixed seed, from the start of the process
-to about its usual end.
+to about its usual end. A command that ends before is started anew, and killed earlier.
 """
 
 import json
@@ -33,6 +33,7 @@ class Killer:
         self.random = random.Random(seed)
         self.scratch = top / "scratch"
         self.scratch.mkdir()
+        self.share = 1.0
 
     def start(self, arguments):
         command = [sys.executable, "-m", "conform.cli.main", *map(str, arguments)]
@@ -42,18 +43,28 @@ class Killer:
             start_new_session=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
-    def kill(self, arguments, seconds):
-        """Kill the command within so many seconds. If it ends before, it ends well."""
+    def kill(self, arguments, seconds, made):
+        """Kill the command within so many seconds. If it ends before, it ends well; then what it
+        `made` is removed, and it is tried again, for less long."""
+        while not self._is_killed(arguments, seconds * self.share):
+            shutil.rmtree(made)
+            self.share *= 0.8
+            assert self.share > 0.01
+
+    def _is_killed(self, arguments, seconds):
         child = self.start(arguments)
         number = self.random.choice(SIGNALS)
         if number == signal.SIGINT:  # before our code runs, Python itself shows a traceback
-            assert until(lambda: any(self.scratch.glob("conform-*")))
+            assert until(lambda: any(self.scratch.glob("conform-*")) or child.poll() is not None)
         time.sleep(self.random.uniform(0.0, seconds))
         child.send_signal(number)
         _, err = child.communicate(timeout=60)
-        asked = {-number, 128 + number, 130, 0, 1}  # 130: a search that says where it stopped
-        assert child.returncode in asked, err
         assert "Traceback" not in err
+        if child.returncode in (0, 1):
+            return False
+        # 130: a search that says where it stopped
+        assert child.returncode in {-number, 128 + number, 130}, err
+        return True
 
     def finish(self, arguments):
         """The output of the command, run to its end; after it nothing is left."""
@@ -85,7 +96,7 @@ def test_run_that_is_killed_again_and_again_judges_all(
 ):
     command = judging(targets_folder, toy_suite, tmp_path, "inline")
     for number in range(kills):
-        killer.kill(command, 2.5)
+        killer.kill(command, 2.5, tmp_path / "run")
         if number % 8 == 7:  # the next ones begin anew
             shutil.rmtree(tmp_path / "run", ignore_errors=True)
     killer.finish(command)
@@ -101,7 +112,7 @@ def test_run_on_spark_that_is_killed_again_and_again_judges_all(
 ):
     command = judging(targets_folder, toy_suite, tmp_path, "spark")
     for _ in range(12):
-        killer.kill(command, 14.0)
+        killer.kill(command, 14.0, tmp_path / "run")
     killer.finish(command)
     RunFolder(str(tmp_path / "run")).check()
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
@@ -115,7 +126,7 @@ def test_suite_whose_import_is_killed_is_imported_by_the_next_run(
     command = judging(targets_folder, toy_suite, tmp_path, "inline")
     for _ in range(30):
         shutil.rmtree(tmp_path / "cache", ignore_errors=True)
-        killer.kill(command, 0.9)
+        killer.kill(command, 0.9, tmp_path / "cache")
     killer.finish(command)
     (suites,) = (tmp_path / "cache").glob("suites-*")
     assert len([path for path in suites.iterdir() if path.is_dir()]) == 1
@@ -127,7 +138,7 @@ def test_search_with_a_journal_that_is_killed_finds_all(kills, killer, tmp_path)
     expected = json.loads(killer.finish(search))
     journal = ["--journal", tmp_path / "journal"]
     for number in range(kills):
-        killer.kill([*search, *journal], 3.0)
+        killer.kill([*search, *journal], 3.0, tmp_path / "journal")
         if number % 5 == 4:
             shutil.rmtree(tmp_path / "journal", ignore_errors=True)
     found = json.loads(killer.finish([*search, *journal]))
