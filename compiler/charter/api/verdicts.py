@@ -51,6 +51,11 @@ __all__ = [
     "verdicts_text",
 ]
 
+SEARCHES = 1
+"""Raised by hand whenever a search of the same rules, properties and bounds gives other verdicts,
+steps or numbers of states, as after a bug of an engine, a pass or the definition is mended: earlier
+rows are stale."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchedInstance:
@@ -63,8 +68,8 @@ class SearchedInstance:
 
 def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[SearchedPlace, str]:
     """For each instance with each of these variants ("": none) a digest of what a search of it
-    depends on: rules, properties, bounds. Comments, layout, scenarios and other instances do not
-    change it. With `mutants` for each mutant in its own instance, too."""
+    depends on: rules, properties, bounds and `SEARCHES`. Comments, layout, scenarios and other
+    instances do not change it. With `mutants` for each mutant in its own instance, too."""
     found: dict[SearchedPlace, str] = {}
     for variant in variants:
         model = charter.model(Selection(variant))
@@ -84,6 +89,7 @@ def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[Se
 
 def _by_instance(model: n.Model) -> dict[str, str]:
     bare = replace(model, scenarios=(), mutants=(), variants=(), sources=(), docs=(), links=())
+    version = f" {SEARCHES}" if SEARCHES > 1 else ""
     found: dict[str, str] = {}
     for machine in dict.fromkeys(i.machine for i in model.instances):
         whole = replace(narrowed(bare, machine), instances=())
@@ -91,13 +97,13 @@ def _by_instance(model: n.Model) -> dict[str, str]:
         none = replace(whole, components=(), systems=(), functions=(), properties=(), liveness=())
         for instance in (i for i in model.instances if i.machine == machine):
             bounds = digest(replace(none, instances=(instance,)))
-            found[instance.name] = text_digest(f"{rules} {bounds}")
+            found[instance.name] = text_digest(f"{rules} {bounds}{version}")
     return found
 
 
 def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
     """The rows of searches of the charter as it is now: rules, properties and bounds are the
-    same."""
+    same, and `SEARCHES` is."""
     variants = {row.variant for row in rows} & {"", *charter.model().variants}
     now = digests(charter, variants, any(row.mutant for row in rows))
     return tuple(row for row in rows if now.get(row.place) == row.digest)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from charter.api import verdicts
+from charter.api.charters import load_charter
 from charter.api.handbook import handbook
 from charter.formats.verdicts import FORMAT
 from conform.cli.main import main
@@ -125,6 +126,21 @@ def test_what_did_not_change_is_not_searched_again(
     charter.write_text(LIGHT.replace("with true", "with pressed < 2"), encoding="utf-8")
     search()
     assert asked == ["soft"]
+
+
+def test_rows_of_an_earlier_version_of_the_searches_are_searched_again(
+    charter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search("--mutant", "*")
+    rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
+    known, _ = load_charter(charter)
+    assert verdicts.current(known, rows) == rows
+    monkeypatch.setattr(verdicts, "SEARCHES", verdicts.SEARCHES + 1)
+    assert verdicts.current(known, rows) == ()
+    search("--mutant", "*")
+    again = verdicts.read_verdicts(verdicts.verdicts_file(charter))
+    assert verdicts.current(known, again) == again
+    assert [row.verdicts for row in again] == [row.verdicts for row in rows]
 
 
 def test_a_mutant_shows_which_properties_see_it(charter: Path) -> None:
