@@ -6,7 +6,7 @@ backends search for such transitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -14,12 +14,13 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.amounts import REPLY, counted_parts
 from charter.core.conditions import Functions, atoms, literal, named_atoms
+from charter.core.options import APART, Apart, asked_for, comparison, joined, may_differ, tested
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN
 
 Kind = OneOf["branch", "reply", "mcdc", "amount", "boundary"]
 Amount = OneOf["none", "one", "several"]
-Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"] | Amount
+Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"] | Amount | Apart
 
 AMOUNTS: tuple[Amount, ...] = ("none", "one", "several")
 
@@ -32,11 +33,12 @@ class Obligation:
 
     branch: `branch` (operation/branch) is taken. reply: it is taken with a reply that holds the
     enum member `member`. mcdc: the guard of `branch` is reached, and the condition `expr` (atom
-    `atom` of conjunct `conjunct`, both from 0) alone decides it, being true or false. amount: it
-    changes none, one or several members of the variable `member`, or replies with so many (if
-    `member` is `REPLY`). boundary: the operation `operation` evaluates the comparison `expr` in
-    `where` (operation/branch or a function) with its left side equal to its right, or one below or
-    above it (unequal, where there is no such step).
+    `atom` of conjunct `conjunct`, both from 0) alone decides it, being true or false; `apart` says
+    how the options that it compares differ then. amount: it changes none, one or several members of
+    the variable `member`, or replies with so many (if `member` is `REPLY`). boundary: the operation
+    `operation` evaluates the comparison `expr` in `where` (operation/branch or a function) with its
+    left side equal to its right, or one below or above it; where there is no such step, unequal;
+    options differ in that one is none, or in that one has another value.
     """
 
     kind: Kind
@@ -48,6 +50,7 @@ class Obligation:
     where: str = ""
     conjunct: int = 0
     atom: int = 0
+    apart: Apart | None = None
     expr: n.Expr | None = field(default=None, compare=False, repr=False)
 
 
@@ -59,11 +62,12 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
     shown = {o.path[0] for o in component.observables if o.path and o.mode != "ignored"}
     found: list[Obligation] = []
     for operation in component.operations:
+        excluded: list[n.Expr] = []
         for branch in operation.branches:
             label = f"{operation.name}/{branch.name}"
             found.append(Obligation("branch", f"branch {label}", "taken", branch=label))
             found += _replies(model, label, branch)
-            found += _conditions(functions, label, branch)
+            found += _conditions(functions, label, branch, excluded)
             found += _amounts(
                 label, [p for p in counted_parts(functions, branch) if p in shown | {REPLY}]
             )
@@ -154,30 +158,43 @@ def _mentions(kind: t.Type, enums: set[str]) -> bool:
 # --- conditions of guards ------------------------------------------------------------------------
 
 
-def _conditions(functions: Functions, label: str, branch: n.Branch) -> Iterator[Obligation]:
+def _conditions(
+    functions: Functions, label: str, branch: n.Branch, excluded: list[n.Expr]
+) -> Iterator[Obligation]:
+    """`excluded` are options that have a value here, since an earlier branch is taken for none;
+    those that have one after this branch are added."""
+    parts = [part for c in branch.guard for part in joined(c.condition)]
+    options = [option for part in parts if (option := tested(part)) is not None]
+    known = [*excluded, *(option for option, truth in options if not truth)]
+    if len(parts) == 1 and branch.group == 0:
+        excluded += [option for option, truth in options if truth]
     for conjunct, part in enumerate(branch.guard):
         named = named_atoms(functions, part.condition, part.label)
         for atom, (called, expr) in enumerate(named):
-            for want in _truths(expr):
+            for want, apart in _truths(expr, known):
                 yield Obligation(
                     "mcdc",
-                    f"mcdc {label} {called} {want}",
+                    f"mcdc {label} {called} {want}" + (f" {apart}" if apart else ""),
                     want,
                     branch=label,
                     where=label,
                     conjunct=conjunct,
                     atom=atom,
+                    apart=apart,
                     expr=expr,
                 )
 
 
-def _truths(atom: n.Expr) -> tuple[Want, ...]:
-    """The truths that an atom may have: a literal has one."""
-    match literal(atom):
-        case None:
-            return "true", "false"
-        case always:
-            return ("true",) if always else ("false",)
+def _truths(atom: n.Expr, known: Collection[n.Expr]) -> Iterator[tuple[Want, Apart | None]]:
+    """The truths that an atom may have: a literal has one. Where it compares options, the ways in
+    which these may differ; those in `known` have a value wherever it decides."""
+    always, compared = literal(atom), comparison(atom)
+    for truth in (True, False) if always is None else (always,):
+        want: Want = "true" if truth else "false"
+        if compared is None or compared[1] != truth:
+            yield want, None
+        else:
+            yield from ((want, apart) for apart in asked_for(atom, known))
 
 
 # --- amounts -------------------------------------------------------------------------------------
@@ -239,7 +256,7 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
             continue
         seen.add(place)
         wants = boundary_wants(expr)
-        if site.is_atom and "unequal" in wants:
+        if site.is_atom and not {"unequal", "another"}.isdisjoint(wants):
             continue
         where = site.where if "/" in site.where else f"{site.operation} {site.where}"
         base = f"boundary {where} {phrase(expr)}"
@@ -260,7 +277,8 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
 
 def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:
     """The boundary cases of a comparison: for numbers the two (for equality three) values of the
-    left side next to the right one; for other types equal and unequal."""
+    left side next to the right one; for options equal, and both ways to differ; for other types
+    equal and unequal."""
     kind = expr.left.type
     number = isinstance(kind, t.Int) or (isinstance(kind, t.Counter) and not kind.opaque)
     match expr.op:
@@ -268,8 +286,10 @@ def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:
             return ("below", "equal")
         case "le" | "gt":
             return ("equal", "above")
+        case _ if number:
+            return ("below", "equal", "above")
         case _:
-            return ("below", "equal", "above") if number else ("equal", "unequal")
+            return ("equal", *(APART if may_differ(expr) else ("unequal",)))
 
 
 def phrase(expr: n.Expr) -> str:

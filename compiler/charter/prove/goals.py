@@ -15,7 +15,7 @@ from charter.prove.collections import distinct
 from charter.prove.program import SymbolicProgram
 from charter.prove.terms import FALSE, Term
 from charter.prove.transition import BranchCode
-from charter.prove.values import Bag, Fields, Mask, Number, ScalarTerm, Sym, Tagged
+from charter.prove.values import Bag, Fields, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 
 
 def comparison_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
@@ -52,7 +52,11 @@ class Goals:
                 terms = self.program.terms
                 truth = atom.value if obligation.want == "true" else terms.not_(atom.value)
                 called = self.program.calls(operation)
-                return terms.and_(called, branch.reached, atom.defined, atom.decides, truth)
+                decides = terms.and_(called, branch.reached, atom.defined, atom.decides, truth)
+                if obligation.apart is None:
+                    return decides
+                assert atom.options is not None
+                return terms.and_(decides, self._side(obligation.apart, *atom.options))
 
     def _reply(self, branch: BranchCode, member: str) -> Term:
         terms = self.program.terms
@@ -136,12 +140,16 @@ class Goals:
         return terms.or_(*ways)
 
     def _side(self, want: str, left: Sym, right: Sym) -> Term:
-        types, numbers = self.program.types, self.program.types.numbers
+        types, numbers, terms = self.program.types, self.program.types.numbers, self.program.terms
         match want:
             case "equal":
                 return types.equal(left, right)
             case "unequal":
-                return self.program.terms.not_(types.equal(left, right))
+                return terms.not_(types.equal(left, right))
+            case "none" | "another":
+                both = terms.and_(cast(Maybe, left).present, cast(Maybe, right).present)
+                differ = terms.not_(types.equal(left, right))
+                return terms.and_(differ, both if want == "another" else terms.not_(both))
             case _:
                 step = numbers.constant(-1 if want == "below" else 1)
                 beside = numbers.add(cast(Number, right), step)

@@ -6,12 +6,13 @@ Follows `Evaluator.operate`: first match, groups in any order, picks as fresh ch
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.conditions import counted, joins
+from charter.core.options import comparison
 from charter.prove.collections import pick_first
 from charter.prove.encode import ComparisonEvent, Encoder, Names, View
 from charter.prove.terms import FALSE, TRUE, Term, Terms
@@ -21,12 +22,13 @@ from charter.prove.values import Bag, Fields, Mask, Maybe, Sym
 @dataclass(frozen=True, slots=True)
 class Atom:
     """An atomic condition of a guard. `decides`: the guard's value changes with this condition if
-    all others keep theirs."""
+    all others keep theirs. `options` are the two that it compares."""
 
     expr: s.Expr
     value: Term
     defined: Term
     decides: Term
+    options: tuple[Sym, Sym] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,7 @@ def encode_guard(
 
 
 def _under(terms: Terms, atoms: tuple[Atom, ...], *conditions: Term) -> tuple[Atom, ...]:
-    return tuple(
-        Atom(a.expr, a.value, a.defined, terms.and_(a.decides, *conditions)) for a in atoms
-    )
+    return tuple(replace(a, decides=terms.and_(a.decides, *conditions)) for a in atoms)
 
 
 def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guard:
@@ -154,7 +154,8 @@ def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guar
     terms = encoder.terms
     if not joins(encoder.functions, expr):
         value, defined = encoder.truth(expr, view, names)
-        return Guard(value, defined, ((Atom(expr, value, defined, TRUE),),))
+        options = _options(encoder, expr, view, names)
+        return Guard(value, defined, ((Atom(expr, value, defined, TRUE, options),),))
     match expr:
         case n.Unary(operand=part):
             inner = _condition(encoder, part, view, names)
@@ -170,6 +171,17 @@ def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guar
             return _either(encoder, expr, view, names)
         case _:
             raise AssertionError(f"{type(expr).__name__} joins no conditions")
+
+
+def _options(encoder: Encoder, atom: s.Expr, view: View, names: Names) -> tuple[Sym, Sym] | None:
+    """The options that an atom compares."""
+    if comparison(atom) is None:
+        return None
+    while isinstance(atom, n.Unary):
+        atom = atom.operand
+    assert isinstance(atom, n.Binary)
+    left, right = (encoder.encode(side, view, names)[0] for side in (atom.left, atom.right))
+    return left, right
 
 
 def _either(encoder: Encoder, expr: n.Binary[s.Expr], view: View, names: Names) -> Guard:

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core.conditions import atoms, counted, joins
 from charter.core.nodes import Value
+from charter.core.options import Apart, apart, comparison
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator
 from charter.semantics.expressions import Locals, Scope, State, case_of
 
-Atoms = tuple[tuple[bool | None, bool], ...]
-"""For each atom its truth (None: it has none), and whether it alone decides."""
+AtomRead = tuple[bool | None, bool, Apart | None]
+
+Atoms = tuple[AtomRead, ...]
+"""For each atom its truth (None: it has none), whether it alone decides, and how the options that
+it compares differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +31,17 @@ class _Condition:
 
 def guard_atoms(
     ev: Evaluator, guard: tuple[n.Conjunct, ...], scope: Scope, names: Locals
-) -> list[tuple[tuple[int, int], bool, bool]]:
-    """Of each atom of a guard that has a value its place (the number of the conjunct, and its own
-    in that), its truth, and whether it alone decides."""
+) -> list[tuple[tuple[int, int], bool, Apart | None]]:
+    """Of each atom of a guard that alone decides its place (the number of the conjunct, and its own
+    in that), its truth, and how the options that it compares differ."""
     parts = [_condition(ev, c.condition, scope, names) for c in guard]
     found = []
     for i, part in enumerate(parts):
         earlier = all(p.value is True for p in parts[:i])
         later = all(p.value is not False for p in parts[i + 1 :])
-        for k, (value, alone) in enumerate(part.atoms):
-            if value is not None:
-                found.append(((i, k), value, alone and earlier and later))
+        for k, (value, alone, differ) in enumerate(part.atoms):
+            if value is not None and alone and earlier and later:
+                found.append(((i, k), value, differ))
     return found
 
 
@@ -45,7 +49,7 @@ def _condition(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> _Con
     """The condition and its atoms, which are those of `conditions.atoms`."""
     if not joins(ev.functions, expr):
         truth = _truth(ev, expr, scope, names)
-        return _Condition(truth, ((truth, True),))
+        return _Condition(truth, ((truth, True, _apart(ev, expr, scope, names)),))
     match expr:
         case n.Unary(operand=operand):
             inner = _condition(ev, operand, scope, names)
@@ -84,7 +88,7 @@ def _choice(ev: Evaluator, expr: n.If, scope: Scope, names: Locals) -> _Conditio
 def _one_of(ev: Evaluator, parts: list[tuple[n.Expr, Locals | None]], scope: Scope) -> _Condition:
     """The one of several conditions that has names; the others are not read."""
     value: bool | None = None
-    found: list[tuple[bool | None, bool]] = []
+    found: list[AtomRead] = []
     for part, names in parts:
         if names is None:
             found += _unread(ev, part)
@@ -96,11 +100,11 @@ def _one_of(ev: Evaluator, parts: list[tuple[n.Expr, Locals | None]], scope: Sco
 
 
 def _only_if(decides: bool, found: Atoms) -> Atoms:
-    return tuple((value, alone and decides) for value, alone in found)
+    return tuple((value, alone and decides, differ) for value, alone, differ in found)
 
 
 def _unread(ev: Evaluator, expr: n.Expr) -> Atoms:
-    return ((None, False),) * len(atoms(ev.functions, expr))
+    return ((None, False, None),) * len(atoms(ev.functions, expr))
 
 
 def _inside(
@@ -132,6 +136,17 @@ def _truth(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> bool | N
         return ev.truth(expr, scope, names)
     except EvaluationError:
         return None
+
+
+def _apart(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> Apart | None:
+    compared = comparison(expr)
+    if compared is None:
+        return None
+    try:
+        sides = [ev.value(side, scope, names) for side in (compared[0].left, compared[0].right)]
+    except EvaluationError:
+        return None
+    return apart(*sides)
 
 
 # --- what is read --------------------------------------------------------------------------------

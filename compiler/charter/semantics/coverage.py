@@ -10,11 +10,15 @@ from charter.core import nodes as n
 from charter.core.amounts import REPLY
 from charter.core.nodes import Value
 from charter.core.obligations import AMOUNTS, Amount, Obligation, bound
+from charter.core.options import APART, Apart, apart
 from charter.semantics.builtins import items
 from charter.semantics.conditions import guard_atoms
 from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Code, Locals, Scope, State
 from charter.semantics.machine import Machine
+
+_Decided = tuple[str, tuple[int, int], bool, Apart | None]
+"""A branch, and what `guard_atoms` says of a condition that decided its guard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,13 @@ class Coverage:
         assert isinstance(chosen, n.Operation)
         found = {f"branch {branch}"} | {f"reply {branch} {m}" for m in _members(reply)}
         seen, conditions = self._walk(chosen, state, args, branch)
-        for label, (conjunct, atom), truth in conditions:
+        for label, (conjunct, atom), truth, differ in conditions:
             found |= {
                 o.name
                 for o in self._conditions(label)
-                if (o.conjunct, o.atom) == (conjunct, atom) and (o.want == "true") == truth
+                if (o.conjunct, o.atom) == (conjunct, atom)
+                and (o.want == "true") == truth
+                and o.apart in (None, differ)
             }
         for obligation in self.obligations:
             if (
@@ -94,12 +100,13 @@ class Coverage:
 
     def _walk(
         self, operation: n.Operation, state: State, args: tuple[Value, ...], taken: str
-    ) -> tuple[dict[int, list[tuple[Value, Value]]], list[tuple[str, tuple[int, int], bool]]]:
+    ) -> tuple[dict[int, list[tuple[Value, Value]]], list[_Decided]]:
         """Evaluate up to the branch, its group, and its body; what was seen on the way."""
         base, watcher = self.machine.evaluator, self._watcher
         watcher.seen.clear()
         names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
-        scope, decided, group, done = Scope(state), [], 0, False
+        scope, group, done = Scope(state), 0, False
+        decided: list[_Decided] = []
         for branch in operation.branches:
             if done and (branch.group == 0 or branch.group != group):
                 break
@@ -109,7 +116,7 @@ class Coverage:
             label = f"{operation.name}/{branch.name}"
             truth = all(watcher.truth(c.condition, scope, names) for c in branch.guard)
             read = guard_atoms(base, branch.guard, scope, names)
-            decided += [(label, at, value) for at, value, alone in read if alone]
+            decided += [(label, *one) for one in read]
             if truth:
                 done, group = True, branch.group
                 if label == taken:
@@ -153,5 +160,7 @@ def _on_side(want: str, left: Value, right: Value) -> bool:
         return left == right
     if want == "unequal":
         return left != right
+    if want in APART:
+        return apart(left, right) == want
     step = -1 if want == "below" else 1
     return cast(int, left) == cast(int, right) + step

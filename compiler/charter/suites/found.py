@@ -39,7 +39,7 @@ NO_NOTE = "the last search kept no note of it"
 TINY = "tiny"
 """The start of the names of instances that are small enough for a search."""
 
-OBLIGATIONS = 4
+OBLIGATIONS = 5
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
 
 

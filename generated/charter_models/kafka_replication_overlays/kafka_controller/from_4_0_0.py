@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
-SPEC_DIGEST = "826a40497ae8810a97bd"
+SPEC_DIGEST = "c1d353666b7f3bea715e"
 
 
 def eligible_after(
@@ -95,7 +95,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:292
+    overlay.charter:300
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -133,7 +133,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:348"""
+    """overlay.charter:356"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -160,7 +160,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:298
+    overlay.charter:306
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -292,7 +292,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:502  KIP 903"""
+    """overlay.charter:533  KIP 903"""
     return frozenset()
 
 
@@ -378,7 +378,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:391
+    overlay.charter:399
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -392,7 +392,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:389"""
+    """overlay.charter:397"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -493,6 +493,13 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
     )
 
 
+def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:206"""
+    staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
+    preferred = frozenset(b for b in p.isr & able if first(staying) == b)
+    return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
+
+
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:
     """How an implementation is known to fail instead of doing what `outcomes` says. Raises
     ValueError for arguments of the wrong type."""
@@ -566,7 +573,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:354
+        # register/unclean  overlay.charter:362
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -575,7 +582,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:415
+        # register/again  overlay.charter:423
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -589,7 +596,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:354"""
+        """register/unclean  overlay.charter:362"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -796,11 +803,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:206
+        # unregister/removed  overlay.charter:214
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:206"""
+        """unregister/removed  overlay.charter:214"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -857,7 +864,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:231
+        # elect_leader/preferred_unavailable  overlay.charter:239
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -868,7 +875,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:239
+        # elect_leader/preferred  overlay.charter:247
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -877,7 +884,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:248
+        # elect_leader/nobody  overlay.charter:256
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -890,7 +897,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:231"""
+        """elect_leader/preferred_unavailable  overlay.charter:239"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -911,9 +918,9 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:239"""
+        """elect_leader/preferred  overlay.charter:247"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
+        for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
@@ -928,7 +935,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:248"""
+        """elect_leader/nobody  overlay.charter:256"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -940,14 +947,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:255
+        # balance_leaders/balanced  overlay.charter:263
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:255"""
+        """balance_leaders/balanced  overlay.charter:263"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

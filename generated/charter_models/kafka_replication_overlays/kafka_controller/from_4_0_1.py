@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "826a40497ae8810a97bd",
+    "c1d353666b7f3bea715e",
 )
 
-SPEC_DIGEST = "35de3322833524def756"
+SPEC_DIGEST = "3eebc724799e25004005"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "35de3322833524def756",
+    "3eebc724799e25004005",
 )
 
-SPEC_DIGEST = "73a8370ea5d48e45e7ec"
+SPEC_DIGEST = "98f42fb2b1067333de7b"
 
 
 def last_known_elr_after(

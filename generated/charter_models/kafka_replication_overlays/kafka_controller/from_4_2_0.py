@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "73a8370ea5d48e45e7ec",
+    "98f42fb2b1067333de7b",
 )
 
-SPEC_DIGEST = "e42a6d71cea4ba1c421b"
+SPEC_DIGEST = "d28cd99e38ffa45db9e1"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "e42a6d71cea4ba1c421b",
+    "d28cd99e38ffa45db9e1",
 )
 
-SPEC_DIGEST = "0d84ba343d2d63cacc39"
+SPEC_DIGEST = "7184610c3ca2af9144be"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

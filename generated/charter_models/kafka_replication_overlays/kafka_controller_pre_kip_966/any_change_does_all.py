@@ -46,7 +46,7 @@ begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb8
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6b864fe34e014453ae0c"
+SPEC_DIGEST = "d8d80356a4546811a6c4"
 
 
 def default_config() -> Config:
@@ -136,6 +136,13 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
     )
 
 
+def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:206"""
+    staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
+    preferred = frozenset(b for b in p.isr & able if first(staying) == b)
+    return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
+
+
 @instead_of(Controller)
 class Changed(Controller):
     """The operations that differ. Docstrings that are left out are the plain model's."""
@@ -148,11 +155,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:206
+        # unregister/removed  overlay.charter:214
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:206"""
+        """unregister/removed  overlay.charter:214"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -209,7 +216,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:231
+        # elect_leader/preferred_unavailable  overlay.charter:239
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -220,7 +227,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:239
+        # elect_leader/preferred  overlay.charter:247
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -229,7 +236,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:248
+        # elect_leader/nobody  overlay.charter:256
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -242,7 +249,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:231"""
+        """elect_leader/preferred_unavailable  overlay.charter:239"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -263,9 +270,9 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:239"""
+        """elect_leader/preferred  overlay.charter:247"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
+        for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
@@ -280,7 +287,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:248"""
+        """elect_leader/nobody  overlay.charter:256"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -292,14 +299,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:255
+        # balance_leaders/balanced  overlay.charter:263
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:255"""
+        """balance_leaders/balanced  overlay.charter:263"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

@@ -32,6 +32,7 @@ from charter_models.prelude import (
     Outcome,
     bump,
     each,
+    each_or_none,
     first,
     join,
     keep,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
         elected_if_leaderless,
         eligible_after,
         is_leader,
+        leader_and_isr_updates,
         leaders_after,
         leaders_if_leaderless,
         new_leaders,
@@ -80,7 +82,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e16a0140f5c65f4a22bb"
+SPEC_DIGEST = "5e50861770fd1b223b93"
 
 
 def default_config() -> Config:
@@ -114,7 +116,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:485  JIRA KAFKA-12670
+    overlay.charter:493  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -198,7 +200,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:513  KIP 903"""
+    """overlay.charter:544  KIP 903"""
     return frozenset()
 
 
@@ -216,7 +218,7 @@ def replaced_without_broker(
     return slot
 
 
-def without_broker(
+def replaced_without_broker_2(
     slot: Partition | None,
     gone: Broker,
     suspect: frozenset[Broker],
@@ -234,6 +236,32 @@ def without_broker(
             config,
         )
     return slot
+
+
+def without_broker(
+    slot: Partition | None,
+    gone: Broker,
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """One starts, too, where the last member would have left and stays.
+
+    overlay.charter:505  JIRA KAFKA-15021
+    """
+    if slot is None:
+        return None
+    if (
+        slot.isr == frozenset({gone})
+        and not suspect
+        and replaced_without_broker_2(slot, gone, suspect, leader, config) == slot
+    ):
+        return replace(
+            slot,
+            leader_epoch=bump(slot.leader_epoch),
+            partition_epoch=bump(slot.partition_epoch),
+        )
+    return replaced_without_broker_2(slot, gone, suspect, leader, config)
 
 
 def replaced_with_reassignment(
@@ -256,7 +284,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:391
+    overlay.charter:399
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -270,7 +298,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:389"""
+    """overlay.charter:397"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -334,6 +362,13 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
     )
 
 
+def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:206"""
+    staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
+    preferred = frozenset(b for b in p.isr & able if first(staying) == b)
+    return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
+
+
 @instead_of(Controller)
 class Changed(Controller):
     """The operations that differ. Docstrings that are left out are the plain model's."""
@@ -376,7 +411,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
+        # register/clean  overlay.charter:517  JIRA KAFKA-15021
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -393,7 +428,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:457
+        # register/again  overlay.charter:465
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -402,6 +437,29 @@ class Changed(Controller):
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]
+
+    def _register_clean(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        registered_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        """register/clean  overlay.charter:517  JIRA KAFKA-15021"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
+        )):
+            after = replace(
+                self,
+                partition=leader_and_isr_updates(
+                    self.world, broker, frozenset({broker}), leader, self.partition, self.config
+                ),
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/clean", Registered(epoch), after))
+        return allowed
 
     def heartbeat(
         self,
@@ -584,11 +642,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:206
+        # unregister/removed  overlay.charter:214
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:206"""
+        """unregister/removed  overlay.charter:214"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -749,7 +807,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:231
+        # elect_leader/preferred_unavailable  overlay.charter:239
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -760,7 +818,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:239
+        # elect_leader/preferred  overlay.charter:247
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -769,7 +827,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:248
+        # elect_leader/nobody  overlay.charter:256
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -782,7 +840,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:231"""
+        """elect_leader/preferred_unavailable  overlay.charter:239"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -803,9 +861,9 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:239"""
+        """elect_leader/preferred  overlay.charter:247"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
+        for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
@@ -820,7 +878,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:248"""
+        """elect_leader/nobody  overlay.charter:256"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -832,14 +890,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:255
+        # balance_leaders/balanced  overlay.charter:263
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:255"""
+        """balance_leaders/balanced  overlay.charter:263"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "e16a0140f5c65f4a22bb",
+    "5e50861770fd1b223b93",
 )
 
-SPEC_DIGEST = "6c8d304de0fdd3c7a673"
+SPEC_DIGEST = "6e63bb98656f0050ca10"
 
 
 def without_epoch(
@@ -62,7 +62,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:502  KIP 903"""
+    """overlay.charter:533  KIP 903"""
     return frozenset()
 
 

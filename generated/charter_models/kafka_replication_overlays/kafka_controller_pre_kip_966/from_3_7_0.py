@@ -43,21 +43,21 @@ if TYPE_CHECKING:
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
         below_after_registering,
     )
-    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0 import (
-        Changed2,
+    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0 import (
+        Changed3,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "b6398a49456ba84acbc4",
+    "5fd67ef6b8345821eddd",
 )
 
-SPEC_DIGEST = "5e13715ba05603743441"
+SPEC_DIGEST = "170bf337f410372aaf92"
 
 
 @instead_of(Controller)
-class Changed3(Changed2):
+class Changed4(Changed3):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -115,7 +115,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:471
+        # register/again  overlay.charter:479
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

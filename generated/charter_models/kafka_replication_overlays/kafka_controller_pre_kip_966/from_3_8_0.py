@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "5e13715ba05603743441",
+    "170bf337f410372aaf92",
 )
 
-SPEC_DIGEST = "783bea9003437e607a86"
+SPEC_DIGEST = "ee7a06312bb9700b729b"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -45,16 +45,16 @@ if TYPE_CHECKING:
         below_after_registering,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0 import (
-        Changed3,
+        Changed4,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "783bea9003437e607a86",
+    "ee7a06312bb9700b729b",
 )
 
-SPEC_DIGEST = "33c525665848b4ea5631"
+SPEC_DIGEST = "321487be7128c4e3f3db"
 
 
 def electable(
@@ -80,7 +80,7 @@ def electable(
 
 
 @instead_of(Controller)
-class Changed4(Changed3):
+class Changed5(Changed4):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -138,7 +138,7 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:415
+        # register/again  overlay.charter:423
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

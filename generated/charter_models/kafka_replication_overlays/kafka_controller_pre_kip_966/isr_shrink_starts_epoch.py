@@ -14,18 +14,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump
+from charter_models.prelude import Map, Outcome, bump, each_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
+        Broker,
+        BrokerEpoch,
         Config,
         Controller,
         Done,
         Error,
         Partition,
+        Registered,
+        Registration,
         Rejected,
         Reply,
+        elected,
+        leader_and_isr_updates,
+        new_leaders,
+        touched,
     )
 
 begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
@@ -35,7 +43,7 @@ CHANGES = (
     "session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "48966942bb7bc830ab43"
+SPEC_DIGEST = "047d6abb77716afec7ae"
 
 
 def default_config() -> Config:
@@ -52,11 +60,132 @@ def bumped(p: Partition, next_: Partition) -> Partition:
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
+def replaced_without_broker(
+    slot: Partition | None,
+    gone: Broker,
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    if slot is None:
+        return None
+    if touched(slot, gone, suspect):
+        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
+    return slot
+
+
+def without_broker(
+    slot: Partition | None,
+    gone: Broker,
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """One starts, too, where the last member would have left and stays.
+
+    overlay.charter:505  JIRA KAFKA-15021
+    """
+    if slot is None:
+        return None
+    if (
+        slot.isr == frozenset({gone})
+        and not suspect
+        and replaced_without_broker(slot, gone, suspect, leader, config) == slot
+    ):
+        return replace(
+            slot,
+            leader_epoch=bump(slot.leader_epoch),
+            partition_epoch=bump(slot.partition_epoch),
+        )
+    return replaced_without_broker(slot, gone, suspect, leader, config)
+
+
 @instead_of(Controller)
 class Changed(Controller):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
+
+    def register(
+        self,
+        broker: Broker,
+        restarted: bool,
+        previous_epoch: BrokerEpoch | None,
+    ) -> list[Outcome[Controller, Reply]]:
+        allowed: list[Outcome[Controller, Reply]] = []
+
+        known = self.registration[broker]
+        epoch = bump(self.last_broker_epoch)
+        registered_now = self.registration.put(
+            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
+        )
+
+        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # DUPLICATE_BROKER_REGISTRATION
+        if (
+            known is not None and not known.fenced  # lives
+            and restarted  # other_process
+        ):
+            allowed.append(Outcome(
+                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
+            ))
+
+        # register/session_lives  20-controller.charter:47
+        # The broker is fenced, but its registration has not expired, as far as the controller
+        # knows. The texts do not say whether it waits for that.
+        if (
+            known is not None and known.fenced  # fenced
+            and restarted  # other_process
+            and broker not in self.expired  # waits
+        ):
+            allowed.append(Outcome(
+                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
+            ))
+
+        # register/clean  overlay.charter:517  JIRA KAFKA-15021
+        if (
+            known is not None and known.fenced  # fenced
+            and restarted  # other_process
+            and previous_epoch == known.epoch  # same_session
+        ):
+            allowed += self._register_clean(broker, epoch, registered_now)
+
+        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
+        if (
+            (known is None or (known.fenced and restarted))  # fenced
+            and (known is None or previous_epoch != known.epoch)  # other_session
+        ):
+            allowed += self._register_unclean(broker, epoch, registered_now)
+        if allowed:
+            return allowed
+
+        # register/again  20-controller.charter:83  S2 §6.5.1
+        # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
+        after = replace(self, expired=self.expired - {broker})
+        return [Outcome("register/again", Registered(value(known).epoch), after)]
+
+    def _register_clean(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        registered_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        """register/clean  overlay.charter:517  JIRA KAFKA-15021"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
+        )):
+            after = replace(
+                self,
+                partition=leader_and_isr_updates(
+                    self.world, broker, frozenset({broker}), leader, self.partition, self.config
+                ),
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/clean", Registered(epoch), after))
+        return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""

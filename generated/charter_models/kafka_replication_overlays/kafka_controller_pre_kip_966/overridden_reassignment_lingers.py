@@ -63,7 +63,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:391
+    overlay.charter:399
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -77,7 +77,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:389"""
+    """overlay.charter:397"""
     return frozenset(p.replicas) - frozenset(target)
 
 
