@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from charter.check.argument_types import check_argument_types
 from charter.check.context import Elaborated
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
@@ -16,6 +15,7 @@ from charter.check.elaborate import (
     elaborate_edited,
 )
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
+from charter.check.look_alikes import check_look_alikes
 from charter.check.ranges import check_ranges
 from charter.check.required_bounds import check_bounds
 from charter.check.scopes import suggest
@@ -35,7 +35,7 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
     functions = {function.name: function for function in model.functions}
     for component in model.components:
         check_component(component, functions, diagnostics)
-        check_argument_types(component, diagnostics)
+        check_look_alikes(component, diagnostics)
     for system in model.systems:
         check_system(system, functions, diagnostics)
     check_ranges(model, diagnostics)

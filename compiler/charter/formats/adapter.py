@@ -33,7 +33,7 @@ STATUSES: Mapping[str, Status] = {str(status): status for status in Status}
 
 def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
     """Whether a reply is a fault: an exception that the protocol does not name. A reply of the
-    protocol may have a field of this name beside others."""
+    protocol may have a field of this name beside others; `type/fault` refuses what has not."""
     return (
         isinstance(reply, dict)
         and isinstance(reply.get("fault"), str)

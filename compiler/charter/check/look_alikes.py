@@ -1,4 +1,4 @@
-"""Refuses types of arguments whose values look like references in a vector."""
+"""Refuses types of arguments and replies whose values look like something else to the judge."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from charter.core import types as ty
 from charter.diagnostics import Diagnostics
 
 
-def check_argument_types(component: ir.Component, diagnostics: Diagnostics) -> None:
+def check_look_alikes(component: ir.Component, diagnostics: Diagnostics) -> None:
     """Report the parameters of operations whose arguments the judge would replace: in a vector,
-    `{"ref": [...]}` is an earlier value and `{"never_issued": true}` one that was never given
+    `{"ref": [...]}` is an earlier value and `{"never_issued": true}` one that was never given.
+    And the replies that it would take for an exception, `{"fault": "...", "message": "..."}`
     (docs/formats/adapter.md)."""
     for operation in component.operations:
         for param in operation.params:
@@ -21,6 +22,10 @@ def check_argument_types(component: ir.Component, diagnostics: Diagnostics) -> N
                     message = f"a vector cannot tell a {show_type(part)} from a reference"
                     hint = "rename a field or a member: `ref` and `never_issued` are references"
                     diagnostics.error("type/reference", message, operation.span, hint=hint)
+        if _is_like_fault(operation.result):
+            message = f"the judge cannot tell a {show_type(operation.result)} from a fault"
+            hint = "rename a field or a member, or add one: `fault` and `message` are an exception"
+            diagnostics.error("type/fault", message, operation.span, hint=hint)
 
 
 def _is_like_reference(kind: ty.Type) -> bool:
@@ -29,6 +34,14 @@ def _is_like_reference(kind: ty.Type) -> bool:
     if parts.keys() == {"never_issued"}:
         return isinstance(parts["never_issued"], ty.Bool)
     return parts.keys() <= {"ref", "plus"} and "ref" in parts and _is_list(parts["ref"])
+
+
+def _is_like_fault(kind: ty.Type) -> bool:
+    """Whether a value can have the keys of a fault, and a text at `fault`."""
+    if isinstance(kind, ty.Option):
+        return _is_like_fault(kind.inner)
+    parts = _by_key(kind)
+    return parts.keys() <= {"fault", "message"} and "fault" in parts and _is_text(parts["fault"])
 
 
 def _by_key(kind: ty.Type) -> Mapping[str, ty.Type]:
@@ -51,3 +64,12 @@ def _is_list(kind: ty.Type) -> bool:
             return not isinstance(key, ty.Sort | ty.Enum)
         case _:
             return isinstance(kind, ty.Set | ty.Seq | ty.Ranking)
+
+
+def _is_text(kind: ty.Type) -> bool:
+    """Whether a value can be a JSON text."""
+    match kind:
+        case ty.Option(inner=inner):
+            return _is_text(inner)
+        case _:
+            return isinstance(kind, ty.Enum | ty.Sort | ty.Counter)
