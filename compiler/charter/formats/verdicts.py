@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -14,9 +14,17 @@ from charter.formats.reading import BadVector, JsonReader
 
 FOLDER = "verdicts"
 FILE, PAGE = "verdicts.json", "README.md"
-FORMAT = 1
+FORMAT = 2
+EARLIER = 1
+"""The format in which each verdict is an object: it is read, not written."""
 
 Word = Literal["holds", "not exercised", "violated", "unknown", "found", "not found"]
+
+
+LETTERS: Mapping[str, Word] = {"h": "holds", "n": "not exercised", "u": "unknown", "w": "not found"}
+"""What a file has of a verdict without a trace. `.`: the instance has no such property; `*`: the
+verdict stands in `details`."""
+NONE, DETAILED = ".", "*"
 
 
 class BadVerdicts(Exception):
@@ -73,15 +81,39 @@ def verdicts_file(charter: Path) -> Path:
 
 
 def verdicts_text(rows: Iterable[InstanceVerdicts]) -> str:
-    """The content of a file of verdicts: a line for each instance."""
-    lines = (json.dumps(_shown(row), ensure_ascii=False, separators=(",", ":")) for row in rows)
-    return f'{{"format":{FORMAT},"instances":[\n' + ",\n".join(lines) + "\n]}\n"
+    """The content of a file of verdicts: the properties of each machine, and a line for each
+    instance, with a letter for each property."""
+    shown = tuple(rows)
+    names: dict[str, dict[str, None]] = {}
+    for row in shown:
+        names.setdefault(row.machine, {}).update(dict.fromkeys(row.verdicts))
+    properties: dict[str, Json] = {machine: list(held) for machine, held in names.items()}
+    lines = (_text(_shown(row, tuple(names[row.machine]))) for row in shown)
+    return (
+        f'{{"format":{FORMAT},"properties":{_text(properties)},"instances":[\n'
+        + ",\n".join(lines)
+        + "\n]}\n"
+    )
 
 
-def _shown(row: InstanceVerdicts) -> dict[str, Json]:
+def _text(value: Mapping[str, Json]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _shown(row: InstanceVerdicts, names: Sequence[str]) -> dict[str, Json]:
     """A row without what is as usual."""
     whole: dict[str, Json] = asdict(row)
-    whole["verdicts"] = {name: _answer(one) for name, one in row.verdicts.items()}
+    letters = {word: letter for letter, word in LETTERS.items()}
+    plain = {
+        name: letters[one.word]
+        for name, one in row.verdicts.items()
+        if one.word in letters and one == PropertyVerdict(one.word)
+    }
+    others = {name: one for name, one in row.verdicts.items() if name not in plain}
+    marks = dict.fromkeys(others, DETAILED) | plain
+    whole["verdicts"] = "".join(marks.get(name, NONE) for name in names)
+    if others:
+        whole["details"] = {name: _answer(one) for name, one in others.items()}
     return whole
 
 
@@ -102,10 +134,15 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
         return ()
     try:
         raw: Json = json.loads(path.read_text(encoding="utf-8"))
-        whole = JsonReader(raw, "the file").fields("format", "instances")
+        whole = JsonReader(raw, "the file")
+        if whole.object().get("format") == EARLIER:
+            whole.fields("format", "instances")
+            return tuple(_row(row, _told(row)) for row in whole.item("instances").items())
+        whole.fields("format", "properties", "instances")
         if whole.value("format") != FORMAT:
             raise BadVector(f"it has another format than {FORMAT}")
-        return tuple(_row(row) for row in whole.item("instances").items())
+        names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
+        return tuple(_row(row, _spelt(row, names)) for row in whole.item("instances").items())
     except OSError as error:
         raise BadVerdicts(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, BadVector, RecursionError) as error:
@@ -115,19 +152,36 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
         ) from None
 
 
-def _row(row: JsonReader) -> InstanceVerdicts:
-    names = (
-        "variant",
-        "mutant",
-        "machine",
-        "instance",
-        "digest",
-        "states",
-        "depth",
-        "complete",
-        "verdicts",
-    )
-    row.fields(*names)
+COLUMNS = (
+    "variant", "mutant", "machine", "instance", "digest", "states", "depth", "complete", "verdicts",
+)  # fmt: skip
+
+
+def _told(row: JsonReader) -> Mapping[str, PropertyVerdict]:
+    row.fields(*COLUMNS)
+    return {name: _verdict(answer) for name, answer in row.item("verdicts").entries()}
+
+
+def _spelt(row: JsonReader, names: Mapping[str, tuple[str, ...]]) -> Mapping[str, PropertyVerdict]:
+    """The verdicts of a row that has a letter for each property of its machine."""
+    detailed = "details" in row.object()
+    row.fields(*COLUMNS, *(("details",) if detailed else ()))
+    others = dict(row.item("details").entries()) if detailed else {}
+    mine, marks = names.get(row.text("machine"), ()), row.text("verdicts")
+    if len(mine) != len(marks):
+        raise BadVector(f"{row.where}.verdicts: not a letter for each property of its machine")
+    found: dict[str, PropertyVerdict] = {}
+    for name, mark in zip(mine, marks, strict=True):
+        if mark in LETTERS:
+            found[name] = PropertyVerdict(LETTERS[mark])
+        elif mark == DETAILED and name in others:
+            found[name] = _verdict(others[name])
+        elif mark != NONE:
+            raise BadVector(f"{row.where}.verdicts: `{mark}` says nothing of {name}")
+    return found
+
+
+def _row(row: JsonReader, verdicts: Mapping[str, PropertyVerdict]) -> InstanceVerdicts:
     return InstanceVerdicts(
         row.text("variant"),
         row.text("mutant"),
@@ -137,7 +191,7 @@ def _row(row: JsonReader) -> InstanceVerdicts:
         row.item("states").integer(),
         row.item("depth").integer(),
         row.item("complete").raw is True,
-        {name: _verdict(answer) for name, answer in row.item("verdicts").entries()},
+        verdicts,
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -208,3 +210,47 @@ def test_a_damaged_file_is_one_sentence(
         said = capsys.readouterr().err.strip()
         assert "verdicts.json has no verdicts that can be read" in said and "\n" not in said
         assert "delete it, and `conform verdicts CHARTER --write FOLDER` writes it anew" in said
+
+
+def test_a_file_of_the_earlier_format_is_read_and_its_searches_are_kept(
+    charter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search()
+    path = verdicts.verdicts_file(charter)
+    rows, text = verdicts.read_verdicts(path), path.read_text("utf-8")
+    assert '"verdicts":"*hnh*w"' in text
+    for row in rows:
+        assert verdicts.verdicts_text([row]).count("\n") == 3
+    earlier = {"format": 1, "instances": [_as_objects(row) for row in rows]}
+    path.write_text(json.dumps(earlier), encoding="utf-8")
+    assert verdicts.read_verdicts(path) == rows
+    monkeypatch.setattr(verdicts, "searched", None)
+    assert search() == 0 and path.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ('"*hnh*x"', "`x` says nothing of five"),
+        ('"*hnh*"', "not a letter for each property"),
+        ('"*hnh**"', "`*` says nothing of five"),
+    ],
+)
+def test_a_file_with_other_letters_is_told_in_one_sentence(
+    charter: Path, wrong: str, told: str
+) -> None:
+    search()
+    path = verdicts.verdicts_file(charter)
+    path.write_text(path.read_text("utf-8").replace('"*hnh*w"', wrong), encoding="utf-8")
+    with pytest.raises(verdicts.BadVerdicts, match=re.escape(told)):
+        verdicts.read_verdicts(path)
+
+
+def _as_objects(row: verdicts.InstanceVerdicts) -> dict[str, object]:
+    whole = asdict(row)
+    whole["verdicts"] = {
+        name: {"word": one.word, "trace": list(one.trace), "expected": one.expected}
+        | ({} if one.steps is None else {"steps": one.steps})
+        for name, one in row.verdicts.items()
+    }
+    return whole
