@@ -39,6 +39,9 @@ COUNTS = {
 SLOW_COUNTS = {
     ("kafka", "pair"): (3_626, 29),
     ("kafka", "pair_stopped"): (3_486, 30),
+    ("kafka", "pair_back_early"): (6_956, 32),
+    ("kafka", "pair_failed_start"): (13_890, 28),
+    ("kafka", "pair_late_heartbeat"): (18_912, 30),
     ("kafka", "pair_shut_down"): (2_381, 32),
     ("kafka", "pair_unclean"): (10_711, 32),
     ("kafka", "pair_unregistered"): (9_970, 30),

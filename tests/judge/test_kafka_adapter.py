@@ -167,6 +167,18 @@ def kafka(prepared: targets.Prepared) -> Iterator[Kafka]:
     assert process.end() == 0
 
 
+def test_a_late_registration_takes_the_session_when_the_broker_is_fenced(kafka: Kafka) -> None:
+    """Scenario D-E3: which of two processes registers last the controller cannot know."""
+    question = Question().register("b2").heartbeat("b2").do("session_expires", broker="b2")
+    question.register("b2")
+    running = question.now("registration", "b2", "epoch")
+    question.register("b2")
+    wants = {"caught_up": True, "want_fence": False, "want_shut_down": False}
+    answer = kafka.ask(question.do("heartbeat", broker="b2", epoch=running, **wants))
+    assert answer.replies()[-3:] == ["registered", "registered", "STALE_BROKER_EPOCH"]
+    assert answer.steps[-1].observation["registration"]["b2"]["fenced"] is True
+
+
 def test_hello_tells_the_release_of_the_jars(kafka: Kafka) -> None:
     assert kafka.welcome["version"] == RELEASE
     assert kafka.welcome["observes"] == ["config", "partition", "registration"]
