@@ -40,6 +40,9 @@ component disk {{
   }}
   operation stop() -> bool cites silent {{ branch done {{ crash process  reply true }} }}
   operation lose() -> bool cites silent {{ branch done {{ crash machine  reply true }} }}
+  operation lose_to(n: int 0..most) -> bool cites silent {{
+    branch done {{ crash machine keeping log to n  reply true }}
+  }}
 }}
 always inside of disk cites silent: end <= size(log)
 stepwise on_disk_stays of disk cites silent:
@@ -51,6 +54,9 @@ stepwise a_process_loses_memory of disk cites silent:
 stepwise a_machine_keeps_a_prefix of disk cites silent:
   took lose implies warm' and log' == take(log, size(log')) and size(log') >= end
     and end' == size(log') and mark' == old' and (mark' == mark or mark' == old)
+stepwise a_machine_keeps_so_many of disk cites silent:
+  took lose_to implies warm' and log' == take(log, end') and end' == size(log') and end' >= end
+    and (took lose_to(n: end) implies end' == end) and (took lose_to(n: most) implies log' == log)
 stepwise a_flush_is_on_disk of disk cites silent:
   (took sync(n: most) implies end' == size(log')) and (took sync implies end' >= end)
 witness loses_all of disk cites silent: took lose and size(log) == most and log' == <>
@@ -85,7 +91,8 @@ def test_storage_does_what_properties_say_when_it_is_drawn(seed: int) -> None:
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
     told = {f.name: f.seen for f in fast.properties}
     steps = ("on_disk_stays", "a_process_loses_memory", "a_machine_keeps_a_prefix")
-    assert [told[name] for name in ("inside", *steps, "a_flush_is_on_disk")] == [0] * 5
+    steps = (*steps, "a_machine_keeps_so_many")
+    assert [told[name] for name in ("inside", *steps, "a_flush_is_on_disk")] == [0] * 6
     assert all(told[name] for name in ("loses_all", "loses_one", "loses_none", "keeps_flushed"))
     assert told["loses_mark"]
 

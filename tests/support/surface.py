@@ -212,8 +212,11 @@ step_statements = st.one_of(
     item(nodes.Receive, names, st.none() | small, names, arguments),
     item(nodes.Clear, names, arguments, each),
 )
-of_storage = item(nodes.Flush, names, st.none() | small, st.none() | expressions) | item(
-    nodes.Crash, st.sampled_from(["process", "machine"])
+crashes = st.sampled_from(["process", "machine"])
+of_storage = st.one_of(
+    item(nodes.Flush, names, st.none() | small, st.none() | expressions),
+    item(nodes.Crash, crashes),
+    item(nodes.Crash, crashes, names, expressions),
 )
 bodies = st.tuples(some(lets | picks | assigns | of_storage), replies).map(
     lambda parts: (*parts[0], parts[1])

@@ -70,6 +70,8 @@ class _Done:
     """What a branch does to storage."""
 
     crash: sx.Crash | None = None
+    kept: tuple[str, ir.Expr] | None = None
+    """The sequence of which the branch says how much a crash of the machine keeps."""
     flushed: dict[str, _Flushed] = field(default_factory=dict)
 
 
@@ -96,12 +98,10 @@ def settle(body: Body) -> None:
 
 def _flush(body: Body, node: sx.Flush, done: _Done) -> None:
     name, scope = node.name.text, body.scope
-    declared = body.machine.storage.get(name)
     end = None if node.end is None else scope.check(node.end, INT)
     condition = None if node.condition is None else scope.check(node.condition, BOOL)
-    if declared is None or declared.on_disk is None:
-        message = f"{body.machine.name} has no cached state `{name}`"
-        scope.missing(message, node.name.span, hint=suggest(name, body.machine.storage))
+    if not _is_cached(body, name):
+        _no_cached(body, node.name)
     elif end is not None and not isinstance(body.machine.state[name].type, ty.Seq):
         scope.error("type/mismatch", f"`{name}` is no sequence: it is flushed whole", end.span)
     elif name in done.flushed:
@@ -111,6 +111,14 @@ def _flush(body: Body, node: sx.Flush, done: _Done) -> None:
 
 
 def _crash(body: Body, node: sx.Crash, done: _Done) -> None:
+    if node.kept is not None and node.end is not None:
+        name = node.kept.text
+        done.kept = (name, body.scope.check(node.end, INT))
+        if not _is_cached(body, name):
+            _no_cached(body, node.kept)
+        elif node.of == "process" or not isinstance(body.machine.state[name].type, ty.Seq):
+            message = "only a crash of the machine says what it keeps, and of sequences alone"
+            body.scope.error("statement/misplaced", message, node.span)
     if not body.machine.storage:
         message = "a crash loses volatile and cached state, and there is none"
         body.scope.error("statement/misplaced", message, node.span)
@@ -118,6 +126,16 @@ def _crash(body: Body, node: sx.Crash, done: _Done) -> None:
         body.scope.error("statement/misplaced", "a branch crashes once", node.span)
     else:
         done.crash = node
+
+
+def _is_cached(body: Body, name: str) -> bool:
+    declared = body.machine.storage.get(name)
+    return declared is not None and declared.on_disk is not None
+
+
+def _no_cached(body: Body, name: sx.Name) -> None:
+    message = f"{body.machine.name} has no cached state `{name.text}`"
+    body.scope.missing(message, name.span, hint=suggest(name.text, body.machine.storage))
 
 
 def _twice(body: Body, name: str, span: Span) -> None:
@@ -145,11 +163,16 @@ def _lose_cached(body: Body, name: str, disk: str, done: _Done) -> None:
         return
     cached = _variable(body, name, span)
     on_disk = _variable(body, disk, span)
-    domain: ir.Expr = ir.SetNew((cached, on_disk), type=ty.Set(cached.type), span=span)
-    if isinstance(cached.type, ty.Seq):
-        domain = _ends(body, cached, on_disk)
     body.scope, kept = body.scope.fresh("kept", on_disk.type, span)
-    body.lines.append(ir.Pick(kept.name, kept.type, None, domain, False, span=span))
+    if done.kept is not None and done.kept[0] == name:
+        most = ir.Builtin("min", (done.kept[1], _size(cached)), type=INT, span=span)
+        value = ir.Builtin("max", (most, on_disk), type=INT, span=span)
+        body.lines.append(ir.Bind(kept.name, replace(value, type=kept.type), span=span))
+    else:
+        domain: ir.Expr = ir.SetNew((cached, on_disk), type=ty.Set(cached.type), span=span)
+        if isinstance(cached.type, ty.Seq):
+            domain = _ends(body, cached, on_disk)
+        body.lines.append(ir.Pick(kept.name, kept.type, None, domain, False, span=span))
     left: ir.Expr = kept
     if isinstance(cached.type, ty.Seq):
         left = ir.Builtin("take", (cached, kept), type=cached.type, span=span)

@@ -297,7 +297,11 @@ class NameWalk:
         match node:
             case sx.Assign(target=target):
                 self._target(target, at)
-            case sx.Flush(name=name) | sx.StateDecl(on_disk=sx.Name() as name):
+            case (
+                sx.Flush(name=name)
+                | sx.StateDecl(on_disk=sx.Name() as name)
+                | sx.Crash(kept=sx.Name() as name)
+            ):
                 self.use(name.span, ("state", at.machine, name.text))
             case sx.Send(channel=channel) | sx.Receive(channel=channel) | sx.Clear(channel=channel):
                 self.use(channel.span, ("state", at.machine, channel.text))

@@ -172,8 +172,13 @@ def _flush(reader: TreeReader, node: Tree) -> nodes.Flush:
 
 
 def _crash(reader: TreeReader, node: Tree) -> nodes.Crash:
-    of = leaf(node.children[0]).text
-    return nodes.Crash("machine" if of == "machine" else "process", span=reader.span(node))
+    of, kept, end = node.children
+    return nodes.Crash(
+        "machine" if leaf(of).text == "machine" else "process",
+        optional_name(reader, kept),
+        None if end is None else expr(reader, end),
+        span=reader.span(node),
+    )
 
 
 def _each(reader: TreeReader, node: Tree, parts: Sequence[Part]) -> nodes.Each:

@@ -46,10 +46,12 @@ class Flush(Item):
 
 @dataclass(frozen=True, slots=True)
 class Crash(Item):
-    """`crash process`: volatile state is lost. `crash machine`: cached state that is not on disk,
-    too."""
+    """`crash process`: volatile state is lost. `crash machine keeping x to n`: cached state that is
+    not on disk, too, but for the first `n` of a sequence."""
 
     of: Literal["process", "machine"]
+    kept: Name | None = None
+    end: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

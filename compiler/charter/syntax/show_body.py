@@ -64,8 +64,10 @@ def _statement(item: nodes.Statement) -> Doc:
             to: Doc = "" if end is None else (" to ", expression(end))
             given: Doc = "" if condition is None else (LINE, "if ", expression(condition))
             return Group((f"flush {name.text}", to, Nest(given)))
-        case nodes.Crash(of):
-            return f"crash {of}"
+        case nodes.Crash(of, kept, end):
+            if kept is None or end is None:
+                return f"crash {of}"
+            return (f"crash {of} keeping {kept.text} to ", expression(end))
         case nodes.Reply(value):
             return bound_to("reply", value)
         case nodes.Require((nodes.Conjunct(None, condition),)):

@@ -75,6 +75,14 @@ def test_a_crash_of_the_machine_keeps_what_is_on_disk_when_it_loses_the_rest() -
     ]
 
 
+def test_a_crash_keeps_so_many_items_when_the_branch_says_how_many() -> None:
+    assert lines("crash machine keeping log to n")[1:4] == [
+        "let kept: int 0..limit = max!(min!(n, size!(@log)), @end)",
+        "@log' = take!(@log, kept)",
+        "@end' = kept",
+    ]
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -87,6 +95,9 @@ def test_a_crash_of_the_machine_keeps_what_is_on_disk_when_it_loses_the_rest() -
         ("flush end", "name/unknown"),
         ("flush warm", "name/unknown"),
         ("flush mark to 1", "type/mismatch"),
+        ("crash process keeping log to n", "statement/misplaced"),
+        ("crash machine keeping mark to n", "statement/misplaced"),
+        ("crash machine keeping end to n", "name/unknown"),
         ("flush log if n", "type/mismatch"),
     ],
 )
