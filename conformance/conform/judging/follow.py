@@ -18,6 +18,7 @@ from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.console.errors import ModelBug
+from conform.judging.computed import ComputedStates, ModelCall
 from conform.judging.differ import Allowed
 from conform.judging.model import (
     JudgeModel,
@@ -159,6 +160,7 @@ class Follower:
         self.lost = "the state is not known"
         self.deviated = False
         self._begin(start)
+        self.computed = self._computed()
 
     def _begin(self, start: Json) -> None:
         model = self.siblings.charter
@@ -208,11 +210,16 @@ class Follower:
         raise CannotFollow(sentence)
 
     def _encoded(self, model: JudgeModel, states: Iterable[object]) -> list[Json]:
-        """States of a model as JSON. Raises `ModelBug`."""
+        """States of a model as JSON. Raises `ModelBug`, or `CannotFollow`."""
         try:
             return [model.encode(state) for state in states]
         except Exception as error:
+            if self.deviated and self.computed.are_encoded(model):
+                raise CannotFollow(_after_deviation("write down", error)) from None
             raise self._bug(model, "", error) from error
+
+    def _computed(self) -> ComputedStates:
+        return ComputedStates(self.siblings.charter, self.world, self.states, self.history)
 
     def _bug(self, model: JudgeModel, operation: str, error: Exception) -> ModelBug:
         return bug_of(model, self.question, operation, error)
@@ -225,16 +232,18 @@ class Follower:
         state before the step is not known."""
         if not self.states:
             raise CannotFollow(self.lost)
+        if not self.deviated:
+            self.computed = self._computed()
         try:
-            args = self._resolved(step)
+            call = self._resolved(step)
         except Unresolved as error:
             raise CannotFollow(str(error)) from None
         wishes = repr(self.wishes.asked).encode()
-        raw = (key(args), key(step.reply), key(step.observation), wishes)
+        raw = (key(call.args), key(step.reply), key(step.observation), wishes)
         at = (self._world_text, self.known, self.labels.text, step.operation, *raw)
         moved = self.siblings.memory.get(at)
         if moved is None:
-            judged = self._judge(step, args)
+            judged = self._judge(step, call)
             known, wished = self.known, self.wished
             moved = _Moved(judged, self.states, self.likely, known, self.labels, self.lost, wished)
             self.siblings.remember(at, moved)
@@ -245,14 +254,14 @@ class Follower:
         self.history = self.history.then(step.reply, step.observation)
         return moved.judged
 
-    def _judge(self, step: ObservedStep, args: dict[str, Json]) -> Judged:
+    def _judge(self, step: ObservedStep, call: ModelCall) -> Judged:
         """Judge one transition that is not in the cache."""
         reply, observation, labels = self.labels.step(step.reply, step.observation, step.operation)
         seen = _Seen(key(reply), key(observation), labels, step.observation)
         charter = self.siblings.charter
-        candidates = self._candidates(charter, self.states, step.operation, args)
+        candidates = self._candidates(charter, self.states, call)
         matching = [item for item in candidates if item.is_seen(seen)]
-        known = self._explains("", step.operation, args, seen)
+        known = self._explains("", call, seen)
         asked = self.wishes.asked
         if matching:
             self.wished = shown_for(asked, matching[0].labels, labels)
@@ -260,7 +269,7 @@ class Follower:
             self._go_on(self._adopted(charter, matching, seen), likely, seen)
             return Judged(True, _branches(matching))
         expected = tuple(item.allowed() for item in candidates)
-        entries, (model, found) = self._explained(step.operation, args, known, seen)
+        entries, (model, found) = self._explained(call, known, seen)
         alone = shown_alone(asked, self.labels, [item.labels for item in candidates], labels)
         self.wished = shown_for(asked, found[0].labels, labels) if found else alone
         adopted = self._adopted(model, found or candidates, seen)
@@ -283,10 +292,10 @@ class Follower:
     def _fault(self, step: ObservedStep) -> Judged:
         """As `fault`, but keeps the state."""
         try:
-            args = self._resolved(step)
+            call = self._resolved(step)
         except Unresolved:
             return Judged(False, ())
-        candidates = self._candidates(self.siblings.charter, self.states, step.operation, args)
+        candidates = self._candidates(self.siblings.charter, self.states, call)
         expected = tuple(item.allowed() for item in candidates)
         changed = step.observation is not None and self._has_changed(step.observation)
         entries = () if changed else self.failing(step)
@@ -295,13 +304,13 @@ class Follower:
     def failing(self, step: ObservedStep) -> tuple[str, ...]:
         """The entries that explain the fault `step.reply` at a step."""
         try:
-            args = self._resolved(step)
+            call = self._resolved(step)
         except Unresolved:
             return ()
         knows = [
             entry
             for entry, sibling in self.siblings.entries.items()
-            if can_fail(sibling) and self._knows_fault(sibling, step, args)
+            if can_fail(sibling) and self._knows_fault(sibling, step, call)
         ]
         names = tuple(sorted(entry for entry in knows if entry))
         return names or ("several_entries",) * len(knows)
@@ -310,26 +319,28 @@ class Follower:
         before = self.history.observations[-1]
         return key(self._shown(observation)) != key(self._shown(before))
 
-    def _knows_fault(self, sibling: JudgeModel, step: ObservedStep, args: dict[str, Json]) -> bool:
+    def _knows_fault(self, sibling: JudgeModel, step: ObservedStep, call: ModelCall) -> bool:
         """Whether an entry's model has this fault in one of the possible states."""
         states = self._likely_in(sibling)
         try:
-            known = [f for state in states for f in fails(sibling, state, step.operation, args)]
+            known = [
+                f for state in states for f in fails(sibling, state, call.operation, call.args)
+            ]
         except Exception as error:
-            raise self._failed(sibling, step.operation, error) from error
+            raise self._failed(sibling, call, error) from error
         return any(_is_thrown(fault, step.reply) for fault in known)
 
     def _explained(
-        self, operation: str, args: dict[str, Json], known: list[_Candidate], seen: _Seen
+        self, call: ModelCall, known: list[_Candidate], seen: _Seen
     ) -> tuple[tuple[str, ...], tuple[JudgeModel, list[_Candidate]]]:
         """The entries that explain the observed outcome, and a model with the outcomes to continue
         from. `known` are the outcomes with the whole overlay."""
         charter, entries = self.siblings.charter, self.siblings.entries
         found = {"": known} if known else {}
-        if not self._from_likely(charter, operation, args, seen):
-            able = (e for e, model in entries.items() if e and may_differ(model, operation))
+        if not self._from_likely(charter, call, seen):
+            able = (e for e, model in entries.items() if e and may_differ(model, call.operation))
             for entry in able:
-                matching = self._explains(entry, operation, args, seen)
+                matching = self._explains(entry, call, seen)
                 if matching:
                     found[entry] = matching
         names = tuple(sorted(entry for entry in found if entry))
@@ -339,19 +350,15 @@ class Follower:
             return names, (entries[names[0]], found[names[0]])
         return (), (charter, [])
 
-    def _explains(
-        self, entry: str, operation: str, args: dict[str, Json], seen: _Seen
-    ) -> list[_Candidate]:
+    def _explains(self, entry: str, call: ModelCall, seen: _Seen) -> list[_Candidate]:
         """Outcomes of an entry's model that equal the observed one."""
         sibling = self.siblings.entries.get(entry)
-        return self._from_likely(sibling, operation, args, seen) if sibling else []
+        return self._from_likely(sibling, call, seen) if sibling else []
 
-    def _from_likely(
-        self, model: JudgeModel, operation: str, args: dict[str, Json], seen: _Seen
-    ) -> list[_Candidate]:
+    def _from_likely(self, model: JudgeModel, call: ModelCall, seen: _Seen) -> list[_Candidate]:
         """Outcomes of a model, from the likely states, that equal the observed one."""
         states = self._likely_in(model)
-        found = self._candidates(model, states, operation, args) if states else []
+        found = self._candidates(model, states, call) if states else []
         return [item for item in found if item.is_seen(seen)]
 
     def _likely_in(self, model: JudgeModel) -> list[object]:
@@ -368,7 +375,7 @@ class Follower:
             raise self._bug(model, "", error) from error
 
     def _candidates(
-        self, model: JudgeModel, states: Sequence[object], operation: str, args: Mapping[str, Json]
+        self, model: JudgeModel, states: Sequence[object], call: ModelCall
     ) -> list[_Candidate]:
         if not states:
             raise CannotFollow(self.lost)
@@ -376,28 +383,31 @@ class Follower:
             found = [
                 (outcome, model.observe(outcome.state))
                 for state in states
-                for outcome in model.outcomes(state, operation, args)
+                for outcome in model.outcomes(state, call.operation, call.args)
             ]
         except Exception as error:
-            raise self._failed(model, operation, error) from error
+            raise self._failed(model, call, error) from error
         return [
             _Candidate(
-                outcome, *self.labels.step(outcome.reply, self._shown(observation), operation)
+                outcome, *self.labels.step(outcome.reply, self._shown(observation), call.operation)
             )
             for outcome, observation in found
         ]
 
     def _failed(
-        self, model: JudgeModel, operation: str, error: Exception
+        self, model: JudgeModel, call: ModelCall, error: Exception
     ) -> ModelBug | CannotFollow:
-        """Classifies an exception of a model's rule. The arguments have the right types: those from
-        the target were decoded with its state. A rule need not have a value in a state that only a
-        deviation leads to."""
+        """Classifies an exception of a model's rule. A rule need not have a value in a state that
+        only a deviation leads to; values there, and arguments that refer to them, need not be of
+        their types."""
+        operation = call.operation
         if self.deviated and type(error).__name__ == _UNDEFINED:
             return CannotFollow(
                 f"the charter has no value for {operation} in a state that follows a deviation"
                 f" ({error})"
             )
+        if self.deviated and not self.computed.fail(model, call):
+            return CannotFollow(_after_deviation(f"do {operation} in", error))
         if isinstance(error, _NOT_A_STATE) and not self.siblings.same_operations:
             return CannotFollow(
                 f"the model is not that of the suite: it cannot do {operation} ({error})"
@@ -445,17 +455,23 @@ class Follower:
         observed."""
         return overlaid(translate(encoded, model, target), observed)
 
-    def _resolved(self, step: ObservedStep) -> dict[str, Json]:
-        """The arguments of a step, without references. Raises `Unresolved`."""
-        charter = self.siblings.charter
+    def _resolved(self, step: ObservedStep) -> ModelCall:
+        """A step as a call of a model: without references. Raises `Unresolved`."""
         try:
             args = resolve(step.args, self.history, self.wishes.of(step.operation, self.labels))
         except Unresolved:
             raise
         except Exception as error:
-            raise self._failed(charter, step.operation, error) from error
+            call = ModelCall(step.operation, step.args, {})
+            raise self._failed(self.siblings.charter, call, error) from error
         assert isinstance(args, dict)
-        return args
+        return ModelCall(step.operation, step.args, args)
+
+
+def _after_deviation(what: str, error: Exception) -> str:
+    """Why a state after a deviation is not followed."""
+    told = f"{type(error).__name__}: {error}"
+    return f"the model cannot {what} a state that follows a deviation ({told})"
 
 
 def overlaid(state: Json, observed: Json) -> Json:

@@ -3,6 +3,7 @@
 import pytest
 from tests.support.edited_model import EditedModel, raises
 from tests.support.fakes.fake import KeepsLeader
+from tests.support.judging import toy_siblings
 from tests.support.toy import charter
 from tests.support.toy.vectors import vector
 from tests.unit.conform.test_judge import answered
@@ -18,9 +19,9 @@ VECTOR = vector(("register", {"node": "n1"}), ("elect", {}), ("expire", {"node":
                 ("elect", {}))  # fmt: skip
 
 
-def judged(siblings, fake=KeepsLeader):
-    """The verdict about a vector of which the third step deviates."""
-    item, results = answered(VECTOR, fake)
+def judged(siblings, fake=KeepsLeader, one=VECTOR):
+    """The verdict about a vector, by default one of which the third step deviates."""
+    item, results = answered(one, fake)
     return assess(item, results.results[0], BatchTexts.of(results, None), Judge(), siblings).verdict
 
 
@@ -74,6 +75,59 @@ def test_a_rule_without_a_value_is_a_bug_only_before_the_first_deviation(operati
     verdict = judged(siblings)
     assert verdict.kind == "diverges" and verdict.not_judged == 1
     assert "the charter has no value for elect in a state that follows a dev" in verdict.detail
+
+
+class Versionless(KeepsLeader):
+    """Shows a text as the version from the first election on; other suites have no types."""
+
+    def observe(self):
+        shown = super().observe()
+        return {**shown, "version": "one"} if self.state.version else shown
+
+
+START = (("register", {"node": "n1"}), ("elect", {}))
+LATER = vector(*START, ("expire", {"node": "n1"}), ("register", {"node": "n1"}), ("elect", {}))
+
+
+def written(version):
+    """A vector that ends with a write."""
+    epoch = {"ref": [1, "registration", "n1", "epoch"]}
+    return vector(*START, ("write", {"node": "n1", "version": version, "epoch": epoch}))
+
+
+@pytest.mark.parametrize("siblings", [Siblings(charter), toy_siblings()], ids=["alone", "overlay"])
+def test_a_value_of_the_target_that_is_not_of_its_type_is_no_bug_of_the_model(siblings):
+    verdict = judged(siblings, Versionless, LATER)
+    assert (verdict.kind, verdict.judged, verdict.not_judged) == ("diverges", 4, 1)
+    assert "cannot do elect in a state that follows a deviation (TypeError" in verdict.detail
+
+
+def test_an_argument_that_refers_to_a_wrong_value_is_no_bug_of_the_model():
+    verdict = judged(Siblings(charter), Versionless, written({"ref": [2, "version"]}))
+    assert (verdict.kind, verdict.judged, verdict.not_judged) == ("diverges", 2, 1)
+    assert "cannot do write in a state that follows a deviation (TypeError" in verdict.detail
+
+
+def test_a_state_with_a_wrong_value_that_cannot_be_encoded_is_no_bug_of_the_model():
+    def encode(state):
+        return {**charter.encode(state), "version": state.version + 0}
+
+    verdict = judged(Siblings(EditedModel(encode=encode)), Versionless, LATER)
+    assert verdict.kind == "diverges" and verdict.not_judged
+    assert "cannot write down a state that follows a deviation (TypeError" in verdict.detail
+
+
+@pytest.mark.parametrize("error", BUGS)
+def test_a_rule_that_fails_in_a_state_of_the_model_too_is_a_bug_after_a_deviation(error):
+    """The rule for `write` is first asked for behind the deviation."""
+
+    def outcomes(state, operation, args):
+        if operation == "write":
+            raise error
+        return charter.outcomes(state, operation, args)
+
+    with pytest.raises(ModelBug, match="at write, in vector"):
+        judged(Siblings(EditedModel(outcomes=outcomes)), Versionless, written(1))
 
 
 @pytest.mark.parametrize("error", BUGS)
