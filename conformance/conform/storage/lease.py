@@ -7,6 +7,8 @@ nobody.
 from __future__ import annotations
 
 import contextlib
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -53,3 +55,21 @@ class Lease:
             self.works = False
             return False
         return True
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Waits until no other process is in `folder`, which is created if it is missing. No file is
+    left there. Where locks are not possible, nobody is excluded."""
+    held = None
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        folder.mkdir(parents=True, exist_ok=True)
+        held = os.open(folder, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +16,7 @@ from charter.api.charters import load_charter
 from charter.api.handbook import handbook
 from charter.formats.verdicts import FORMAT
 from conform.cli.main import main
+from conform.storage.lease import alone_in
 
 LIGHT = """protocol light
 
@@ -174,6 +177,42 @@ def test_the_table_keeps_other_instances_and_searches_more_where_that_is_asked(
     search()
     rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
     assert len(rows) == 4 and all(row.complete for row in rows)
+
+
+def test_two_commands_at_once_keep_the_rows_of_each_other(
+    charter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the first one searches, the second one begins and ends."""
+    second = "instance more of light { misses far, five fails seldom }"
+    charter.write_text(f"{LIGHT}\n{second}\n", encoding="utf-8")
+    searched, others = verdicts.searched, ["more", "tiny"]
+
+    def meanwhile(*given):  # type: ignore[no-untyped-def]
+        if others:
+            search("--instance", others.pop(0), "--mutant", "*")
+        return searched(*given)
+
+    monkeypatch.setattr(verdicts, "searched", meanwhile)
+    search("--instance", "tiny", "--most", "1")
+    rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
+    assert {(r.variant, r.mutant, r.instance) for r in rows} == {
+        ("", "", "tiny"), ("soft", "", "tiny"), ("", "dark", "tiny"),
+        ("", "", "more"), ("soft", "", "more"),
+    }  # fmt: skip
+    assert all(row.complete for row in rows)
+    page = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8")
+    assert page.count("| `more` |") > 1 and "| `dark` |" in page
+
+
+def test_a_folder_is_written_by_one_command_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "verdicts"
+    with alone_in(folder):
+        second = os.open(folder, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(second)
+    assert not list(folder.iterdir())
 
 
 def test_the_handbook_shows_what_is_still_true(charter: Path) -> None:

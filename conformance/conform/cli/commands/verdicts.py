@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,6 +18,7 @@ from conform.cli.commands.searched import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
 from conform.console.progress import searching
 from conform.console.terminal import columns, out
+from conform.storage.lease import alone_in
 
 if TYPE_CHECKING:
     from charter.api.verdicts import InstanceVerdicts, SearchedPlace
@@ -36,7 +37,8 @@ says which properties see the mistake, after how many steps.
 --write FOLDER writes README.md, the table with a shortest trace to each violation, and
 verdicts.json. The handbook has the table if it is in the folder `verdicts` beside the files of the
 charter. What verdicts.json already has of the same rules, properties and bounds is kept, also of
-instances that this command does not name, and not searched again; an interrupted command continues.
+instances that this command does not name, and not searched again; an interrupted command continues,
+and several commands may write into one folder at once.
 Delete the file to search everything anew.
 
 Exit code 0: every property holds, but where the instance lists it under `fails`; 1: one fails in
@@ -71,10 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     charter, model = read(arguments.charter, api.PLAIN)
     places = _places(model, arguments)
-    digests = verdicts.digests(
-        charter, {variant for variant, _ in places}, any(mutant for _, mutant in places)
-    )
-    table = _Table(arguments.write, arguments.most, digests, _known(charter, arguments.write))
+    folder = arguments.write
+    asked = {"", *model.variants} if folder else {variant for variant, _ in places}
+    with_mutants = bool(folder) or any(mutant for _, mutant in places)
+    digests = verdicts.digests(charter, asked, with_mutants)
+    table = _Table(folder, arguments.most, digests)
+    table.take_over()
     for (variant, mutant), instances in places.items():
         chosen = charter.model(api.Selection(variant, mutant)) if variant or mutant else model
         _search(chosen, [verdicts.SearchedPlace(variant, mutant, i) for i in instances], table)
@@ -83,8 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         out(verdicts.verdicts_text(rows).rstrip())
     else:
         _show(rows)
-    if arguments.write is not None:
-        _write_both(arguments, model, table.kept.values())
+    if folder is not None:
+        _write_both(arguments, model, table)
     return _status(rows)
 
 
@@ -116,12 +120,13 @@ def _matching(kind: str, names: Sequence[str], pattern: str) -> list[str]:
 @dataclass(slots=True)
 class _Table:
     """The rows of the table in `folder` (None: it is not written) that still hold, and those that
-    were searched: `kept`. `asked` are the places that this command is about."""
+    were searched: `kept`. `digests` are those of all that the table can have; `asked` are the
+    places that this command is about."""
 
     folder: Path | None
     most: int
     digests: Mapping[SearchedPlace, str]
-    kept: dict[SearchedPlace, InstanceVerdicts]
+    kept: dict[SearchedPlace, InstanceVerdicts] = field(default_factory=dict)
     asked: list[SearchedPlace] = field(default_factory=list)
 
     def has(self, place: SearchedPlace) -> bool:
@@ -129,23 +134,29 @@ class _Table:
         row = self.kept.get(place)
         return row is not None and (row.complete or 0 < self.most <= row.states)
 
+    def take_over(self) -> None:
+        """Keep what the file has of the charter as it is now, where it is of more states: another
+        command may have written it meanwhile."""
+        if self.folder is None:
+            return
+        try:
+            rows = verdicts.read_verdicts(self.folder / verdicts.FILE)
+        except verdicts.BadVerdicts as error:
+            raise ConformError(str(error)) from None
+        for row in rows:
+            own = self.kept.get(row.place)
+            is_more = own is None or (row.complete, row.states) > (own.complete, own.states)
+            if self.digests.get(row.place) == row.digest and is_more:
+                self.kept[row.place] = row
+
     def add(self, row: InstanceVerdicts) -> None:
         """Add a row that was searched, and store it: an interrupted command goes on after it."""
         self.kept[row.place] = row
         if self.folder is not None:
-            text = verdicts.verdicts_text(self.kept.values())
-            write_whole(self.folder / verdicts.FILE, text, CannotWrite)
-
-
-def _known(charter: api.Charter, folder: Path | None) -> dict[SearchedPlace, InstanceVerdicts]:
-    """The rows in the folder that will be written, if they are of the charter as it is now."""
-    if folder is None:
-        return {}
-    try:
-        rows = verdicts.read_verdicts(folder / verdicts.FILE)
-    except verdicts.BadVerdicts as error:
-        raise ConformError(str(error)) from None
-    return {row.place: row for row in verdicts.current(charter, rows)}
+            with alone_in(self.folder):
+                self.take_over()
+                text = verdicts.verdicts_text(self.kept.values())
+                write_whole(self.folder / verdicts.FILE, text, CannotWrite)
 
 
 def _search(model: api.Model, places: Sequence[SearchedPlace], table: _Table) -> None:
@@ -171,9 +182,7 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _Table) ->
         say_how(one.row.instance, one.row.states, one.row.complete, one.why_slow)
 
 
-def _write_both(
-    arguments: argparse.Namespace, model: api.Model, kept: Iterable[InstanceVerdicts]
-) -> None:
+def _write_both(arguments: argparse.Namespace, model: api.Model, table: _Table) -> None:
     """Writes both files, the rows in the order of the charter."""
     variants, mutants = ("", *model.variants), ["", *(m.name for m in model.mutants)]
     instances = [i.name for i in model.instances]
@@ -186,10 +195,12 @@ def _write_both(
             instances.index(place.instance),
         )
 
-    rows = sorted(kept, key=order)
-    page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
-    write_whole(arguments.write / verdicts.PAGE, page, CannotWrite)
-    write_whole(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows), CannotWrite)
+    with alone_in(arguments.write):
+        table.take_over()
+        rows = sorted(table.kept.values(), key=order)
+        page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
+        write_whole(arguments.write / verdicts.PAGE, page, CannotWrite)
+        write_whole(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows), CannotWrite)
 
 
 def _show(rows: Sequence[InstanceVerdicts]) -> None:
