@@ -29,6 +29,7 @@ from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQ
 from conform.adapters.forgetting import OrderComparison
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.loading import loaded
+from conform.adapters.repeats import RepeatsNoted
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.trials import Trial, Trials
 from conform.console.errors import ConformError
@@ -93,7 +94,7 @@ def check_adapter(
     start: AdapterStart, probes: Probes, chosen: Target | None = None
 ) -> Iterator[Check]:
     """Try the adapter of a target on every rule. Raises `CannotStart` if it does not start."""
-    connection = StdioConnection(start)
+    connection = RepeatsNoted(StdioConnection(start))
     try:
         yield Check(
             "answers hello", True, f"{connection.welcome.name} {connection.welcome.version}"
@@ -115,6 +116,8 @@ def check_adapter(
         yield from _after_breaks(
             broke, [*_held_against_charter(connection, start.deadlines.one, probes)]
         )
+        told = connection.repeated
+        yield Check("writes each key of an object once", not told, told)
     finally:
         connection.close()
     yield ends(start, "ends within 5 s after bye", b'{"bye":true}\n')
@@ -176,7 +179,7 @@ def _loads(connection: Connection, deadline: float, probes: Probes) -> Check:
 class _Rules:
     """The attempts on one running adapter, for the rules that need no charter."""
 
-    connection: StdioConnection
+    connection: Connection
     start: AdapterStart
     probes: Probes
 

@@ -8,7 +8,8 @@ from tests.support.judging import fake_start
 
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
-from conform.adapters.doctor import ends
+from conform.adapters.doctor import Probes, check_adapter, ends
+from conform.adapters.repeats import repeated_key
 from conform.adapters.stdio import StdioConnection, last_words, not_json
 from conform.console.errors import CannotStart
 
@@ -82,3 +83,27 @@ def test_a_line_that_is_no_json_is_shown_where_it_ceases_to_be():
     assert told.startswith("no JSON: ") and len(told) < 150
     told = not_json(b"debug 17", broken.value)
     assert told == "no message: 'debug 17'; stdout is for messages only, print to stderr"
+
+
+@pytest.mark.parametrize(("mode", "told"), [
+    ("faithful", ""),
+    ("twice", '"leader" is a key twice in {"leader": null, "leader": null, "registration": {"n1":'),
+])  # fmt: skip
+def test_a_key_that_an_object_has_twice_is_told(mode, told):
+    probes = Probes({"sorts": {"Node": {"n1": 1, "n2": 2}}})
+    checks = {check.rule: check for check in check_adapter(fake_start(mode), probes)}
+    check = checks["writes each key of an object once"]
+    assert check.ok is not bool(told)
+    assert check.detail.startswith(told)
+    assert all(one.ok for rule, one in checks.items() if one is not check)
+
+
+@pytest.mark.parametrize(("line", "key"), [
+    ('{"a":1,"b":{"a":2}}', ""), ('[{"a":[{"b":1,"c":2,"b":1}]}]', '"b"'),
+    ('{"a":1,"\\u0061":1}', '"a"'),
+    ("[" * 5000 + "]" * 5000, ""), ("{", ""), (f'{{"a":"{"x" * 999}","a":2}}', '"a"'),
+])  # fmt: skip
+def test_the_first_repeated_key_is_found(line, key):
+    told = repeated_key(line.encode())
+    assert told.startswith(f"{key} is a key twice in {{") if key else not told
+    assert len(told) < 200
