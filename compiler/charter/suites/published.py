@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.kills import KILLS, KillingVector, MutantKills
 from charter.formats.project import Project
 from charter.formats.suite import LINES, MANIFEST, Manifest
 from charter.suites.make import in_order
@@ -49,7 +50,7 @@ def published(about: Subject) -> Published:
         f"{folder}/{LINES}": "".join(f"{record.line()}\n" for record in records),
         f"{folder}/{MANIFEST}": manifest_text(manifest),
         f"{folder}/ledger.md": small.ledger.markdown(title),
-        f"{folder}/kills.json": in_rows(kills_json(small)),
+        f"{folder}/{KILLS}": in_rows(kills_json(small)),
         sections_place(about): in_rows(sections(about, small)),
     }
     return Published(files, tuple(about.canaries))
@@ -67,12 +68,12 @@ def kills_json(small: Smoke) -> dict[str, Json]:
     sources."""
     sources = {entry.vector.id: entry.vector.why.source for entry in small.entries}
     return {
-        kill.mutant: {
-            "killed": kill.outcome == "killed",
-            "killed_in_some_runs": kill.outcome == "killed_in_some_runs",
-            "surely": [{"vector": key, "source": sources[key]} for key in kill.surely],
-            "in_some_runs": [{"vector": key, "source": sources[key]} for key in kill.maybe],
-        }
+        kill.mutant: MutantKills(
+            kill.outcome == "killed",
+            kill.outcome == "killed_in_some_runs",
+            tuple(KillingVector(key, sources[key]) for key in kill.surely),
+            tuple(KillingVector(key, sources[key]) for key in kill.maybe),
+        ).json()
         for kill in small.kills
     }
 

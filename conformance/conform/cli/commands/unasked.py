@@ -3,15 +3,15 @@ charter, and, of an adapter without `load`, what is asked for only in a given st
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
-from charter.formats.canonical import Json
+from charter.formats.kills import MutantKills, read_kills
+from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, Manifest, read_lines
+from conform.console.errors import BadSuite
 from conform.console.terminal import plural
 
-KILLS = "kills.json"
 _SHOWN = 3
 
 
@@ -28,8 +28,7 @@ def unasked(folder: Path, manifest: Manifest) -> str:
     mutants = [
         name
         for name, kill in _kills(folder).items()
-        if (killed := [str(one["vector"]) for one in kill["surely"]])
-        and all(given.get(vector, False) for vector in killed)
+        if kill.surely and all(given.get(one.vector, False) for one in kill.surely)
     ]
     if not left and not mutants:
         return ""
@@ -48,8 +47,8 @@ def mutants_told(folder: Path) -> str:
     kills = _kills(folder)
     if not kills:
         return ""
-    some = [name for name, kill in kills.items() if not kill["surely"] and kill["in_some_runs"]]
-    none = [name for name, kill in kills.items() if not kill["surely"] and name not in some]
+    some = [name for name, kill in kills.items() if not kill.surely and kill.in_some_runs]
+    none = [name for name, kill in kills.items() if not kill.surely and name not in some]
     told = [f"{len(kills) - len(some) - len(none)} of {plural(len(kills), 'mutant')}"
             " told from the charter"]  # fmt: skip
     told += [f"in some of their runs only: {_few(some)}"] if some else []
@@ -62,10 +61,9 @@ def _few(names: list[str]) -> str:
     return f"{', '.join(names[:_SHOWN])}{more}"
 
 
-def _kills(folder: Path) -> dict[str, dict[str, list[dict[str, Json]]]]:
-    """The content of kills.json; empty if there is none."""
-    place = folder / KILLS
-    if not place.exists():
-        return {}
-    found: Json = json.loads(place.read_text(encoding="utf-8"))
-    return cast("dict[str, dict[str, list[dict[str, Json]]]]", found)
+def _kills(folder: Path) -> Mapping[str, MutantKills]:
+    """What kills.json has. Raises `BadSuite`."""
+    try:
+        return read_kills(folder)
+    except BadVector as error:
+        raise BadSuite(str(error)) from None
