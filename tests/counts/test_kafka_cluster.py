@@ -27,6 +27,9 @@ LARGER += ["pair_shut_down_both", "pair_shut_down_unseen", "pair_reassigned_lost
 LARGER += ["pair_raised", "pair_lowered"]
 LARGER += ["pair_back_early", "pair_clean_then_lost", "pair_failed_start"]
 LARGER += ["pair_failed_start_in_order", "pair_late_heartbeat"]
+LARGER += ["pair_produced", "pair_produced_lost", "pair_produced_to_one"]
+LARGER += ["pair_asked", "pair_asked_of_one", "pair_balanced", "pair_last_known"]
+LARGER += ["pair_proactive", "pair_aggressive", "pair_manual"]
 TRIOS = {"trio_of_two": (1_447_432, 9_479_546, 53), "trio_out_of_sync": (965_512, 6_792_090, 49)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""
 

@@ -15,7 +15,10 @@ from charter.explore.result import Unmet
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = ROOT / "spec" / "examples"
-SLOW = {"pair_shut_down_unseen", "pair_shut_down_both", "trio_reassigned", "pair_lowered"}
+SLOW = {
+    "pair_shut_down_unseen", "pair_shut_down_both", "trio_reassigned", "pair_lowered",
+    "pair_produced_lost", "pair_produced_to_one", "pair_last_known", "pair_manual",
+}  # fmt: skip
 """Instances that take seconds, none of which is the only one to meet a rule."""
 PINNED = sorted(pin.stem for pin in (Path(__file__).parent / "kafka").glob("*.txt"))
 WHOLE = [

@@ -42,7 +42,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "a75c9bb20714a922212a"
+SPEC_DIGEST = "f9f234f4d9da15cb6b0f"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -53,6 +53,14 @@ PartitionEpoch = NewType("PartitionEpoch", int)
 """Of a partition; every change of its record in the metadata log starts the next one."""
 BrokerEpoch = NewType("BrokerEpoch", int)
 """Given to a broker when it registers: it tells a restarted broker from its earlier session."""
+
+
+class Acks(Enum):
+    """What a producer waits for (acks): for nothing, for the leader, for all in-sync replicas."""
+
+    ACKS_0 = "ACKS_0"
+    ACKS_1 = "ACKS_1"
+    ACKS_ALL = "ACKS_ALL"
 
 
 class Produced(Enum):
@@ -186,7 +194,7 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:105  S3 Replication from leader, MODEL §2.2
+    12-replica-rules.charter:108  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
 
@@ -194,7 +202,7 @@ def batch(
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: the ISR and the proposed one, since the controller may have accepted it.
 
-    12-replica-rules.charter:110  S2 §6.5.2
+    12-replica-rules.charter:113  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
@@ -202,7 +210,7 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 def may_commit(lead: Leadership) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
 
-    12-replica-rules.charter:114  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:117  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(lead.isr) >= lead.min_isr
 
@@ -210,7 +218,7 @@ def may_commit(lead: Leadership) -> bool:
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:118  S2 §6.5.2
+    12-replica-rules.charter:121  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -218,7 +226,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:122  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:125  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
@@ -228,7 +236,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:127  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:130  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead):
         return max(high_watermark, replicated(me, lead, end))
@@ -244,7 +252,7 @@ def end_of_epoch(
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
     it. `own` is the epoch that the replica leads in, which has no end yet.
 
-    12-replica-rules.charter:133  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:136  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -268,7 +276,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:142  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:145  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -279,7 +287,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at `parting`.
 
-    12-replica-rules.charter:152  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:155  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -288,7 +296,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochE
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:157  S2 §6.5.3
+    12-replica-rules.charter:160  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -297,7 +305,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch: until the leader's high
     watermark is there, it may be lower than that of an earlier leader.
 
-    12-replica-rules.charter:162  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:165  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= start
 
@@ -305,7 +313,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
 def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
     """Whether a follower may join the ISR: it has fetched in this leader epoch, and is in sync.
 
-    12-replica-rules.charter:166  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:169  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -321,7 +329,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:172  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:175  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -336,7 +344,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:189  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:192  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -357,7 +365,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:201  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:204  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -372,7 +380,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:208  S2 §6.5.2
+    12-replica-rules.charter:211  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -424,27 +432,31 @@ class Replica:
             high_watermark=0,
         )
 
-    def write(self, me: Broker) -> list[Outcome[Replica, Produced]]:
-        """A producer writes one record and waits for all in-sync replicas (acks=all).
+    def write(self, me: Broker, acks: Acks) -> list[Outcome[Replica, Produced]]:
+        """A producer writes one record. It is refused below min.insync.replicas only if the
+        producer waits for all in-sync replicas.
 
         S3 Min-ISR and acknowledgements, MODEL §2.6
         """
         lead = self.leads
 
-        # write/not_leader  25-replica.charter:27  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # write/not_leader  25-replica.charter:30  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if lead is None:  # other
             return [Outcome("write/not_leader", Produced.NOT_LEADER_OR_FOLLOWER, self)]
 
-        # write/not_enough_replicas  25-replica.charter:30  MODEL §2.6, S3 Min-ISR and
+        # write/not_enough_replicas  25-replica.charter:33  MODEL §2.6, S3 Min-ISR and
         # acknowledgements
-        if len(lead.isr) < lead.min_isr:  # few
+        if (
+            acks == Acks.ACKS_ALL  # all
+            and len(lead.isr) < lead.min_isr  # few
+        ):
             return [Outcome("write/not_enough_replicas", Produced.NOT_ENOUGH_REPLICAS, self)]
 
-        # write/appended  25-replica.charter:33  S2 §6.6
+        # write/appended  25-replica.charter:36  S2 §6.6
         return self._write_appended(me, lead)
 
     def _write_appended(self, me: Broker, lead: Leadership) -> list[Outcome[Replica, Produced]]:
-        """write/appended  25-replica.charter:33  S2 §6.6"""
+        """write/appended  25-replica.charter:36  S2 §6.6"""
         longer = append(self.log, default(self.leader_epoch, LeaderEpoch(0)), self.world.max_log)
         after = replace(
             self,
@@ -467,13 +479,13 @@ class Replica:
         """
         lead = self.leads
 
-        # fetch/refused  25-replica.charter:46  MODEL §2.3
+        # fetch/refused  25-replica.charter:49  MODEL §2.3
         if lead is None or self.leader_epoch != request.leader_epoch:  # unasked
             return [Outcome("fetch/refused", None, self)]
 
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
-        # fetch/diverged  25-replica.charter:52  MODEL §3.2, S2 §6.6
+        # fetch/diverged  25-replica.charter:55  MODEL §3.2, S2 §6.6
         # The follower has to truncate first; the leader does not count what it has.
         if parting is not None:  # parts
             return [Outcome(
@@ -488,7 +500,7 @@ class Replica:
                 self,
             )]
 
-        # fetch/served  25-replica.charter:60  S2 §6.5.2, S3 Consumer's message visibility
+        # fetch/served  25-replica.charter:63  S2 §6.5.2, S3 Consumer's message visibility
         return self._fetch_served(me, from_, request, lead)
 
     def _fetch_served(
@@ -498,7 +510,7 @@ class Replica:
         request: FetchRequest,
         lead: Leadership,
     ) -> list[Outcome[Replica, Fetched | None]]:
-        """fetch/served  25-replica.charter:60  S2 §6.5.2, S3 Consumer's message visibility"""
+        """fetch/served  25-replica.charter:63  S2 §6.5.2, S3 Consumer's message visibility"""
         heard = replace(
             lead,
             peers=lead.peers.put(
@@ -526,7 +538,7 @@ class Replica:
         S3 Replication from leader, S2 §6.6
         """
 
-        # take_fetched/stale  25-replica.charter:83  MODEL §2.3
+        # take_fetched/stale  25-replica.charter:86  MODEL §2.3
         if (
             self.leads is not None
             or self.leader != from_
@@ -535,15 +547,15 @@ class Replica:
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:89  S2 §6.6, MODEL §3.2
+        # take_fetched/truncated  25-replica.charter:92  S2 §6.6, MODEL §3.2
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:98  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:101  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """take_fetched/truncated  25-replica.charter:89  S2 §6.6, MODEL §3.2"""
+        """take_fetched/truncated  25-replica.charter:92  S2 §6.6, MODEL §3.2"""
         end = truncation_point(self.world, self.log, value(got.diverging))
         after = replace(
             self,
@@ -575,14 +587,35 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:109  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:112  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:111
+        # read/shown  25-replica.charter:114
         return [Outcome(
             "read/shown", batch(self.world, self.log, offset, self.high_watermark), self
         )]
+
+    def latest_offset(self) -> list[Outcome[Replica, int | None]]:
+        """A client asks for the end of what can be read (ListOffsets, latest). The reply is none
+        if the replica does not lead, or does not know the end: its high watermark may be
+        lower than that of an earlier leader until it reaches the start of the epoch
+        (OFFSET_NOT_AVAILABLE).
+
+        S2 §6.4.2
+        """
+
+        # latest_offset/not_leader  25-replica.charter:121  DOC Protocol errors:
+        # NOT_LEADER_OR_FOLLOWER
+        if self.leads is None:  # other
+            return [Outcome("latest_offset/not_leader", None, self)]
+
+        # latest_offset/not_available  25-replica.charter:123  S2 §6.4.2
+        if self.high_watermark < self.leads.start:  # behind
+            return [Outcome("latest_offset/not_available", None, self)]
+
+        # latest_offset/told  25-replica.charter:125
+        return [Outcome("latest_offset/told", self.high_watermark, self)]
 
     def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
         """The broker reads a change of the partition in the metadata log, and becomes leader or
@@ -592,7 +625,7 @@ class Replica:
         """
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:119
+        # learn/remains_with_minimum  25-replica.charter:133
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -601,7 +634,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:130  S2 §6.5.2
+        # learn/superseded  25-replica.charter:144  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -609,32 +642,32 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:135  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:149  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:147  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:161  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:150  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:164  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:163  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:177  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:175  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:189  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
@@ -661,7 +694,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:135  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:149  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -677,7 +710,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:150  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:164  MODEL §2.10, S2 §6.4.2"""
         settled_now = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -694,7 +727,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:163  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:177  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -717,22 +750,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:187  MODEL §2.9
+        # propose/not_leader  25-replica.charter:201  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:189  S2 §6.5.2
+        # propose/pending  25-replica.charter:203  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:190  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:204  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:194  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:208  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -755,15 +788,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:208  MODEL §2.9
+        # take_decision/late  25-replica.charter:222  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:211  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:225  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:218  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:232  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -771,7 +804,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:211  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:225  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -810,7 +843,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/stopped  25-replica.charter:233
+        # stop/stopped  25-replica.charter:247
         after = replace(
             self,
             running=False,
@@ -830,11 +863,11 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:248
+        # lose_power/lost  25-replica.charter:262
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:248"""
+        """lose_power/lost  25-replica.charter:262"""
         left = min(max(kept, self.flushed), len(self.log))
         after = replace(
             self,
@@ -855,7 +888,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:264
+        # start/started  25-replica.charter:278
         after = replace(
             self,
             starting=True,
@@ -869,11 +902,11 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/failed  25-replica.charter:274
+        # fail_to_start/failed  25-replica.charter:288
         return self._fail_to_start_failed(kept, removed)
 
     def _fail_to_start_failed(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/failed  25-replica.charter:274"""
+        """fail_to_start/failed  25-replica.charter:288"""
         left = min(max(kept, self.flushed), len(self.log))
         after = replace(
             self,
@@ -893,7 +926,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:290
+        # begin/begun  25-replica.charter:304
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -901,7 +934,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:297  MODEL §8.1
+        # begin/late  25-replica.charter:311  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -910,6 +943,6 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:302
+        # delete/deleted  25-replica.charter:316
         after = replace(self, log=(), flushed=0, high_watermark=0)
         return [Outcome("delete/deleted", True, after)]

@@ -16,6 +16,7 @@ from charter_models.kafka_replication.replica import (
     SPEC_DIGEST,
     VARIANT,
     Accepted,
+    Acks,
     Broker,
     BrokerEpoch,
     Decision,
@@ -60,6 +61,7 @@ OPERATIONS: tuple[str, ...] = (
     "fetch",
     "take_fetched",
     "read",
+    "latest_offset",
     "learn",
     "propose",
     "take_decision",
@@ -107,7 +109,10 @@ def outcomes(
     unknown operation, or for arguments of the wrong type."""
     match operation:
         case "write":
-            return in_json(state.write(Broker(text_of(args["me"]))), lambda reply: reply.name)
+            return in_json(
+                state.write(Broker(text_of(args["me"])), Acks[text_of(args["acks"])]),
+                lambda reply: reply.name,
+            )
         case "fetch":
             return in_json(
                 state.fetch(
@@ -124,6 +129,8 @@ def outcomes(
             )
         case "read":
             return in_json(state.read(number(args["offset"])), list)
+        case "latest_offset":
+            return in_json(state.latest_offset(), lambda reply: reply)
         case "learn":
             return in_json(
                 state.learn(Broker(text_of(args["me"])), _partition_record_from(args["record"])),

@@ -35,7 +35,7 @@ SPEC_DIGEST = "f8142b829b6e43743d36"
 
 
 def default_config() -> Config:
-    """60-variants.charter:18  S1 The Last Replica Standing issue"""
+    """60-variants.charter:56  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -64,11 +64,11 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27
+        # set_elr/unknown_feature  60-variants.charter:65
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29
+        # set_elr/off  60-variants.charter:67
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
