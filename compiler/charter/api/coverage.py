@@ -46,8 +46,17 @@ def with_classes(
     witnesses, and functions for them; the model has no other properties. Raises `Refused` with
     every error, `Unreadable`, or `Missing`."""
     files = read_sources(path)
-    known = {p.name for p in charter.model(selection).properties}
+    plain = charter.model(selection)
+    known = {p.name for p in plain.properties} | {e.name for e in plain.liveness}
     model = Charter((*charter.sources, *files)).model(selection)
+    kinds: dict[str, str] = {p.name: p.kind for p in model.properties}
+    kinds |= dict.fromkeys((e.name for e in model.liveness), "eventually")
+    for name, kind in kinds.items():
+        if kind != "witness" and name not in known:
+            raise Missing(
+                f"{path.as_posix()} declares `{kind} {name}`: a file of classes has witnesses"
+                " only; write it in the charter, or as a witness of what it forbids"
+            )
     mine = tuple(p for p in model.properties if p.kind == "witness" and p.name not in known)
     if not mine:
         raise Missing(f"{path.as_posix()} declares no witness")

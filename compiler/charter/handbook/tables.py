@@ -108,7 +108,7 @@ def _rows(
         fails = ", ".join(f"`{i.name}`" for i in instances if name in i.fails)
         misses = ", ".join(f"`{i.name}`" for i in instances if name in i.misses)
         unlike = [f"fails in {fails}"] if fails else []
-        unlike += [f"too small: {misses}"] if misses else []
+        unlike += [f"listed under `misses` of {misses}"] if misses else []
         said = (f"`{name}`", " ".join(doc.split()), "; ".join(unlike))
         called, says, but = map(texts.linked, said)
         yield called, (TextRun(kind),), says, but

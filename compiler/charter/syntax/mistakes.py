@@ -57,6 +57,19 @@ MISTAKES: Final = (
         ),
     ),
     Mistake(
+        "a variant, a mutant and an entry of an overlay have edits only",
+        "write this outside of it; if it begins behind it, a `}` is missing before this",
+        (
+            "variant v { drop witness p\n instance small of c { n = 1 } }",
+            "variant v { drop witness p\nvariant w { drop witness q }",
+            "mutant m in tiny { drop witness p\n always q of c: true } caught by q",
+            'overlay o of c { entry e known_defect because "x" { drop witness p\n sort B } }',
+        ),
+        lambda s: (
+            s.expects("}") and s.expects("replace") and s.text in DECLARING | MEMBERS | {"branch"}
+        ),
+    ),
+    Mistake(
         "this begins inside of a body that is not closed",
         "write the missing `}` before it",
         (

@@ -215,6 +215,12 @@ def test_a_folder_is_written_by_one_command_at_a_time(tmp_path: Path) -> None:
     assert not list(folder.iterdir())
 
 
+def test_the_handbook_says_where_an_instance_lists_a_property(charter: Path) -> None:
+    page = handbook(charter, "markdown")["table-of-properties.md"]
+    assert "| fails in [`tiny`](light.md#tiny) |" in page
+    assert page.count("| listed under `misses` of [`tiny`](light.md#tiny) |") == 2
+
+
 def test_the_handbook_shows_what_is_still_true(charter: Path) -> None:
     assert "table-of-verdicts.html" not in handbook(charter, "html")
     search()

@@ -56,6 +56,25 @@ def test_each_class_has_the_steps_to_it_in_each_instance(
     ]
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "always dim of lamps: size(on) < 2",
+        "stepwise once of lamps: on subset on'",
+        "fun f() of lamps -> bool cites silent = true\nalways dim of lamps: f()",
+    ],
+)
+def test_a_property_among_the_classes_is_refused(
+    other: str, charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = charter.parent / "coverage" / "more.charter"
+    more.write_text(f"protocol lamps\n{other}\n", encoding="utf-8")
+    assert main(["coverage", str(charter)]) == 2
+    said = capsys.readouterr().err
+    name = "stepwise once" if "stepwise" in other else "always dim"
+    assert f"declares `{name}`: a file of classes has witnesses only" in said
+
+
 def test_the_same_is_told_when_the_charter_comes_from_the_cache(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

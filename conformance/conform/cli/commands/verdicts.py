@@ -44,7 +44,8 @@ Delete the file to search everything anew.
 Exit code 0: every property holds, but where the instance lists it under `fails`; 1: one fails in
 the charter itself; 3: one is unknown there, since an instance has more states than were searched.
 What fails with a variant or a mutant is shown, and does not count: `conform explore --mutant` says
-whether mutants are caught by the properties that they name.
+whether mutants are caught by the properties that they name. A witness that is not found does not
+count either: `conform explore` ends with 4 there.
 """
 
 
