@@ -1,9 +1,11 @@
 """A run shows the smallest vector of a finding, and it can be replayed and reported."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+from charter.formats.run import RunFinding, ShrunkQuestion
 from conform.cli.commands.shown import _show_findings, show_example
 from conform.reports import write
 from conform.runs.execute import Finished
@@ -44,25 +46,26 @@ def test_smallest_vector_is_shown_replayed_and_reported(
 
 
 def test_how_a_vector_was_made_smaller_is_said_if_it_was(capsys):
-    shrunk = {"vector": "0" * 20, "step": 3, "before": 3, "shown": ["take {}"], "question":
-              {"given": None, "operations": []}}  # fmt: skip
-    finding = {"vectors": 2, "shrunk": shrunk, "vector": "1" * 20, "step": 3}
+    question = {"given": None, "operations": []}
+    shrunk = ShrunkQuestion("0" * 20, 3, 3, question, ("take {}",))
+    finding = RunFinding("f-1", "", "state", "take/done", 2, 2, "1" * 20, 3, shrunk=shrunk)
     finished = Finished(RunFolder("/run"), {}, {})
-    show_example(finished, {**finding, "vector": "0" * 20})
+    show_example(finished, replace(finding, vector="0" * 20))
     assert capsys.readouterr().out.startswith("         2 vectors:\n")
     show_example(finished, finding)
     told = "         2 vectors; shrunk in its elements, values or constants:\n"
     assert capsys.readouterr().out.startswith(told)
-    show_example(finished, {**finding, "shrunk": {**shrunk, "before": 4}})
+    show_example(finished, replace(finding, shrunk=replace(shrunk, before=4)))
     told = "         2 vectors; shrunk from 4 operations to 3:\n"
     assert capsys.readouterr().out.startswith(told)
 
 
 def test_what_labels_mean_stands_under_the_first_finding_that_has_some(capsys):
-    rest = {"severity": "state", "vectors": 1, "step": 1, "entry": "", "known": "", "hides": 0,
-            "shrunk": {}, "chosen": False, "vector": "0" * 20}  # fmt: skip
     texts = {"f-1": "token", "f-2": 'expected "#2"', "f-3": "held", "f-4": 'got "#3"'}
-    listed = [{**rest, "id": name, "sentence": text} for name, text in texts.items()]
+    listed = [
+        RunFinding(name, "", "state", "take/done", 1, 1, "0" * 20, 1, sentence=text).json()
+        for name, text in texts.items()
+    ]
     listed[2]["like"] = "f-1"
     _show_findings(Finished(RunFolder("/run"), {}, {"findings": listed}))
     lines = capsys.readouterr().out.splitlines()

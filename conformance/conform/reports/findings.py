@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from charter.formats.canonical import Json
-from conform.reports.runs import ReportedRun, mapping
+from charter.formats.run import RunFinding
+from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
 from conform.runs.findings import (
     COUNTED,
@@ -18,6 +18,7 @@ from conform.runs.findings import (
     gravity,
     grouped,
     lengths,
+    listed_findings,
     sentence,
     shrunk_lines,
 )
@@ -120,22 +121,19 @@ def rank(finding: Finding) -> tuple[bool, int, int, str]:
 
 
 def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
-    listed = {} if entry else _listed(run).get(name, {})
-    shrunk = mapping(listed.get("shrunk"))
-    reason = str(listed.get("known", ""))
+    listed = None if entry else _listed(run).get(name)
+    shrunk, reason = (listed.shrunk, listed.known) if listed else (None, "")
     return Finding(
         id=name,
         name=name,
         entry=run.sections.entry(run.text("overlay"), entry),
         new=not entry and not reason,
         reason=reason,
-        sentence=str(listed["sentence"]) if shrunk else "",
-        shrunk=ShrunkVector(str(shrunk["vector"]), shrunk_lines(shrunk)) if shrunk else None,
+        sentence=listed.sentence if listed and shrunk else "",
+        shrunk=ShrunkVector(shrunk.vector, shrunk_lines(shrunk)) if shrunk else None,
     )
 
 
-def _listed(run: ReportedRun) -> dict[str, Mapping[str, Json]]:
+def _listed(run: ReportedRun) -> dict[str, RunFinding]:
     """What summary.json says of each finding."""
-    listed = run.summary.get("findings")
-    held = [mapping(item) for item in listed] if isinstance(listed, list) else []
-    return {str(item["id"]): item for item in held}
+    return {one.id: one for one in listed_findings(run.summary)}

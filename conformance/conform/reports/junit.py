@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from charter.formats.canonical import Json
+from charter.formats.run import RunFinding
 from charter.formats.verdict import STDERR
 from conform.console.errors import CannotWrite
 from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
-from conform.runs.findings import CHOSEN_START, shrunk_lines
+from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
 from conform.runs.trouble import place_told
 
 
@@ -24,12 +23,11 @@ def junit(run: ReportedRun) -> str:
     if not run.trusted:
         _error(suite, "the run", "untrusted", "; ".join(texts(run.summary.get("reasons"))))
         return _written(suite, run)
-    listed = run.summary.get("findings")
-    findings = [mapping(item) for item in listed] if isinstance(listed, list) else []
+    findings = listed_findings(run.summary)
     counts = run.branch_counts()
     rules = [rule.name for rule in run.sections.branches] or sorted(counts)
-    for rule in dict.fromkeys([*rules, *(str(one["rule"]) for one in findings)]):
-        shown = [one for one in findings if one["rule"] == rule]
+    for rule in dict.fromkeys([*rules, *(one.rule for one in findings)]):
+        shown = [one for one in findings if one.rule == rule]
         for finding in shown:
             _finding(suite, run, finding)
         if not shown:
@@ -39,7 +37,7 @@ def junit(run: ReportedRun) -> str:
         name = f"{wording.human(str(item['kind']))} {item['vector']}"
         how, stderr, said = str(item["detail"]).partition(STDERR)
         told = how + place_told(item) + stderr + said
-        _error(suite, name, str(item["kind"]), told, _replay(run, item))
+        _error(suite, name, str(item["kind"]), told, _replay(run, str(item["vector"])))
     _whole(suite, run)
     return _written(suite, run)
 
@@ -82,26 +80,23 @@ def _branch(suite: Xml.Element, run: ReportedRun, rule: str, counts: tuple[int, 
         Xml.SubElement(case, "skipped", message="the run never took this branch")
 
 
-def _finding(suite: Xml.Element, run: ReportedRun, finding: Mapping[str, Json]) -> None:
-    case = _case(suite, run, str(finding["rule"]), f"[{finding['id']}]")
-    sentence = str(finding["sentence"])
-    known = str(finding["known"]) or str(finding["entry"])
+def _finding(suite: Xml.Element, run: ReportedRun, finding: RunFinding) -> None:
+    case = _case(suite, run, finding.rule, f"[{finding.id}]")
+    known = finding.known or finding.entry
     if known:
-        Xml.SubElement(case, "skipped", message=f"known ({known}): {sentence}")
+        Xml.SubElement(case, "skipped", message=f"known ({known}): {finding.sentence}")
         return
-    kind = str(finding["severity"])
-    vectors = finding["vectors"]
-    assert isinstance(vectors, int)
-    shrunk = mapping(finding["shrunk"])
+    shrunk = finding.shrunk
     example = shrunk or finding
     lines = [
-        f"{kind}: {sentence}",
-        f"{plural(vectors, 'vector')}; step {example['step']} of {example['vector']}:",
-        *(shrunk_lines(shrunk) if shrunk else texts(finding["shown"])),
-        *((CHOSEN_START,) if not shrunk and finding.get("chosen") else ()),
-        _replay(run, example),
+        f"{finding.severity}: {finding.sentence}",
+        f"{plural(finding.vectors, 'vector')}; step {example.step} of {example.vector}:",
+        *(shrunk_lines(shrunk) if shrunk else finding.shown),
+        *((CHOSEN_START,) if not shrunk and finding.chosen else ()),
+        _replay(run, example.vector),
     ]
-    Xml.SubElement(case, "failure", type=kind, message=sentence).text = "\n".join(lines)
+    failure = Xml.SubElement(case, "failure", type=finding.severity, message=finding.sentence)
+    failure.text = "\n".join(lines)
 
 
 def _error(suite: Xml.Element, name: str, kind: str, message: str, text: str = "") -> None:
@@ -119,8 +114,8 @@ def _whole(suite: Xml.Element, run: ReportedRun) -> None:
     Xml.SubElement(case, "system-out").text = wording.claim(run).sentence
 
 
-def _replay(run: ReportedRun, item: Mapping[str, Json]) -> str:
-    return f"conform replay {item['vector']} --run {run.shown_folder}"
+def _replay(run: ReportedRun, vector: str) -> str:
+    return f"conform replay {vector} --run {run.shown_folder}"
 
 
 def _written(suite: Xml.Element, run: ReportedRun | None) -> str:

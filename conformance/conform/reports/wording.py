@@ -13,7 +13,7 @@ from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.bounds import bounds_told
 from conform.runs.compared import WISHES, Left, read, shown
-from conform.runs.findings import is_new
+from conform.runs.findings import listed_findings
 from conform.runs.resume import continued_told
 
 VERDICTS: Mapping[str, str] = {
@@ -115,10 +115,9 @@ def claim(run: ReportedRun) -> Claim:
 def unexplained(run: ReportedRun, new: int) -> str:
     """How many findings nothing explains, with their `new` deviations; older runs have no list of
     findings."""
-    listed = run.summary.get("findings")
-    if not new or not isinstance(listed, list):
+    if not new or "findings" not in run.summary:
         return f"{plural(new, 'deviation')} not explained"
-    found = sum(is_new(item) for item in listed if isinstance(item, dict))
+    found = sum(one.new for one in listed_findings(run.summary))
     return f"{plural(found, 'finding')} not explained ({plural(new, 'deviation')})"
 
 

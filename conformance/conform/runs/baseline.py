@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from charter.formats.files import write_whole
+from charter.formats.run import RunFinding
 from charter.formats.toml import read_toml, toml_string
 from conform.console.errors import BadBaseline, CannotWrite
-from conform.runs.findings import RunFinding
 
 _ID = re.compile(r"f-[0-9a-f]{10}")
 _HEAD = """\

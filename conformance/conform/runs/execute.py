@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.run import RunFinding
 from charter.formats.suite import Manifest
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import adapter_files, prepared_digests
@@ -32,7 +33,7 @@ from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.watching import JudgedSoFar
-from conform.runs.findings import RunFinding, run_findings
+from conform.runs.findings import run_findings
 from conform.runs.forgetful import forgetful, left_open, outlook, unobserved
 from conform.runs.kept import keep
 from conform.runs.resume import alone_in, continued, folder_at, start_or_resume, telling

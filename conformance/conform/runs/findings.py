@@ -14,8 +14,11 @@ import pyarrow.compute as pc
 
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
+from charter.formats.reading import BadVector
+from charter.formats.run import RunFinding, ShrunkQuestion, findings_of
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Kind, Severity
+from conform.console.errors import BadRun
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
 from conform.judging.relabel import key
 from conform.storage.store import RunFolder
@@ -26,63 +29,13 @@ _WIDTH, _BEFORE = 60, 30
 """Characters of a value in a sentence, and of them before the first difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinding:
-    """All deviations that have one cause, or that one overlay entry explains.
-
-    `id` is the same in every run: `f-` and ten digits of the cause, or the name of the entry. The
-    example is step `step` of `vector`, the earliest that shows it; `shown` has what was expected
-    there and what was observed, side by side; `shrunk` is a smaller vector (conform.runs.shrink).
-    `hides`: how many steps were not judged because they follow it. `known` is the reason in the
-    run's baseline ("": it has none there). `chosen`: the solver chose the given state of `vector`.
-    `like` is the id of a finding listed before it that may have the same cause: the same operation
-    differs in the same variables ("": there is none).
-    """
-
-    id: str
-    entry: str
-    severity: str
-    rule: str
-    vectors: int
-    deviations: int
-    vector: str
-    step: int
-    sentence: str = ""
-    known: str = ""
-    shown: tuple[str, ...] = ()
-    shrunk: Mapping[str, Json] = field(default_factory=dict)
-    chosen: bool = False
-    hides: int = 0
-    like: str = ""
-
-    @property
-    def new(self) -> bool:
-        """Whether neither the overlay nor the baseline lists it."""
-        return not self.entry and not self.known
-
-    def json(self) -> dict[str, Json]:
-        return {
-            "id": self.id,
-            "entry": self.entry,
-            "severity": self.severity,
-            "rule": self.rule,
-            "vectors": self.vectors,
-            "deviations": self.deviations,
-            "vector": self.vector,
-            "step": self.step,
-            "sentence": self.sentence,
-            "known": self.known,
-            "shown": list(self.shown),
-            "shrunk": dict(self.shrunk),
-            "chosen": self.chosen,
-            "hides": self.hides,
-            "like": self.like,
-        }
-
-
-def is_new(listed: Mapping[str, Json]) -> bool:
-    """Whether neither the overlay nor the baseline explains a finding as summary.json lists it."""
-    return not listed["entry"] and not listed["known"]
+def listed_findings(summary: Mapping[str, Json]) -> tuple[RunFinding, ...]:
+    """The findings that a summary.json lists; none of a run before there were any. Raises
+    `BadRun`."""
+    try:
+        return findings_of(summary.get("findings", []))
+    except BadVector as error:
+        raise BadRun(f"summary.json is not what `conform run` writes ({error})") from None
 
 
 def finding_id(entry: str, cause: str) -> str:
@@ -333,12 +286,11 @@ def is_chosen(question: Mapping[str, Json], why: Mapping[str, Json]) -> bool:
     return question["given"] is not None and why["source"] == SOLVER
 
 
-def shrunk_lines(shrunk: Mapping[str, Json]) -> tuple[str, ...]:
+def shrunk_lines(shrunk: ShrunkQuestion) -> tuple[str, ...]:
     """The operations of a shrunk vector, with what differs in the last one below it."""
-    question = shrunk["question"]
-    assert isinstance(question, dict)
-    calls, shown = question["operations"], shrunk["shown"]
-    assert isinstance(calls, list) and isinstance(shown, list)
+    question = shrunk.question
+    calls = question["operations"]
+    assert isinstance(calls, list)
     steps = [
         f"{number} {call['operation']} {_whole(call['args'])}"
         for number, call in enumerate(calls, 1)
@@ -347,8 +299,8 @@ def shrunk_lines(shrunk: Mapping[str, Json]) -> tuple[str, ...]:
     consts = question.get("consts")
     limits = [f"with {constants(consts)}"] if isinstance(consts, dict) and consts else []
     given = [f"given {_whole(question['given'])}"] if question["given"] is not None else []
-    given += [CHOSEN] if shrunk.get("chosen") else []
-    return (*limits, *given, *steps, *map(str, shown[1:]))
+    given += [CHOSEN] if shrunk.chosen else []
+    return (*limits, *given, *steps, *shrunk.shown[1:])
 
 
 def constants(consts: Mapping[str, Json]) -> str:

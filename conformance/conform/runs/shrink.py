@@ -16,6 +16,7 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import is_reference
+from charter.formats.run import RunFinding, ShrunkQuestion
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Deviation, Kind
 from conform.adapters.session import Session
@@ -27,9 +28,9 @@ from conform.runs.context import RunContext
 from conform.runs.engines.bucket import started
 from conform.runs.findings import (
     GivenState,
-    RunFinding,
     finding_id,
     is_chosen,
+    listed_findings,
     sentence,
     side_by_side,
 )
@@ -69,15 +70,12 @@ class Shrunk:
     def id(self) -> str:
         return canonical.digest(dict(self.question))
 
-    def json(self) -> dict[str, Json]:
-        return {
-            "vector": self.id,
-            "step": len(_operations(self.question)),
-            "before": self.before,
-            "question": dict(self.question),
-            "shown": list(self.shown),
-            "chosen": self.chosen,
-        }
+    def listed(self) -> ShrunkQuestion:
+        """As summary.json lists it."""
+        step = len(_operations(self.question))
+        return ShrunkQuestion(
+            self.id, step, self.before, dict(self.question), self.shown, self.chosen
+        )
 
 
 @dataclass(slots=True)
@@ -174,7 +172,7 @@ def _smaller_finding(finding: RunFinding, shrinker: Shrinker, item: VectorItem) 
     """A finding with a smaller question, or with the remark that its vector does not show it."""
     shrunk = shrinker.shrink(finding.id, item)
     if shrunk is not None:
-        return replace(finding, shrunk=shrunk.json(), sentence=shrunk.sentence)
+        return replace(finding, shrunk=shrunk.listed(), sentence=shrunk.sentence)
     if shrinker.conforms(item):
         return replace(finding, sentence=f"{ALONE}, {finding.sentence}")
     return finding
@@ -208,14 +206,11 @@ def shrunk_item(
     summary: Mapping[str, Json], start: str, model: JudgeModel, opaque: OpaqueTypes
 ) -> VectorItem | None:
     """The shrunk vector of a finding in summary.json whose id begins with `start`."""
-    listed = summary.get("findings")
-    for finding in listed if isinstance(listed, list) else ():
-        shrunk = finding.get("shrunk") if isinstance(finding, dict) else None
-        if isinstance(shrunk, dict) and shrunk and str(shrunk["vector"]).startswith(start):
-            question = shrunk["question"]
-            assert isinstance(question, dict)
-            item = asked_item(model, question, opaque)
-            source = SOLVER if shrunk.get("chosen") else "finding"
+    for finding in listed_findings(summary):
+        shrunk = finding.shrunk
+        if shrunk is not None and shrunk.vector.startswith(start):
+            item = asked_item(model, shrunk.question, opaque)
+            source = SOLVER if shrunk.chosen else "finding"
             why = orjson.dumps({**orjson.loads(_NO_REASON), "source": source})
             return item and replace(item, why=why)
     return None

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
+from charter.formats.run import RunFinding
 from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.bounds import JudgedBounds
 from conform.runs.compared import Left, saw_all, sentence
-from conform.runs.findings import RunFinding
 from conform.storage.store import RunFolder
 
 

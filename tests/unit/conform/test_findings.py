@@ -1,12 +1,18 @@
 """Findings of a run: grouped by cause, the gravest first, with the same id in every run."""
 
 import json
+from dataclasses import replace
 from types import MappingProxyType
 
+import pytest
+
+from charter.formats.run import RunFinding, ShrunkQuestion
+from conform.console.errors import BadRun
 from conform.runs.findings import (
     CHOSEN,
     FindingGroup,
     GivenState,
+    listed_findings,
     run_findings,
     sentence,
     shrunk_lines,
@@ -128,6 +134,37 @@ def test_long_values_are_cut_so_that_the_first_difference_shows():
 
 def test_a_given_state_that_the_solver_chose_is_told_as_such():
     question = {"given": {"x": 1}, "operations": [{"operation": "go", "args": {}}]}
-    shrunk = {"question": question, "shown": ["go", "  x  1  2"]}
-    assert shrunk_lines(shrunk | {"chosen": True})[:2] == ('given {"x":1}', CHOSEN)
-    assert CHOSEN not in shrunk_lines(shrunk | {"chosen": False}) + shrunk_lines(shrunk)
+    shrunk = ShrunkQuestion("0" * 20, 1, 1, question, ("go", "  x  1  2"), chosen=True)
+    assert shrunk_lines(shrunk)[:2] == ('given {"x":1}', CHOSEN)
+    assert CHOSEN not in shrunk_lines(replace(shrunk, chosen=False))
+
+
+SHRUNK = ShrunkQuestion("0" * 20, 1, 2, {"given": None, "operations": []}, ("go",), chosen=True)
+LISTED = RunFinding(
+    "f-1", "", "state", "go/done", 1, 2, "1" * 20, 3, "differs", "old", ("go",), SHRUNK, True, 4,
+    "f-0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("finding", [LISTED, replace(LISTED, shrunk=None)])
+def test_a_finding_is_read_as_it_was_listed(finding):
+    assert listed_findings({"findings": [finding.json()]}) == (finding,)
+
+
+def test_an_earlier_version_lists_fewer_fields():
+    first = ("id", "entry", "severity", "rule", "vectors", "deviations", "vector", "step")
+    earlier = {name: value for name, value in LISTED.json().items() if name in first}
+    plain = RunFinding("f-1", "", "state", "go/done", 1, 2, "1" * 20, 3)
+    assert listed_findings({"findings": [earlier]}) == (plain,)
+    assert listed_findings({}) == ()
+
+
+@pytest.mark.parametrize("damage", [
+    None, {"vectors": "1"}, {"vectors": True}, {"shown": [1]}, {"shrunk": [1]}, {"id": None},
+    {"shrunk": {"vector": "0"}}, {"shrunk": {**SHRUNK.json(), "question": {"operations": [{}]}}},
+])  # fmt: skip
+def test_a_damaged_list_of_findings_is_one_sentence(damage):
+    listed = [1] if damage is None else [{**LISTED.json(), **damage}]
+    with pytest.raises(BadRun, match=r"summary\.json is not what `conform run` writes") as told:
+        listed_findings({"findings": listed})
+    assert "\n" not in str(told.value)

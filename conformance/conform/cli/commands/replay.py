@@ -24,7 +24,7 @@ from conform.judging.differ import paths, value_at
 from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.runs.engines.single import Replayed, Shown, replay
-from conform.runs.findings import CHOSEN_START, constants, is_chosen
+from conform.runs.findings import CHOSEN_START, constants, is_chosen, listed_findings
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import shrunk_item
 from conform.storage.store import RunFolder
@@ -102,10 +102,8 @@ def _in_run(run: str, vector: str) -> str:
 
 
 def _is_shrunk(folder: RunFolder, vector: str) -> bool:
-    listed = folder.read_json("summary.json")["findings"] if folder.has("summary.json") else []
-    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    shrunk = [one.get("shrunk") for one in found]
-    return any(isinstance(one, dict) and one.get("vector") == vector for one in shrunk)
+    listed = listed_findings(folder.read_json("summary.json")) if folder.has("summary.json") else ()
+    return any(one.shrunk is not None and one.shrunk.vector == vector for one in listed)
 
 
 def _otherwise(run: RunFolder, resolved: ResolvedRun) -> str:

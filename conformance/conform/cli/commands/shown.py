@@ -9,6 +9,7 @@ from pathlib import Path
 from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
+from charter.formats.run import RunFinding
 from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
@@ -17,7 +18,7 @@ from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS
 from conform.runs.compared import WISHES, read, sentence
 from conform.runs.execute import Finished
-from conform.runs.findings import CHOSEN_START, is_new, shrunk_lines
+from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
 from conform.runs.resume import continued, continued_told
 from conform.runs.trouble import place_told
 
@@ -192,7 +193,7 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
         lines.append(("steps not judged", _number(counted["not_judged_steps"])))
     lines.append(("(state, branch) pairs", _number(counted["distinct_pairs"])))
     if counted["deviations"]:
-        lines.append(("new findings", number(sum(is_new(item) for item in _findings(counted)))))
+        lines.append(("new findings", number(sum(item.new for item in listed_findings(counted)))))
         lines.append(("deviations", _number(counted["deviations"])))
         lines.append(("  new", _number(counted["new_deviations"])))
         entries = counted["by_entry"]
@@ -213,77 +214,63 @@ def _count(value: Json) -> int:
 
 def _show_findings(finished: Finished, most: int = 12) -> None:
     """Shows the findings: those that the overlay does not explain first, the gravest first."""
-    findings = _findings(finished.summary)
-    new = [item for item in findings if is_new(item)]
+    findings = listed_findings(finished.summary)
+    new = [item for item in findings if item.new]
     explained = {""}
     for item in new[:most]:
-        told = one_line(shortened(str(item["sentence"]), 300))
-        out(f"  {item['severity']:<5}  {item['id']}  {told}")
+        told = one_line(shortened(item.sentence, 300))
+        out(f"  {item.severity:<5}  {item.id}  {told}")
         show_example(finished, item)
-        if like := item.get("like"):
+        if item.like:
             same = "the same operation, the same variables"
-            out(f"         perhaps of the same cause as {like}: {same}")
+            out(f"         perhaps of the same cause as {item.like}: {same}")
         if (labels := legend(_texts_of(item))) not in explained:
             out(f"         ({labels})")
             explained.add(labels)
     if len(new) > most:
         out(f"         and {len(new) - most} more findings: --json, or conform report")
     for item in findings:
-        if item["entry"]:
-            told = f"explained by {item['entry']}: {plural(_count(item['vectors']), 'vector')}"
-            out(f"  {item['severity']:<5}  {told}{_behind(item['hides'], 'it')}")
-        elif item["known"]:
-            told = f"{item['id']}  known: {one_line(str(item['known']))}"
-            out(f"  {item['severity']:<5}  {told}{_behind(item['hides'], 'it')}")
+        if item.entry:
+            told = f"explained by {item.entry}: {plural(item.vectors, 'vector')}"
+            out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
+        elif item.known:
+            told = f"{item.id}  known: {one_line(item.known)}"
+            out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
     out("")
 
 
-def _behind(steps: Json, what: str) -> str:
+def _behind(count: int, what: str) -> str:
     """That steps were not judged because they follow known findings; "" if there are none."""
-    count = _count(steps)
     were = "was" if count == 1 else "were"
     return f"; {plural(count, 'step')} behind {what} {were} not judged" if count else ""
 
 
-def _findings(counted: Mapping[str, Json]) -> list[Mapping[str, Json]]:
-    listed = counted["findings"]
-    assert isinstance(listed, list)
-    return [item for item in listed if isinstance(item, dict)]
-
-
-def _texts_of(item: Mapping[str, Json]) -> tuple[str, ...]:
+def _texts_of(item: RunFinding) -> tuple[str, ...]:
     """All that is shown of a finding."""
-    shrunk = item["shrunk"]
-    return (
-        str(item["sentence"]),
-        *(shrunk_lines(shrunk) if isinstance(shrunk, dict) and shrunk else ()),
-    )
+    return (item.sentence, *(shrunk_lines(item.shrunk) if item.shrunk else ()))
 
 
-def show_example(finished: Finished, item: Mapping[str, Json]) -> None:
+def show_example(finished: Finished, item: RunFinding) -> None:
     """Shows the vector of a finding: what was shrunk, operation by operation, with what was
     expected and observed side by side."""
-    vectors, shrunk = plural(_count(item["vectors"]), "vector"), item["shrunk"]
-    assert isinstance(shrunk, dict)
-    if not shrunk:
-        out(f"         {vectors}; see step {item['step']} of: {_replay(finished, item)}")
-        if item["chosen"]:
+    vectors, shrunk = plural(item.vectors, "vector"), item.shrunk
+    if shrunk is None:
+        out(f"         {vectors}; see step {item.step} of: {_replay(finished, item.vector)}")
+        if item.chosen:
             out(f"         {CHOSEN_START}")
         return
-    fewer = shrunk["before"] != shrunk["step"]
-    was = f"; shrunk from {plural(_count(shrunk['before']), 'operation')} to {shrunk['step']}"
-    if not fewer:
+    was = f"; shrunk from {plural(shrunk.before, 'operation')} to {shrunk.step}"
+    if shrunk.before == shrunk.step:
         was = "; shrunk in its elements, values or constants"
-    out(f"         {vectors}{was if shrunk['vector'] != item['vector'] else ''}:")
+    out(f"         {vectors}{was if shrunk.vector != item.vector else ''}:")
     for line in shrunk_lines(shrunk):
         out(f"           {one_line(line)}")
-    out(f"         see: {_replay(finished, shrunk)}")
+    out(f"         see: {_replay(finished, shrunk.vector)}")
 
 
-def _replay(finished: Finished, item: Mapping[str, Json]) -> str:
+def _replay(finished: Finished, vector: str) -> str:
     """The command that shows a vector again."""
-    command = ["conform", "replay", str(item["vector"])[:12], "--run"]
-    return shlex.join([*command, near(finished.folder.place)])
+    return shlex.join(["conform", "replay", vector[:12], "--run", near(finished.folder.place)])
 
 
 def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
@@ -298,7 +285,7 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
         out(f"  {kind}: {plural(_count(item['vectors']), 'vector')}: {where}")
         for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
-        out(f"    see: {_replay(finished, item)}")
+        out(f"    see: {_replay(finished, str(item['vector']))}")
     if any(item["kind"] == Kind.TIMED_OUT for item in listed):
         out("  how long an answer may take is set by [deadlines] in adapter.toml")
     if any(EXCEPTION in str(item["detail"]) for item in listed):
@@ -342,6 +329,6 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     if known:
         by = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
         found = f"{plural(_count(known), 'deviation')}, all of them explained by {by}"
-        hidden = sum(_count(item["hides"]) for item in _findings(counted))
+        hidden = sum(item.hides for item in listed_findings(counted))
         return f"{fine}: {found}{_behind(hidden, 'them')}{rest}; {compared}"
     return f"{fine}: no deviation from the charter{rest}; {compared}"
