@@ -69,9 +69,9 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
 
 def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     """The instances of a component that are searched for questions, by their names."""
-    from charter.suites import found
+    from charter.suites import proofs
 
-    return tuple(instance.name for instance in found.searched(model, component))
+    return tuple(instance.name for instance in proofs.searched(model, component))
 
 
 def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from charter.core import nodes as n
-from charter.suites.found import searched
 from charter.suites.parts import InstanceVectors, Task, kept, make_part
+from charter.suites.proofs import searched
 from charter.suites.record import VectorRecord, merged
 
 Progress = Callable[[str, int, int], None]

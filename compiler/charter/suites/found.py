@@ -25,6 +25,7 @@ from charter.formats.canonical import Json, text
 from charter.formats.project import BadProject
 from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import Question, read_question
+from charter.suites.proofs import partial, searched
 from charter.vectors.ledger import Searched
 
 FOLDER = "found"
@@ -35,9 +36,6 @@ PROOFS = "proofs.json"
 _COMMENT = re.compile(r'("[^"\n]*")|--[^\n]*')
 
 NO_NOTE = "the last search kept no note of it"
-
-TINY = "tiny"
-"""The start of the names of instances that are small enough for a search."""
 
 OBLIGATIONS = 5
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
@@ -87,13 +85,17 @@ class Found:
         """Whether a search was made, of the rules of this model."""
         return bool(self.rules) and rules_digest(model, self.lemmas) == self.rules
 
-    def searched(self, model: n.Model) -> Searched:
-        """The proofs and notes, if they are about the rules of this model; none otherwise."""
+    def searched(self, model: n.Model, component: str) -> Searched:
+        """The proofs and notes, if they are about the rules of this model; none otherwise. A proof
+        that is not about all instances that it must be about is a note."""
         if not self.rules:
             return Searched({}, {}, "no search was made")
         if not self.is_of(model):
             return Searched({}, {}, "the rules changed since the last search")
-        return Searched(self.proofs or {}, self.notes, NO_NOTE)
+        proofs = self.proofs or {}
+        partly = partial(proofs, model, component)
+        whole = {row: reason for row, reason in proofs.items() if row not in partly}
+        return Searched(whole, {**self.notes, **partly}, NO_NOTE)
 
 
 NOTHING = Found()
@@ -115,12 +117,6 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
         )
     )
     return hashlib.sha256(f"{OBLIGATIONS}\n{told}".encode()).hexdigest()[:20]
-
-
-def searched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
-    """The instances of a component that are searched for questions."""
-    mine = (instance for instance in model.instances if instance.machine == component)
-    return tuple(instance for instance in mine if instance.name.startswith(TINY))
 
 
 def bounds_digests(model: n.Model, component: str) -> dict[str, str]:

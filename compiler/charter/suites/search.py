@@ -24,10 +24,10 @@ from charter.suites.found import (
     mutants_digests,
     renewed,
     rules_digest,
-    searched,
     unasked_mutants,
 )
 from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
+from charter.suites.proofs import partial, searched
 from charter.suites.question_search import EXPLORED, MeetingTransition, QuestionSearch
 from charter.suites.smoke import (
     Desk,
@@ -111,7 +111,7 @@ def _with_earlier_proofs(found: QuestionSearch) -> Found:
     """The results of a search without the solver: its earlier proofs stay if they are about the
     same rules."""
     about, earlier = found.about, found.about.found
-    proofs = earlier.searched(about.model).proofs
+    proofs = earlier.searched(about.model, about.component.name).proofs
     lemmas = earlier.lemmas if proofs else ()
     for row in found.left - set(proofs):
         found.note(row, NO_SOLVER)
@@ -121,13 +121,15 @@ def _with_earlier_proofs(found: QuestionSearch) -> Found:
 
 def is_stale(about: Subject) -> bool:
     """Whether the earlier search was of other rules, instances or mutants, or without the solver,
-    which is installed now."""
+    which is installed now, or has proofs that are not about all instances."""
     unasked = any(NO_SOLVER in note for note in about.found.notes.values())
     missed = unasked and find_spec("z3") is not None
     name = about.component.name
     new = renewed(about.model, name, about.found)
     new += unasked_mutants(about.model, name, about.found)
-    return missed or not about.found.is_of(about.model) or bool(new) or outdated(about)
+    partly = partial(about.found.proofs or {}, about.model, name)
+    other = not about.found.is_of(about.model)
+    return missed or other or bool(new) or bool(partly) or outdated(about)
 
 
 def opened(about: Subject) -> bool:

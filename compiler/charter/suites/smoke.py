@@ -183,7 +183,8 @@ def smoke(about: Subject) -> Smoke:
     unique = {entry.vector.id: entry for entry in reversed(entries)}
     ordered = tuple(unique[key] for key in sorted(unique))
     killed, covered = kills(about, ordered), covered_by(ordered)
-    book = ledger(wanted, covered, about.found.searched(about.model), killed)
+    searched = about.found.searched(about.model, about.component.name)
+    book = ledger(wanted, covered, searched, killed)
     started = {e.vector.id for e in ordered if e.vector.question.given is None}
     naming = {name: _naming(ids, started) for name, ids in covered.items()}
     named = tuple(_named(entry, naming) for entry in ordered)

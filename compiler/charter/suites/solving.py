@@ -3,7 +3,7 @@ for those that nothing meets, and steps that distinguish mutants."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from charter import prove as smt
@@ -14,6 +14,7 @@ from charter.formats.vector import Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
 from charter.suites.found import mutants_of
+from charter.suites.proofs import proof_instances, reason
 from charter.suites.question_search import NO_PROOF, NO_VECTOR, QuestionSearch
 from charter.suites.smoke import mutant_model, tells_title
 from charter.vectors.plan import OPEN, PlannedStep
@@ -21,44 +22,57 @@ from charter.vectors.plan import OPEN, PlannedStep
 DEPTH = 5
 """The most steps of runs that the solver searches for."""
 
-PROOF_INSTANCE = "standard"
-"""The name of the instance in which the solver searches for single steps; if missing, the first
-instance."""
-
 
 def solved(
     found: QuestionSearch, tiny: Sequence[n.Instance]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Search with the solver for what is left; returns its proofs, and the lemmas that they use.
     Steps start in states that satisfy all `always` properties; lemmas are those that are proved."""
-    about = found.about
-    mine = [i for i in about.model.instances if i.machine == about.component.name]
-    instance = next((i for i in mine if i.name == PROOF_INSTANCE), mine[0])
-    opened = replace(instance, offers=(), only=())
-    machine = Machine.of(about.model, opened)
-    lemmas = always(about.model, about.component.name)
-    kept = smt.invariants(machine, lemmas).proved
-    proved = tuple(lemma for lemma in lemmas if lemma.name in kept)
-    _single(found, machine, instance, lemmas)
-    proofs: dict[str, str] = {}
-    question = smt.StepQuestion(_left(found), proved)
+    model, name = found.about.model, found.about.component.name
+    places = proof_instances(model, name)
+    opened = [Machine.of(model, replace(place, offers=(), only=())) for place in places]
+    lemmas = always(model, name)
+    for instance, machine in zip(places, opened, strict=True):
+        _single(found, machine, instance, lemmas)
+    rests: dict[str, set[str]] = {o.name: set() for o in _left(found)}
+    shown: dict[str, list[n.Instance]] = {row: [] for row in rests}
+    used: set[str] = set()
+    for instance, machine in zip(places, opened, strict=True):
+        kept = smt.invariants(machine, lemmas).proved
+        used |= {*kept}
+        proved = tuple(lemma for lemma in lemmas if lemma.name in kept)
+        left = tuple(o for o in _left(found) if o.name in rests)
+        for row, core in _infeasible(found, machine, instance, smt.StepQuestion(left, proved)):
+            rests[row] |= {*core}
+            shown[row].append(instance)
+        rests = {row: core for row, core in rests.items() if instance in shown[row]}
+    for row in (row for row in shown if row not in rests):
+        for instance in shown[row]:
+            found.note(row, "no step meets it", instance)
+    found.left -= {*rests}
+    order = [lemma.name for lemma in lemmas]
+    proofs = {
+        row: reason(places, [name for name in order if name in core]) for row, core in rests.items()
+    }
+    for small in tiny:
+        _runs(found, small)
+    return proofs, tuple(name for name in order if name in used)
+
+
+def _infeasible(
+    found: QuestionSearch, machine: Machine, instance: n.Instance, question: smt.StepQuestion
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The obligations that no step of an instance meets, with the lemmas that say so; what became
+    of the others is noted."""
     for answer in smt.single_step(machine, question):
         match answer:
             case smt.Infeasible(obligation=row, core=core):
-                rests = ", ".join(core) or "the rules alone"
-                proofs[row] = f"proved in {instance.name}: {rests}"
-                found.left.discard(row)
-            case smt.Undecided(obligation=row, reason=reason):
-                found.note(row, f"{NO_PROOF}the solver gave up, {reason}", instance)
-            case _:
-                found.note(
-                    answer.obligation,
-                    f"{NO_PROOF}a step from a state that no lemma excludes meets it",
-                    instance,
-                )
-    for small in tiny:
-        _runs(found, small)
-    return proofs, tuple(kept)
+                yield row, core
+            case smt.Undecided(obligation=row, reason=why):
+                found.note(row, f"{NO_PROOF}the solver gave up, {why}", instance)
+            case smt.SingleStep(obligation=row):
+                told = f"{NO_PROOF}a step from a state that no lemma excludes meets it"
+                found.note(row, told, instance)
 
 
 def _left(found: QuestionSearch) -> tuple[Obligation, ...]:

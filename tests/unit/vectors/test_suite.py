@@ -131,9 +131,9 @@ def test_proofs_count_only_for_the_rules_that_they_are_about(lamp: Path) -> None
     found = Found((), {row: "by hand"}, (), rules, {"another": "its bound"})
     write_found(place(lamp, ""), found)
     assert read_found(place(lamp, "")) == found
-    assert found.searched(about.model).proofs == {row: "by hand"}
+    assert found.searched(about.model, "lamp").proofs == {row: "by hand"}
     lamp.write_text(LAMP.replace("> 9", "> 8"))
-    changed = found.searched(subject(lamp).model)
+    changed = found.searched(subject(lamp).model, "lamp")
     assert changed == Searched({}, {}, "the rules changed since the last search")
 
 
