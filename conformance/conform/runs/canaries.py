@@ -31,6 +31,12 @@ DRAWN = 32
 
 _SAME = "the model's answers"
 
+ANOTHER = (
+    "the suite, and so the verdict, is of another version of the charter than the models in"
+    " generated/"
+)
+"""Why some canaries are not possible in a run by a suite that is older than the models."""
+
 FORGETS = " without the effect of "
 """What stands between the model and an operation in the name of a canary of the kind `mutant`."""
 
@@ -168,7 +174,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
     if context.reference:
         found.append(_reference(context, sample, where))
     else:
-        found.append(skipped(where, "the suite was made from another charter than the model"))
+        found.append(skipped(where, ANOTHER))
     kinds = _kinds(model_start(context.model, context.folders, "--nothing"), sample, context)
     diverges = kinds.count(Kind.DIVERGES)
     some = "diverges" if diverges else _shown(kinds)
@@ -214,7 +220,7 @@ def _mutant(
     kinds = _kinds(start, items, context)
     caught = Kind.DIVERGES in kinds
     if not caught and not context.reference:
-        why = f"not caught ({_shown(kinds)}), and the suite was made from another charter"
+        why = f"not caught ({_shown(kinds)}), and {ANOTHER}"
         return skipped(f"run, mutant {where}", why)
     got = "diverges" if caught else _shown(kinds)
     return Canary("mutant", where, items[0].id if items else "", "diverges", got, caught)

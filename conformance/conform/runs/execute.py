@@ -66,7 +66,8 @@ INLINE = 20_000
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors; `go_on`:
-    continue a run although nobody knows whether the implementation is the same."""
+    continue a run although nobody knows whether the implementation is the same; `older`: by what
+    the target is judged if it is not the charter of the project as it is now."""
 
     target: str
     _: KW_ONLY
@@ -82,6 +83,7 @@ class RunOptions:
     shrink: bool = True
     wanted: Wanted = ALL
     go_on: bool = False
+    older: str = ""
     command: tuple[str, ...] = ()
 
 
@@ -215,6 +217,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     )
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
+    concluded["older_charter"] = options.older
     concluded["continued"] = continued(about)
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)

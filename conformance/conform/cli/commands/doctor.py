@@ -109,9 +109,10 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     if chosen.prepare[:1] == ("cargo",):
         say(_GOES_BY_DATES)
     prepared = prepare(chosen, arguments.release, model_values(model, folders))
-    older = older_than_charter(arguments.adapter, arguments.release) if probes.manifest else ""
-    if older:
-        say(older)
+    if probes.manifest:
+        older = older_than_charter(arguments.adapter, arguments.release)
+        if older.told:
+            say(older.told)
     return list(check_adapter(replace(prepared.start, consts=types), probes, chosen))
 
 

@@ -5,45 +5,67 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from charter.formats import canonical
 from charter.formats.project import Project, find_project
 from charter.formats.reading import BadVector
-from charter.formats.suite import Manifest, read_manifest
+from charter.formats.suite import LINES, Manifest, read_manifest
 from conform.adapters.targets import target
 from conform.console.errors import BadSuite
 from conform.runs.select import suite_for
-from conform.suites.cache import cache_folder
+from conform.suites.cache import cache_folder, open_suite
+
+_OLDER = "an older version of the charter"
+_PERHAPS = "a charter that may be older"
 
 
-def older_than_charter(wanted: str, release: str) -> str:
-    """A sentence if the generated models and suite by which a target is judged are older than the
-    charter in the project, with the remedy; "" if they are not. The charter is compiled only if a
-    text of the project changed since they were last found to be fresh. Raises `ConformError`s."""
+@dataclass(frozen=True, slots=True)
+class Older:
+    """By what a target is judged in place of the charter as it is now: in few words, for the
+    verdict, and in a sentence with the remedy. Both are "" if it is the charter as it is now."""
+
+    by: str = ""
+    told: str = ""
+
+
+def older_than_charter(wanted: str, release: str, suite: str = "") -> Older:
+    """Whether the suite by which a target is judged, the generated one or the one that is named as
+    `suite`, is older than the charter in the project. The charter is compiled only if a text of the
+    project changed since they were last found to be the same. Raises `ConformError`s."""
     project = find_project(Path())
     chosen = target(wanted)
-    if project is None or not chosen.protocol:
-        return ""
+    if project is None or not (chosen.protocol or suite):
+        return Older()
     try:
-        place = Path(suite_for(chosen, release))
+        place = _place(suite_for(chosen, release, suite))
         manifest = read_manifest(place)
     except (BadSuite, BadVector, OSError):
-        return ""  # the run says so
-    if not place.is_relative_to(project.generated):
-        return ""
-    known = cache_folder() / "fresh" / canonical.text_digest(str(place))
+        return Older()  # the run says so
+    generated = place.resolve().is_relative_to(project.generated.resolve())
+    if not (generated or suite):
+        return Older()
+    known = cache_folder() / "fresh" / canonical.text_digest(str(place.resolve()))
     state = _state(project, manifest)
     with contextlib.suppress(OSError):
         if known.read_text(encoding="utf-8") == state:
-            return ""
-    told = _compared(project, manifest)
-    if not told:
+            return Older()
+    found = _compared(project, manifest, "" if generated else suite)
+    if not found.told:
         with contextlib.suppress(OSError):  # it only saves time
             known.parent.mkdir(parents=True, exist_ok=True)
             known.write_text(state, encoding="utf-8")
-    return told
+    return found
+
+
+def _place(suite: str) -> Path:
+    """The folder of a suite that is named as for `conform run`. Raises `BadSuite`."""
+    place = Path(suite)
+    if place.name == LINES:
+        return place.parent
+    return place if place.is_dir() else open_suite(suite, 1).folder
 
 
 def _state(project: Project, manifest: Manifest) -> str:
@@ -60,23 +82,35 @@ def _charters(project: Project) -> Iterable[Path]:
     return (path for path in project.charters.rglob("*.charter") if path.is_file())
 
 
-def _compared(project: Project, manifest: Manifest) -> str:
+def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
+    """What the charters of a project are to a suite; `suite` is its name, "" for a generated one.
+    A protocol that the project lacks may be judged by any suite that is named."""
     from charter import api
 
     about = f"{manifest.protocol} {manifest.component}"
+    made = f"{suite} was made" if suite else "generated/ was made"
     try:
         now = api.spec_digest(project, manifest.protocol, manifest.component, manifest.variant)
     except api.Refused as error:
-        return (
+        return Older(
+            _OLDER,
             f"the charter of {about} has errors now, so the judge works by an older version;"
-            f" `conform check` shows them ({error})"
+            f" `conform check` shows them ({error})",
         )
     except api.Unreadable as error:
-        return f"cannot tell whether {about} changed since generated/ was made: {error}"
-    if now == manifest.spec_digest:
-        return ""
+        return Older(_PERHAPS, f"cannot tell whether {about} changed since {made}: {error}")
+    if now == manifest.spec_digest or (suite and not now):
+        return Older()
+    if suite:
+        return Older(
+            _OLDER,
+            f"the suite {suite} is of an older version of the charter: the rules or"
+            f" properties of {about} have changed since it was made, and the verdict is about the"
+            " old ones; `conform vectors` makes it again",
+        )
     what = "have changed" if now else "are in no charter of the project any more"
-    return (
+    return Older(
+        _OLDER,
         f"the judge works by an older version of the charter: the rules of {about} {what} since"
-        " generated/ was made; run `conform generate`, or `conform test`, which does all"
+        " generated/ was made; run `conform generate`, or `conform test`, which does all",
     )

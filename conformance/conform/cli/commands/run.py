@@ -27,8 +27,9 @@ EXAMPLES = """examples:
   conform run --target ./adapter --last-failed
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
-Warns if generated/ is older than the charter; `conform test` brings it up to date. Repeat the
-command to resume an interrupted run: it goes on if adapter.toml says by `sources` which files the
+Warns if the suite is older than the charter of the project, and its last line says so; the exit
+code is that of the old rules. `conform test` brings generated/ up to date. Repeat the command to
+resume an interrupted run: it goes on if adapter.toml says by `sources` which files the
 implementation has, and all is as it was; else it starts again.
 
 Exit code 0: no deviation, or only those that the target's overlay or the baseline explain; 1: a
@@ -124,9 +125,9 @@ def _baseline(arguments: argparse.Namespace) -> Baseline:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.engine == "spark":
         need("pyspark", "--engine spark", "use --engine inline")
-    older = "" if arguments.suite else older_than_charter(arguments.target, arguments.release)
-    if older:
-        say(older)
+    older = older_than_charter(arguments.target, arguments.release, arguments.suite)
+    if older.told:
+        say(older.told)
     options = RunOptions(
         target=arguments.target,
         release=arguments.release,
@@ -140,6 +141,7 @@ def _run(arguments: argparse.Namespace) -> int:
         update_baseline=arguments.update_baseline,
         shrink=not arguments.no_shrink,
         go_on=arguments.go_on,
+        older=older.by,
         wanted=Wanted(arguments.branch, arguments.last_failed, arguments.first),
         command=("conform", *arguments.given),
     )

@@ -316,19 +316,23 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     left = read(counted["not_compared"])
     compared = sentence(judged, suite, left, _inconclusive(counted))
     reasons = [compared if one == sentence(judged, suite, left) else one for one in reasons]
+    older = str(counted.get("older_charter", ""))
+    by = f"; by {older}" if older else ""
     if missing and counted["exit"] == 3:
-        return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}"
+        return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}{by}"
     if reasons:
         rest = "" if compared in reasons else f"; {compared}"
-        return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}"
+        return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}{by}"
     wishes = {one.allowed for one in left if one.allowed in WISHES}
-    fine = f"fine in the part that was asked ({', '.join(sorted(wishes))})" if wishes else "fine"
+    fine = f"fine by {older}" if older else "fine"
+    if wishes:
+        fine += f" in the part that was asked ({', '.join(sorted(wishes))})"
     known = counted["deviations"]
     unmet = _texts(counted["unmet_entries"])
     rest = f"; not met: {', '.join(unmet)}" if unmet else ""
     if known:
-        by = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
-        found = f"{plural(_count(known), 'deviation')}, all of them explained by {by}"
+        why = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
+        found = f"{plural(_count(known), 'deviation')}, all of them explained by {why}"
         hidden = sum(item.hides for item in listed_findings(counted))
         return f"{fine}: {found}{_behind(hidden, 'them')}{rest}; {compared}"
-    return f"{fine}: no deviation from the charter{rest}; {compared}"
+    return f"{fine}: no deviation from {'it' if older else 'the charter'}{rest}; {compared}"
