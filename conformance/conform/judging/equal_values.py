@@ -6,7 +6,7 @@ got "#3"` would have to search the steps for `"#2"`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -53,10 +53,14 @@ def equal_values(steps: OpaqueSteps, nearest: Allowed | None, several: bool) -> 
         here = here or _agreed(observed, came, wanted)
         place = next((path for path in places if path.startswith("reply")), places[0])
         must = "in the nearest outcome must" if several else "must"
-        told.append(
-            f"{place} {must} {_is(expected, there, earlier, 'equal', 'be')};"
-            f" it {_is(observed, here, earlier, 'equals', 'is')}"
-        )
+        says = _is(expected, there, earlier, "equal", "be")
+        saw = _is(observed, here, earlier, "equals", "is")
+        new = there is None and here is None
+        turned = _turned((expected, observed), (wanted, came), earlier) if new else iter(())
+        if beside := next(turned, ""):
+            says = _is_beside(expected, str(value_at(wanted.value, beside)), beside, "be")
+            saw = _is_beside(observed, str(value_at(came.value, beside)), beside, "is")
+        told.append(f"{place} {must} {says}; it {saw}")
         if expected in earlier and here is None and _is_allotted(expected, places, steps):
             told.append(ONE_COUNTER)
     return tuple(dict.fromkeys(told))
@@ -133,6 +137,34 @@ def _is(label: str, there: str | None, earlier: dict[str, str], equals: str, be:
     if number > max(numbers):
         return f'{be} a new value, greater than all before ("{text}")'
     return f'{be} a new value, not greater than all before ("{text}")'
+
+
+def _turned(
+    pair: tuple[str, str], shown: tuple[_Shown, _Shown], earlier: Collection[str]
+) -> Iterator[str]:
+    """The paths of other new values of the step, to which an expected and an observed new value
+    have different orders."""
+    kind = pair[0].partition(" ")[2]
+    for label, path in _labels({**shown[0].value}):
+        both = label, str(value_at(shown[1].value, path))
+        labels = (*pair, *both)
+        if all(one.startswith("#") and one.partition(" ")[2] == kind for one in labels):
+            new = not any(one in earlier for one in labels)
+            expected, observed = (_order(a, b) for a, b in zip(pair, both, strict=True))
+            if new and expected and observed and expected != observed:
+                yield path
+
+
+def _is_beside(label: str, other: str, path: str, be: str) -> str:
+    """That a value is new, and its order to another new one of the step."""
+    text = label.partition(" ")[0]
+    return f'{be} a new value, {_order(label, other)} than {path} of this step ("{text}")'
+
+
+def _order(label: str, other: str) -> str:
+    """The order of two labels with numbers; "" if they are equal."""
+    one, two = (_number(each.partition(" ")[0]) for each in (label, other))
+    return "" if one == two else "less" if one < two else "greater"
 
 
 def _number(label: str) -> Fraction:

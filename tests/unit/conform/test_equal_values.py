@@ -75,6 +75,25 @@ def test_new_value_is_told_with_its_order(wanted, came, told):
     assert sentence.endswith(told)
 
 
+def test_two_new_values_in_the_wrong_order_are_told_with_each_other():
+    start = RelabelledStep(None, {"held": {"a": None, "b": None}})
+    last = RelabelledStep(True, {"held": {"a": "#2", "b": "#1"}})
+    assert said([start, last], (True, {"held": {"a": "#1", "b": "#2"}})) == (
+        'held.a must be a new value, less than held.b of this step ("#1"); it is a new value,'
+        ' greater than held.b of this step ("#2")',
+        'held.b must be a new value, greater than held.a of this step ("#2"); it is a new value,'
+        ' less than held.a of this step ("#1")',
+    )
+
+
+def test_new_value_beside_others_is_told_with_the_nearest():
+    last = RelabelledStep("#5", newest("#4", "#3"))
+    assert said([START, FIRST, last], ("#3", newest("#4", "#5")))[-1] == (
+        'reply must be a new value, less than newest.l1 of this step ("#3"); it is a new value,'
+        ' greater than newest.l1 of this step ("#5")'
+    )
+
+
 def test_one_of_several_outcomes_is_told_as_one():
     last = RelabelledStep("#3", newest("#2", "#1"))
     (sentence, _) = said([START, FIRST, last], ("#2", newest("#2", "#1")), several=True)
