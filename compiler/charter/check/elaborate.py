@@ -203,7 +203,10 @@ def state_variable(scope: TypeScope, node: sx.StateDecl, kind: ty.Type) -> ir.St
     """A state variable with its initial value, which must not read state."""
     initial = scope.check(node.initial, kind)
     core = machines.state_variable(node, kind).kind
-    return ir.StateVar(node.name.text, kind, initial, core, span=node.span, doc=doc_of(node))
+    return ir.StateVar(
+        node.name.text, kind, initial, core, is_history=node.becomes is not None,
+        span=node.span, doc=doc_of(node),
+    )  # fmt: skip
 
 
 def component(context: CheckContext, node: sx.ComponentDecl) -> ir.Component:

@@ -7,7 +7,7 @@ backends search for such transitions.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
 from charter.core import nodes as n
@@ -57,11 +57,12 @@ class Obligation:
 def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...]:
     """All obligations of a component, in the order of the text: branches, replies, conditions of
     guards, amounts, then the boundaries of its operations and of the functions that they reach, for
-    each operation that reaches them."""
+    each operation that reaches them. What histories compare is no rule, and has none."""
     functions = {f.name: f for f in model.functions}
     shown = {o.path[0] for o in component.observables if o.path and o.mode != "ignored"}
+    operations = [_without_histories(component, o) for o in component.operations]
     found: list[Obligation] = []
-    for operation in component.operations:
+    for operation in operations:
         excluded: list[n.Expr] = []
         for branch in operation.branches:
             label = f"{operation.name}/{branch.name}"
@@ -71,14 +72,24 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
             found += _amounts(
                 label, [p for p in counted_parts(functions, branch) if p in shown | {REPLY}]
             )
-    sites = [site for o in component.operations for site in _operation_sites(functions, o)]
+    sites = [site for o in operations for site in _operation_sites(functions, o)]
     sites += [
         _Site(o.name, f.name, e, False)
-        for o in component.operations
+        for o in operations
         for f in reachable_functions(functions, o)
         for e in nodes(f.body)
     ]
     return (*found, *_boundaries(sites))
+
+
+def _without_histories(component: n.Component, operation: n.Operation) -> n.Operation:
+    """An operation whose branches do not update histories."""
+    kept = {v.name for v in component.state if v.is_history}
+    branches = []
+    for branch in operation.branches:
+        body = (x for x in branch.body if not (isinstance(x, n.Assign) and x.variable in kept))
+        branches.append(replace(branch, body=tuple(body)))
+    return replace(operation, branches=tuple(branches)) if kept else operation
 
 
 def bound(
