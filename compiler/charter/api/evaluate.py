@@ -3,6 +3,7 @@ traces."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +25,8 @@ from charter.semantics.scenario import ScenarioFails, follow
 from charter.semantics.values import to_json
 
 __all__ = ["Place", "Refused", "Valued", "WrongState", "in_instance", "in_scenario", "in_trace"]
+
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class WrongState(Exception):
@@ -69,6 +72,16 @@ class Place:
             data = to_json(core.type, value, machine.universe)
             found.setdefault(shown, Valued(show_type(core.type), shown, data))
         return tuple(found.values())
+
+    def elsewhere(self, expression: str) -> tuple[str, str]:
+        """A name in an expression that is an element in another instance of the charter only, and
+        that instance; "" and "" if there is none."""
+        here = {name for _, names in self.machine.instance.sorts for name in names}
+        for word in _WORD.findall(expression):
+            for instance in self.machine.model.instances if word not in here else ():
+                if any(word in names for _, names in instance.sorts):
+                    return word, instance.name
+        return "", ""
 
     def variables(self) -> Iterator[tuple[str, str]]:
         """The state variables of the first state, each with its value."""

@@ -185,3 +185,28 @@ def test_mistakes_do_not_end_it_when_a_line_is_wrong(
     assert "there is no step '9'" in errors and "this is the first state" in errors
     assert "there is no :jump" in errors and "the expression has 1 error" in errors
     assert "it has no value" in errors
+
+
+def test_an_element_of_another_instance_is_told_with_the_instance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lease.charter"
+    more = "instance large of lease { Client = {ann, bob, eve} most = 2 }\n"
+    path.write_text(LEASE + more, encoding="utf-8")
+    told = said(capsys, "eval", str(path), "{ann, eve}", code=1)
+    assert "eve is an element in the instance large, not in tiny: --instance large" in told
+    assert "element" not in said(capsys, "eval", str(path), "{ann, ida}", code=1)
+
+
+def test_an_operation_is_told_with_the_command_that_takes_it(
+    lease: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "acquire(bob)\nacquire( bob )\nacquire(eve)\nacquire\ntaken(lock, ann)\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    assert main(["repl", lease]) == 0
+    found = capsys.readouterr()
+    assert found.out == "false: bool\n"
+    takes = "acquire is no function but a step; to take it: :step 2"
+    lists = "acquire is no function but a step; :steps lists those that can be taken, :step N takes"
+    assert [line.startswith((takes, lists)) for line in found.err.splitlines()] == [True] * 4
+    assert found.err.count(takes) == 2

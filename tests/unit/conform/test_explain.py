@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from conform.cli.commands.explain import explanation
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -54,3 +56,18 @@ def test_pages_are_read_from_the_package_when_installed(installed):
     page.write_text("# Another page", encoding="utf-8")
     assert explain(installed, "type/mismatch")[1] == "# Another page\n"
     page.write_text(kept, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("label", "title"),
+    [
+        ("mutants killed", "killed"), ("mutants killed in some runs", "killed in some runs"),
+        ("obligations open", "open"), ("obligations covered", "covered"),
+        ("obligations infeasible", "infeasible"), ("(state, branch) pairs", "state branch pairs"),
+        ("scenarios failed", "scenarios failed"), ("stale questions", "stale questions"),
+        ("mutants", "mutants"), ("obligations", "obligations"), ("states", "states"),
+        ("steps judged", "steps judged"), ("steps not judged", "steps not judged"),
+    ],
+)  # fmt: skip
+def test_label_is_found_as_it_is_printed(label, title):
+    assert explanation(label).startswith(f"# {title}\n")

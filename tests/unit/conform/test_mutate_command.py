@@ -112,6 +112,11 @@ def test_a_pattern_that_matches_nothing_is_told(
 ) -> None:
     assert main(["mutate", str(charter), "--rule", "nothing"]) == 2
     assert "no rule matches" in capsys.readouterr().err
+    assert main(["mutate", str(charter), "--rule", "press"]) == 2
+    told = capsys.readouterr().err
+    assert "no rule matches 'press'; --rule '*press*' matches 1: switch.press/pressed" in told
+    assert main(["mutate", str(charter), "--rule", "press/*"]) == 2
+    assert "--rule '*press/*' matches 1: switch.press/pressed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,12 @@ def values(place: Place, expression: str) -> tuple[Valued, ...]:
     try:
         return place.evaluate(expression)
     except api.Refused as error:
-        raise NoValue(f"the expression has {refused(error)}") from None
+        name, instance = place.elsewhere(expression)
+        told = f"the expression has {refused(error)}"
+        if any(name and f"`{name}`" in item.message for item in error.diagnostics):
+            told += f"; {name} is an element in the instance {instance}, not in"
+            told += f" {place.machine.instance.name}: --instance {instance}"
+        raise NoValue(told) from None
     except evaluate.WrongState as error:
         raise NoValue(str(error)) from None
 

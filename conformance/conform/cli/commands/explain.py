@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from conform.adapters.projects import docs
@@ -46,7 +47,9 @@ def explanation(word: str) -> str:
     """What is known of a diagnostic code or a count; "" if it is neither."""
     if word in _codes():
         return (_pages() / f"{word}.md").read_text(encoding="utf-8").rstrip()
-    return _counts().get(_as_listed(word), "")
+    counts, listed = _counts(), _as_listed(word)
+    found = (counts.get(listed.removeprefix(start), "") for start in ("", *_OF))
+    return next(filter(None, found), "")
 
 
 def _pages() -> Path:
@@ -64,7 +67,11 @@ def _codes() -> list[str]:
 
 def _as_listed(word: str) -> str:
     """A count as it appears in JSON."""
-    return word.lower().replace(" ", "_").replace("-", "_")
+    return re.sub(r"\W+", "_", word.lower()).strip("_")
+
+
+_OF = ("mutants_", "obligations_", "vectors_")
+"""What stands before a word in the labels of some commands."""
 
 
 def _counts() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = (arguments.machine or "*", arguments.rule, arguments.limit, arguments.seed)
     made = mutation.mutants_of(model, *wanted)
     if not made:
-        raise ConformError("no rule matches; a rule is named component.operation/branch or so")
+        raise ConformError(_no_rule(model, arguments))
     every = {one.id for one in mutation.mutants_of(model)} if reviewed else set[str]()
     verdicts = _tried(model, made, arguments)
     stale = _stale(reviewed, verdicts, every, whole=arguments.instance == "*")
@@ -181,6 +182,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(found, path)
     return found.exit_code
+
+
+def _no_rule(model: api.Model, arguments: argparse.Namespace) -> str:
+    """That no rule matches, with a pattern that some do match."""
+    wider = f"*{arguments.rule.strip('*')}*"
+    named = [one.place for one in mutation.mutants_of(model, arguments.machine or "*", wider)]
+    places = list(dict.fromkeys(named))
+    hint = "a rule is named component.operation/branch or so"
+    if places and wider != arguments.rule:
+        few = ", ".join(places[:4]) + (", ..." if len(places) > 4 else "")
+        hint = f"--rule {shlex.quote(wider)} matches {len(places)}: {few}"
+    return f"no rule matches {arguments.rule!r}; {hint}"
 
 
 def _tried(

@@ -97,9 +97,35 @@ def _do(line: str, places: list[Place]) -> None:
             out(f"an expression, or one of these: {COMMANDS}")
         case _ if line.startswith(":"):
             raise ConformError(f"there is no {command}; {COMMANDS}")
+        case _ if _names_a_step(line, places[-1]):
+            raise ConformError(_is_a_step(line, places[-1]))
         case _:
             for each in values(places[-1], line):
                 out(f"{each.text}: {each.type}")
+
+
+def _name(line: str) -> str:
+    """What a line calls: the name before its arguments."""
+    return line.partition("(")[0].strip()
+
+
+def _names_a_step(line: str, place: Place) -> bool:
+    """Whether a line calls an operation or a step, and nothing else has its name."""
+    values = {name for name, _ in place.variables()}
+    others = values | {function.name for function in place.machine.model.functions}
+    return _name(line) in place.machine.operations and _name(line) not in others
+
+
+def _is_a_step(line: str, place: Place) -> str:
+    """That a line is no expression but a step, with the command that takes it."""
+    call = "".join(line.split())
+    for number, (told, _) in enumerate(place.steps(), start=1):
+        if "".join(told.partition(")")[0].split()) + ")" == call:
+            return f"{_name(line)} is no function but a step; to take it: :step {number}"
+    return (
+        f"{_name(line)} is no function but a step; :steps lists those that can be taken, :step N"
+        " takes one"
+    )
 
 
 def _go(argument: str, places: list[Place]) -> None:
