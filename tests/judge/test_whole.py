@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support import charters
 
+from charter import api
+
 ADAPTER = """import sys
 from conform import sdk
 
@@ -259,3 +261,16 @@ def test_a_target_elsewhere_is_found_again_by_its_run(conform, project: Path) ->
     vector = json.loads(first.splitlines()[0])["answer"]["question"]
     code, out, err = conform("replay", vector, "--run", "run")
     assert (code, "conforms" in out) == (0, True), err
+
+
+def test_interrupted_command_says_that_not_all_was_tested(
+    conform, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "generate", interrupt)
+    code, _, err = conform("test")
+    assert code == 130
+    told = "not all was tested; the next `conform test` begins with the checks again"
+    assert err.splitlines()[-1] == f"conform: interrupted; {told}"

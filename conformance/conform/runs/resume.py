@@ -123,9 +123,11 @@ def telling(
     try:
         yield
     except KeyboardInterrupt as ended:
-        if folder.buckets_done():
-            ended.add_note("finished work is kept")
-            if about["sources"] is None:
+        if done := len(folder.buckets_done()):
+            ended.add_note(f"finished work is kept: {done} of {about['buckets']} buckets")
+            if about["sources"] is not None:
+                ended.add_note("the same command goes on")
+            else:
                 say(
                     "adapter.toml has no `sources`, so this run goes on only with --continue, and"
                     " else starts again (`conform help adapter`)"

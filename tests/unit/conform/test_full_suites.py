@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,24 @@ def test_a_full_suite_is_made_where_nothing_can_be_stored(
 ) -> None:
     monkeypatch.setenv("CHARTER_CACHE", "/proc/nowhere")
     assert main(["vectors", "x.charter", "--profile", "full"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        (("--profile", "full"), "; 2 of 5 parts are kept, and the same command makes the others"),
+        ((), ""),
+    ],
+)
+def test_interrupted_command_says_what_is_kept(
+    more: tuple[str, ...], kept: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def make(_: object, progress: Callable[[str, int, int], None]) -> None:
+        progress("explored tiny", 2, 5)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "make_suite", make)
+    assert main(["vectors", "x.charter", *more]) == 130
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told == f"conform: interrupted; the suite was not written{kept}"

@@ -96,6 +96,14 @@ class Tested:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt as ended:
+        ended.add_note("not all was tested; the next `conform test` begins with the checks again")
+        raise
+
+
+def _run(arguments: argparse.Namespace) -> int:
     project = _project(arguments.charter)
     check_named(project)
     charters = [arguments.charter.resolve()] if arguments.charter else _charters(project)

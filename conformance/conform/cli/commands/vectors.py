@@ -6,6 +6,8 @@ import argparse
 import contextlib
 import os
 import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from charter import api
@@ -59,6 +61,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+@dataclass(slots=True)
+class _Seen:
+    """How many parts were made, of how many."""
+
+    done: int = 0
+    total: int = 0
+
+    def telling(self, progress: Callable[[str, int, int], None]) -> Callable[[str, int, int], None]:
+        """The same function, whose calls are counted here."""
+
+        def told(name: str, done: int, total: int) -> None:
+            self.done, self.total = done, total
+            progress(name, done, total)
+
+        return told
+
+
 def run(arguments: argparse.Namespace) -> int:
     wanted = api.SuiteRequest(
         charter=arguments.charter,
@@ -70,9 +89,17 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.search and not installed("z3"):
         say(f"without z3, what only the solver finds or proves is left out ({remedy('z3')})")
+    seen = _Seen()
     try:
         with tasks("vectors") as progress:
-            made = api.make_suite(wanted, progress)
+            made = api.make_suite(wanted, seen.telling(progress))
+    except KeyboardInterrupt as ended:
+        ended.add_note("the suite was not written")
+        if arguments.profile == "full" and seen.done and not arguments.search:
+            ended.add_note(
+                f"{seen.done} of {seen.total} parts are kept, and the same command makes the others"
+            )
+        raise
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
