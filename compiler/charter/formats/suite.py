@@ -22,8 +22,18 @@ from charter.formats.vector import FORMAT, Vector, read_line
 MANIFEST = "manifest.json"
 LINES = "vectors.jsonl"
 
+OF_SMALL_SUITE = frozenset(
+    {"obligations_covered", "obligations_open", "mutants_killed", "mutants_killed_in_some_runs"}
+)
+"""Counts of a manifest that are about the small suite in a full one, too."""
+
 _DIGEST = re.compile("[0-9a-f]{20}")
 _MODEL = re.compile(r"charter_models(\.[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+def counted(name: str) -> str:
+    """A count of a manifest in words, with what it is about if that may be a part of the suite."""
+    return f"{name.replace('_', ' ')}{' (small suite)' if name in OF_SMALL_SUITE else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jinja2
 
+from charter.formats.suite import counted
 from conform.console.errors import CannotWrite
 from conform.console.terminal import number, plural, visible
 from conform.reports import wording
@@ -31,7 +32,9 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(number=number, human=wording.human, shown=shown, safe_name=safe_name)
+    made.filters.update(
+        number=number, human=wording.human, counted=counted, shown=shown, safe_name=safe_name
+    )
     made.globals.update(
         by_source=by_source,
         plural=plural, percent=wording.percent, in_system=wording.in_system,

@@ -93,7 +93,7 @@ VECTORS = {
 def write_suite_and_run(top, name="run-1", release="4.3.1", trusted=True, mend=()):
     """A suite in the cache (CHARTER_CACHE), and the run `top/name`; returns its folder. `mend`:
     vectors that conform in this run, though they deviate in the sample."""
-    counts = {"obligations": 1370}
+    counts = {"mutants_killed": 1, "obligations": 1370}
     about = Manifest("", "kafka.replication", "", "controller", "5eed", 0, Models(), {}, counts)
     write_suite(top / "suite", VECTORS.values(), about)
     suite = open_suite(str(top / "suite"), 1)

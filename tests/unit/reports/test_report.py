@@ -187,11 +187,13 @@ def test_run_tells_what_was_not_judged_and_the_words_of_the_target(site):
     page = Page(site / "runs" / "kafka-controller-4.3.1" / "index.html")
     assert f"unsupported create_topic{visible(sample.STEERING)} 1 1" in page.text
     assert "2 branches were never taken: expire/idle , alter_partition/committed" in page.text
-    assert "1 of 2 hand-written mutants" in page.text
+    killed = "1 of 2 hand-written mutants of the charter are killed by the small suite"
+    assert killed in page.text
+    assert "how the small suite covers it" in page.text
     assert "did not reach these entries of the overlay: elr_survives" in page.text
     assert "overlay claims too much" in page.text
     assert "v1 , step 2, expire/fenced" in page.text
-    assert "Counts of the suite: obligations 1,370" in page.text
+    assert "Counts of the suite: mutants killed (small suite) 1, obligations 1,370" in page.text
     assert "STALE_BROKER_EPOCH" in page.text
 
 

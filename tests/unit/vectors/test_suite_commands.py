@@ -63,6 +63,21 @@ def test_search_is_named_where_none_was_made(
     assert "searches for questions" not in capsys.readouterr().err
 
 
+def test_counts_of_a_full_suite_say_which_are_of_the_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lamp.charter").write_text(f"{TEXT.replace('NAME', 'lamp')}{SCENARIO}")
+    shown = {}
+    for profile in ("smoke", "full"):
+        assert main(["vectors", "lamp.charter", "--profile", profile]) == 0
+        shown[profile] = [line.rpartition("  ")[0] for line in capsys.readouterr().out.splitlines()]
+    words = {profile: [line.strip() for line in lines] for profile, lines in shown.items()}
+    small = [f"{word} (small suite)" for word in ("mutants killed", "obligations covered")]
+    assert "mutants killed" in words["smoke"] and {*small} <= {*words["full"]}
+    assert "mutants" in words["full"] and "states" in words["full"]
+
+
 @pytest.mark.parametrize("scenario", ["", "scenario"])
 def test_instances_that_are_not_searched_are_told(
     scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

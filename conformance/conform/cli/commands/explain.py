@@ -47,7 +47,7 @@ def explanation(word: str) -> str:
     """What is known of a diagnostic code or a count; "" if it is neither."""
     if word in _codes():
         return (_pages() / f"{word}.md").read_text(encoding="utf-8").rstrip()
-    counts, listed = _counts(), _as_listed(word)
+    counts, listed = _counts(), _as_listed(word).removesuffix("_small_suite")
     found = (counts.get(listed.removeprefix(start), "") for start in ("", *_OF))
     return next(filter(None, found), "")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from charter import api
 from charter.formats.canonical import Json
+from charter.formats.suite import counted
 from conform.console.errors import CannotWrite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.progress import tasks
@@ -109,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         out_json(made)
     else:
-        show(made)
+        show(made, full=arguments.profile == "full")
         _tell_new(made, arguments)
     if arguments.profile == "full":
         _keep_for_runs(str(made["folder"]))
@@ -128,12 +129,13 @@ def _keep_for_runs(folder: str) -> None:
         open_suite(folder, os.cpu_count() or 1)
 
 
-def show(made: dict[str, Json]) -> None:
-    """Prints a summary of the new suite."""
+def show(made: dict[str, Json], *, full: bool) -> None:
+    """Prints a summary of the new suite; of a full one, which counts are of the small suite."""
     counts = made["counts"]
     assert isinstance(counts, dict)
     rows = [["vectors", _number(made["vectors"])]]
-    rows += [[name.replace("_", " "), _number(value)] for name, value in sorted(counts.items())]
+    told = {name: counted(name) if full else name.replace("_", " ") for name in sorted(counts)}
+    rows += [[words, _number(counts[name])] for name, words in told.items()]
     rows.append(["digest", str(made["digest"])])
     out(columns(rows))
     left = made["open"]
