@@ -114,6 +114,7 @@ def test_mutants_that_are_added_later_are_asked_for_and_those_without_a_vector_n
     told = "mutants   lamp: "
     code, out, err = conform("test")
     assert code == 0 and f"{told}1 of 1 mutant told from the charter\n" in out, out + err
+    assert out.endswith("fine by the small suite\n")
     spec.write_text(
         LAMP
         + """
@@ -126,6 +127,9 @@ mutant same in tiny { replace conjunct dark of lamp.press/on with lit == false }
     assert code == 0, out + err
     assert "vectors   lamp: looked for questions" in out
     assert f"{told}2 of 3 mutants told from the charter; by no vector: same\n" in out
+    assert out.endswith(
+        "fine by the small suite; none of its vectors tells the mutant same from the charter\n"
+    )
     assert "vectors   lamp: the questions are of these rules" in conform("test")[1]
 
 

@@ -24,7 +24,7 @@ from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import UNLOADED, near, show
 from conform.cli.commands.story import show_story
-from conform.cli.commands.unasked import mutants_told, unasked
+from conform.cli.commands.unasked import mutants_told, not_seen, unasked, untold
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
 from conform.cli.commands.vectors import UNSEARCHED
@@ -76,7 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @dataclass(slots=True)
 class Tested:
     """The results so far: exit codes, what --json prints (`obligations`: for each judged component
-    how many are covered, infeasible and open), and the instances that were given up."""
+    how many are covered, infeasible and open), the instances that were given up, and the
+    mutants that no vector tells from a charter."""
 
     quiet: bool
     codes: list[int] = field(default_factory=list)
@@ -84,6 +85,7 @@ class Tested:
     obligations: list[Json] = field(default_factory=list)
     runs: list[Json] = field(default_factory=list)
     given_up: list[str] = field(default_factory=list)
+    untold: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:
@@ -403,6 +405,7 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             tested.tell("pairs", f"{name}: of branches in a row, {pairs}")
         if mutants := mutants_told(place.parent):
             tested.tell("mutants", f"{name}: {mutants}")
+            tested.untold += [one for one in untold(place.parent) if one not in tested.untold]
         if fixed := one_value_only(place.parent, found):
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
         counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}
@@ -428,7 +431,8 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
         tested.tell("report", report)
     match tested.exit_code:
         case 0:
-            out("fine by the small suite" if runs else "fine, but no implementation was judged")
+            told = f"fine by the small suite{not_seen(tested.untold)}"
+            out(told if runs else "fine, but no implementation was judged")
             if tested.given_up:
                 out(f"not searched to the end: {', '.join(tested.given_up)}")
         case 1 if not runs:

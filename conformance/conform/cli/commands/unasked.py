@@ -3,7 +3,7 @@ charter, and, of an adapter without `load`, what is asked for only in a given st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from charter.formats.kills import MutantKills, read_kills
@@ -41,6 +41,20 @@ def unasked(folder: Path, manifest: Manifest) -> str:
     )
 
 
+def untold(folder: Path) -> tuple[str, ...]:
+    """The mutants that no vector of a small suite tells from the charter, by their names."""
+    kills = _kills(folder)
+    return tuple(name for name, k in kills.items() if not k.surely and not k.in_some_runs)
+
+
+def not_seen(mutants: Collection[str]) -> str:
+    """What a suite says nothing about, as the end of a sentence: these mutants; "" without any."""
+    if not mutants:
+        return ""
+    word = "mutant" if len(mutants) == 1 else "mutants"
+    return f"; none of its vectors tells the {word} {_few([*mutants])} from the charter"
+
+
 def mutants_told(folder: Path) -> str:
     """How many mutants the vectors of a small suite tell from the charter, and which they do not;
     "" if the charter has none."""
@@ -48,7 +62,7 @@ def mutants_told(folder: Path) -> str:
     if not kills:
         return ""
     some = [name for name, kill in kills.items() if not kill.surely and kill.in_some_runs]
-    none = [name for name, kill in kills.items() if not kill.surely and name not in some]
+    none = [*untold(folder)]
     told = [f"{len(kills) - len(some) - len(none)} of {plural(len(kills), 'mutant')}"
             " told from the charter"]  # fmt: skip
     told += [f"in some of their runs only: {_few(some)}"] if some else []
