@@ -278,3 +278,19 @@ def test_interrupted_command_says_that_not_all_was_tested(
     assert code == 130
     told = "not all was tested; the next `conform test` begins with the checks again"
     assert err.splitlines()[-1] == f"conform: interrupted; {told}"
+
+
+def test_finding_behind_a_deviation_says_from_which_state_it_is_judged(
+    conform, project: Path
+) -> None:
+    source = project / "adapters" / "lamp" / "adapter.py"
+    start = "self.lit = False if"
+    wrong = ADAPTER.replace(start, f"self.pressed = False\n        {start}")
+    wrong = wrong.replace("self.lit = not self.lit", "self.pressed, self.lit = True, not self.lit")
+    source.write_text(wrong.replace('{"lit": self.lit}', '{"lit": self.lit != self.pressed}'))
+    _, out, _ = conform("test")
+    first, second, third = out.split("\n  state  ")[1].split("\n  reply  ")
+    told = "deviates, too: step {} is judged from the state that was observed there"
+    assert "press/on: expected lit = true, got false" in first and "deviates, too" not in first
+    assert "press/on: expected reply = true, got false" in second
+    assert f"  step 1 {told.format(2)}" in second and f"  step 2 {told.format(3)}\n" in third

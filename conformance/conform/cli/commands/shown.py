@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pyarrow.compute as pc
+
 from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
@@ -216,11 +218,13 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     """Shows the findings: those that the overlay does not explain first, the gravest first."""
     findings = listed_findings(finished.summary)
     new = [item for item in findings if item.new]
-    explained = {""}
+    explained, before = {""}, _deviating_before(finished, new[:most])
     for item in new[:most]:
         told = one_line(shortened(item.sentence, 300))
         out(f"  {item.severity:<5}  {item.id}  {told}")
         show_example(finished, item)
+        if item.id in before:
+            out(f"         {before[item.id]}")
         if item.like:
             same = "the same operation, the same variables"
             out(f"         perhaps of the same cause as {item.like}: {same}")
@@ -237,6 +241,26 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
             told = f"{item.id}  known: {one_line(item.known)}"
             out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
     out("")
+
+
+def _deviating_before(finished: Finished, shown: Sequence[RunFinding]) -> dict[str, str]:
+    """What is said of findings whose example deviates in an earlier step, too."""
+    examples = sorted({item.vector for item in shown if item.step > 1})
+    if not examples:
+        return {}
+    wanted = pc.field("id").isin(examples)
+    rows = finished.folder.table("deviations", ("id", "step"), wanted).to_pylist()
+    told: dict[str, str] = {}
+    for item in shown:
+        steps = [row["step"] for row in rows if row["id"] == item.vector]
+        if before := [step for step in steps if step < item.step]:
+            same = item.shrunk is None or item.shrunk.vector == item.vector
+            of = "" if same else f" of {item.vector[:12]}"
+            told[item.id] = (
+                f"step {max(before)}{of} deviates, too: step {item.step} is judged from the state"
+                " that was observed there"
+            )
+    return told
 
 
 def _behind(count: int, what: str) -> str:
