@@ -24,6 +24,9 @@ SMALL = ["pair", "pair_unseen", "pair_stopped", "pair_of_one", "pair_shut_down"]
 LARGER = ["pair_of_two_records", "pair_both_lost", "last_standing", "pair_reassigned"]
 LARGER += ["trio_reassigned", "pair_preferred", "pair_unclean", "pair_unregistered"]
 LARGER += ["pair_shut_down_both", "pair_shut_down_unseen", "pair_reassigned_lost"]
+SMALL += ["pair_flushed_by_two", "pair_rolled", "tolerance_3_2"]
+LARGER += ["pair_flushed", "pair_of_processes", "pair_disk_lost", "pair_killed_and_lost"]
+LARGER += ["tolerance_5_3"]
 LARGER += ["pair_raised", "pair_lowered"]
 LARGER += ["pair_back_early", "pair_clean_then_lost", "pair_failed_start"]
 LARGER += ["pair_failed_start_in_order", "pair_late_heartbeat"]
@@ -31,6 +34,7 @@ LARGER += ["pair_produced", "pair_produced_lost", "pair_produced_to_one"]
 LARGER += ["pair_asked", "pair_asked_of_one", "pair_balanced", "pair_last_known"]
 LARGER += ["pair_proactive", "pair_aggressive", "pair_manual"]
 TRIOS = {"trio_of_two": (1_447_432, 9_479_546, 53), "trio_out_of_sync": (965_512, 6_792_090, 49)}
+TRIOS |= {"tolerance_6_4": (823_473, 6_753_773, 29)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""
 
 

@@ -2,7 +2,7 @@
 # From spec/kafka.
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """A replica of the partition on its broker: the log, the leader it knows of, and while it leads
-what it knows of its followers.
+what it knows of its followers. What is volatile is in the memory of the process.
 
 Protocol kafka.replication.
 
@@ -12,6 +12,7 @@ Cited:
     S1     KIP-966: fixing the last replica standing issue
     S2     Replication correctness (description of the KIP-966 model, section 6)
     S3     Kafka replication deep dive
+    S4     Why Kafka does not need fsync to be safe
     MODEL  Prose beside the published KIP-966 model: section numbers of the whole description
     KIP    Kafka Improvement Proposals, by number and section
     DOC    Apache Kafka documentation, by page and section
@@ -35,6 +36,7 @@ from charter_models.prelude import (
     drop,
     item,
     last,
+    one_of,
     take,
     value,
 )
@@ -42,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "f9f234f4d9da15cb6b0f"
+SPEC_DIGEST = "e549817f473b9fb47077"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -177,6 +179,9 @@ class World:
     max_log: int
     max_batch: int
     max_starts: int
+    flush_every: int
+    segment_size: int
+    checkpoint_lag: int
 
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -385,6 +390,58 @@ def settled_leadership(
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
 
+# The rules of storage: when a log is flushed, and which high watermark a broker finds when it
+# starts again. Records are in the page cache until they are flushed: the end of a process does not
+# lose them, a machine that loses its power does.
+
+
+def segment_start(world: World, end: int) -> int:
+    """Where the last segment begins: what is before it is on disk.
+
+    13-storage-rules.charter:18  S0 §5, DOC segment.bytes
+    """
+    return max(
+        frozenset({0})
+        | frozenset(
+            o
+            for o in range(0, world.max_log + 1)
+            if o < end and world.segment_size > 0 and begins_segment(world, o)
+        ),
+    )
+
+
+def begins_segment(world: World, o: int) -> bool:
+    """13-storage-rules.charter:21  S0 §5"""
+    return any(n * world.segment_size == o for n in range(0, world.max_log + 1))
+
+
+def flushed_to(world: World, flushed: int, end: int) -> int:
+    """The end of what is on disk when records have been appended: `flushed` was the end of it
+    before.
+
+    13-storage-rules.charter:24  S0 §5, S3 How Kafka persists messages
+    """
+    if world.flush_every > 0 and end - flushed >= world.flush_every:
+        return end
+    return segment_start(world, end)
+
+
+def checkpoints(world: World, high_watermark: int) -> frozenset[int]:
+    """The high watermarks that a broker may find when it starts again. It writes the file now
+    and then, and when it shuts down cleanly.
+
+    13-storage-rules.charter:30  DOC replica.high.watermark.checkpoint.interval.ms
+    """
+    return (
+        frozenset({high_watermark})
+        | frozenset(
+            o
+            for o in range(0, world.max_log + 1)
+            if o < high_watermark and high_watermark - o <= world.checkpoint_lag
+        )
+    )
+
+
 # --- the component --------------------------------------------------------------------------------
 
 
@@ -397,22 +454,27 @@ class Replica:
     running: bool
     """The broker has registered, and its process runs."""
     starting: bool
-    """Its process has started, and waits for a broker epoch."""
+    """Its process has started, and waits for a broker epoch. Volatile: a failover loses it."""
     incarnation: int
     session: BrokerEpoch | None
-    """The broker epoch of a broker that runs."""
+    """The broker epoch of a broker that runs. Volatile: a failover loses it."""
     clean_file: BrokerEpoch | None
     """The clean-shutdown file: the broker epoch of the last session, if that ended with a clean
     shutdown.
     """
     leader: Broker | None
-    """From the newest metadata record that the broker has read since it started."""
+    """From the newest metadata record that the broker has read since it started. Volatile: a
+    failover loses it.
+    """
     leader_epoch: LeaderEpoch | None
+    """Volatile: a failover loses it."""
     leads: Leadership | None
+    """Volatile: a failover loses it."""
     log: tuple[LeaderEpoch, ...]
     flushed: int
     """The end of what is on disk: a loss of power does not lose it."""
     high_watermark: int
+    """A broker that starts again takes it from its checkpoint file."""
 
     @classmethod
     def initial(cls, world: World) -> Replica:
@@ -440,11 +502,11 @@ class Replica:
         """
         lead = self.leads
 
-        # write/not_leader  25-replica.charter:30  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # write/not_leader  25-replica.charter:31  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if lead is None:  # other
             return [Outcome("write/not_leader", Produced.NOT_LEADER_OR_FOLLOWER, self)]
 
-        # write/not_enough_replicas  25-replica.charter:33  MODEL §2.6, S3 Min-ISR and
+        # write/not_enough_replicas  25-replica.charter:34  MODEL §2.6, S3 Min-ISR and
         # acknowledgements
         if (
             acks == Acks.ACKS_ALL  # all
@@ -452,16 +514,27 @@ class Replica:
         ):
             return [Outcome("write/not_enough_replicas", Produced.NOT_ENOUGH_REPLICAS, self)]
 
-        # write/appended  25-replica.charter:36  S2 §6.6
+        # write/appended  25-replica.charter:37  S2 §6.6
         return self._write_appended(me, lead)
 
     def _write_appended(self, me: Broker, lead: Leadership) -> list[Outcome[Replica, Produced]]:
-        """write/appended  25-replica.charter:36  S2 §6.6"""
+        """write/appended  25-replica.charter:37  S2 §6.6"""
         longer = append(self.log, default(self.leader_epoch, LeaderEpoch(0)), self.world.max_log)
         after = replace(
             self,
             log=longer,
             high_watermark=advanced(self.high_watermark, me, lead, len(longer)),
+            flushed=max(
+                min(len(longer), flushed_to(self.world, self.flushed, len(longer))),
+                min(
+                    frozenset({self.flushed})
+                    | frozenset(
+                        place
+                        for place in range(0, self.world.max_log + 1)
+                        if place < self.flushed and at(self.log, place) != at(longer, place)
+                    ),
+                ),
+            ),
         )
         return [Outcome("write/appended", Produced.APPENDED, after)]
 
@@ -479,13 +552,13 @@ class Replica:
         """
         lead = self.leads
 
-        # fetch/refused  25-replica.charter:49  MODEL §2.3
+        # fetch/refused  25-replica.charter:51  MODEL §2.3
         if lead is None or self.leader_epoch != request.leader_epoch:  # unasked
             return [Outcome("fetch/refused", None, self)]
 
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
-        # fetch/diverged  25-replica.charter:55  MODEL §3.2, S2 §6.6
+        # fetch/diverged  25-replica.charter:57  MODEL §3.2, S2 §6.6
         # The follower has to truncate first; the leader does not count what it has.
         if parting is not None:  # parts
             return [Outcome(
@@ -500,7 +573,7 @@ class Replica:
                 self,
             )]
 
-        # fetch/served  25-replica.charter:63  S2 §6.5.2, S3 Consumer's message visibility
+        # fetch/served  25-replica.charter:65  S2 §6.5.2, S3 Consumer's message visibility
         return self._fetch_served(me, from_, request, lead)
 
     def _fetch_served(
@@ -510,7 +583,7 @@ class Replica:
         request: FetchRequest,
         lead: Leadership,
     ) -> list[Outcome[Replica, Fetched | None]]:
-        """fetch/served  25-replica.charter:63  S2 §6.5.2, S3 Consumer's message visibility"""
+        """fetch/served  25-replica.charter:65  S2 §6.5.2, S3 Consumer's message visibility"""
         heard = replace(
             lead,
             peers=lead.peers.put(
@@ -538,7 +611,7 @@ class Replica:
         S3 Replication from leader, S2 §6.6
         """
 
-        # take_fetched/stale  25-replica.charter:86  MODEL §2.3
+        # take_fetched/stale  25-replica.charter:88  MODEL §2.3
         if (
             self.leads is not None
             or self.leader != from_
@@ -547,21 +620,29 @@ class Replica:
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:92  S2 §6.6, MODEL §3.2
+        # take_fetched/truncated  25-replica.charter:94  S2 §6.6, MODEL §3.2
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:101  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:102  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """take_fetched/truncated  25-replica.charter:92  S2 §6.6, MODEL §3.2"""
+        """take_fetched/truncated  25-replica.charter:94  S2 §6.6, MODEL §3.2"""
         end = truncation_point(self.world, self.log, value(got.diverging))
+        next_log = take(self.log, end)
         after = replace(
             self,
-            log=take(self.log, end),
-            flushed=min(self.flushed, end),
+            log=next_log,
             high_watermark=min(self.high_watermark, end),
+            flushed=min(
+                frozenset({self.flushed})
+                | frozenset(
+                    place
+                    for place in range(0, self.world.max_log + 1)
+                    if place < self.flushed and at(self.log, place) != at(next_log, place)
+                ),
+            ),
         )
         return [Outcome("take_fetched/truncated", True, after)]
 
@@ -578,6 +659,17 @@ class Replica:
             high_watermark=got.high_watermark
             if got.high_watermark <= len(longer)
             else self.high_watermark,
+            flushed=max(
+                min(len(longer), flushed_to(self.world, self.flushed, len(longer))),
+                min(
+                    frozenset({self.flushed})
+                    | frozenset(
+                        place
+                        for place in range(0, self.world.max_log + 1)
+                        if place < self.flushed and at(self.log, place) != at(longer, place)
+                    ),
+                ),
+            ),
         )
         return [Outcome("take_fetched/appended", True, after)]
 
@@ -587,11 +679,11 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:112  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:114  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:114
+        # read/shown  25-replica.charter:116
         return [Outcome(
             "read/shown", batch(self.world, self.log, offset, self.high_watermark), self
         )]
@@ -605,16 +697,16 @@ class Replica:
         S2 §6.4.2
         """
 
-        # latest_offset/not_leader  25-replica.charter:121  DOC Protocol errors:
+        # latest_offset/not_leader  25-replica.charter:123  DOC Protocol errors:
         # NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("latest_offset/not_leader", None, self)]
 
-        # latest_offset/not_available  25-replica.charter:123  S2 §6.4.2
+        # latest_offset/not_available  25-replica.charter:125  S2 §6.4.2
         if self.high_watermark < self.leads.start:  # behind
             return [Outcome("latest_offset/not_available", None, self)]
 
-        # latest_offset/told  25-replica.charter:125
+        # latest_offset/told  25-replica.charter:127
         return [Outcome("latest_offset/told", self.high_watermark, self)]
 
     def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
@@ -625,7 +717,7 @@ class Replica:
         """
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:133
+        # learn/remains_with_minimum  25-replica.charter:135
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -634,7 +726,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:144  S2 §6.5.2
+        # learn/superseded  25-replica.charter:146  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -642,32 +734,32 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:149  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:151  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:161  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:163  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:164  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:166  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:177  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:179  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:189  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:191  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
@@ -694,7 +786,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:149  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:151  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -710,7 +802,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:164  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:166  MODEL §2.10, S2 §6.4.2"""
         settled_now = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -727,7 +819,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:177  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:179  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -750,22 +842,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:201  MODEL §2.9
+        # propose/not_leader  25-replica.charter:203  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:203  S2 §6.5.2
+        # propose/pending  25-replica.charter:205  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:204  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:206  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:208  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:210  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -788,15 +880,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:222  MODEL §2.9
+        # take_decision/late  25-replica.charter:224  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:225  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:227  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:232  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:234  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -804,7 +896,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:225  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:227  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -843,18 +935,43 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/stopped  25-replica.charter:247
-        after = replace(
-            self,
-            running=False,
-            session=None,
-            clean_file=self.session if clean else self.clean_file,
-            flushed=len(self.log) if clean else self.flushed,
-            leads=None,
-            leader=None,
-            leader_epoch=None,
-        )
-        return [Outcome("stop/stopped", True, after)]
+        # stop/shut_down  25-replica.charter:249  S0 §5.1.1
+        if clean:  # orderly
+            after = replace(
+                self,
+                running=False,
+                clean_file=self.session,
+                starting=False,
+                session=None,
+                leader=None,
+                leader_epoch=None,
+                leads=None,
+                flushed=len(self.log),
+            )
+            return [Outcome("stop/shut_down", True, after)]
+
+        # stop/killed  25-replica.charter:256  S0 §5.1.1, S4 The why (for those that want to
+        # understand more)
+        return self._stop_killed()
+
+    def _stop_killed(self) -> list[Outcome[Replica, bool]]:
+        """stop/killed  25-replica.charter:256  S0 §5.1.1, S4 The why (for those that want to
+        understand more)
+        """
+        allowed: list[Outcome[Replica, bool]] = []
+        for known in one_of(checkpoints(self.world, self.high_watermark)):
+            after = replace(
+                self,
+                running=False,
+                high_watermark=known,
+                starting=False,
+                session=None,
+                leader=None,
+                leader_epoch=None,
+                leads=None,
+            )
+            allowed.append(Outcome("stop/killed", True, after))
+        return allowed
 
     def lose_power(self, kept: int) -> list[Outcome[Replica, bool]]:
         """Power is lost, and with it records that are only in the page cache: the first `kept`
@@ -863,24 +980,63 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:262
+        # lose_power/lost  25-replica.charter:268
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:262"""
-        left = min(max(kept, self.flushed), len(self.log))
+        """lose_power/lost  25-replica.charter:268"""
+        allowed: list[Outcome[Replica, bool]] = []
+        for known in one_of(checkpoints(self.world, self.high_watermark)):
+            kept_2 = max(min(kept, len(self.log)), self.flushed)
+            after = replace(
+                self,
+                running=False,
+                high_watermark=min(frozenset({known, max(kept, self.flushed), len(self.log)})),
+                starting=False,
+                session=None,
+                leader=None,
+                leader_epoch=None,
+                leads=None,
+                log=take(self.log, kept_2),
+                flushed=kept_2,
+            )
+            allowed.append(Outcome("lose_power/lost", True, after))
+        return allowed
+
+    def lose_disk(self) -> list[Outcome[Replica, bool]]:
+        """The disk is lost and replaced by an empty one: with the log goes the file of a clean
+        shutdown.
+
+        S3 Availability vs consistency, S0 §5.1.1
+        """
+
+        # lose_disk/lost  25-replica.charter:279
+        return self._lose_disk_lost()
+
+    def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
+        """lose_disk/lost  25-replica.charter:279"""
+        next_log = ()
         after = replace(
             self,
             running=False,
+            clean_file=None,
+            log=next_log,
+            high_watermark=0,
+            starting=False,
             session=None,
-            leads=None,
             leader=None,
             leader_epoch=None,
-            log=take(self.log, left),
-            flushed=left,
-            high_watermark=min(self.high_watermark, left),
+            leads=None,
+            flushed=min(
+                frozenset({self.flushed})
+                | frozenset(
+                    place
+                    for place in range(0, self.world.max_log + 1)
+                    if place < self.flushed and at(self.log, place) != at(next_log, place)
+                ),
+            ),
         )
-        return [Outcome("lose_power/lost", True, after)]
+        return [Outcome("lose_disk/lost", True, after)]
 
     def start(self) -> list[Outcome[Replica, BrokerEpoch | None]]:
         """The broker process starts, and registers with what the clean-shutdown file says.
@@ -888,7 +1044,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:278
+        # start/started  25-replica.charter:291
         after = replace(
             self,
             starting=True,
@@ -902,21 +1058,38 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/failed  25-replica.charter:288
-        return self._fail_to_start_failed(kept, removed)
+        # fail_to_start/killed  25-replica.charter:301
+        if kept >= len(self.log):  # all
+            after = replace(
+                self,
+                clean_file=None if removed else self.clean_file,
+                starting=False,
+                session=None,
+                leader=None,
+                leader_epoch=None,
+                leads=None,
+            )
+            return [Outcome("fail_to_start/killed", True, after)]
 
-    def _fail_to_start_failed(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/failed  25-replica.charter:288"""
-        left = min(max(kept, self.flushed), len(self.log))
+        # fail_to_start/lost  25-replica.charter:306
+        return self._fail_to_start_lost(kept, removed)
+
+    def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
+        """fail_to_start/lost  25-replica.charter:306"""
+        kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
-            starting=False,
             clean_file=None if removed else self.clean_file,
-            log=take(self.log, left),
-            flushed=left if left < len(self.log) else self.flushed,
-            high_watermark=min(self.high_watermark, left),
+            high_watermark=min(self.high_watermark, max(kept, self.flushed)),
+            starting=False,
+            session=None,
+            leader=None,
+            leader_epoch=None,
+            leads=None,
+            log=take(self.log, kept_2),
+            flushed=kept_2,
         )
-        return [Outcome("fail_to_start/failed", True, after)]
+        return [Outcome("fail_to_start/lost", True, after)]
 
     def begin(self, process: int, epoch: BrokerEpoch) -> list[Outcome[Replica, bool]]:
         """The controller has registered a process of this broker. If it is this one, it runs: it
@@ -926,7 +1099,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:304
+        # begin/begun  25-replica.charter:319
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -934,7 +1107,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:311  MODEL §8.1
+        # begin/late  25-replica.charter:326  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -943,6 +1116,23 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:316
-        after = replace(self, log=(), flushed=0, high_watermark=0)
+        # delete/deleted  25-replica.charter:331
+        return self._delete_deleted()
+
+    def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
+        """delete/deleted  25-replica.charter:331"""
+        next_log = ()
+        after = replace(
+            self,
+            log=next_log,
+            high_watermark=0,
+            flushed=min(
+                frozenset({self.flushed})
+                | frozenset(
+                    place
+                    for place in range(0, self.world.max_log + 1)
+                    if place < self.flushed and at(self.log, place) != at(next_log, place)
+                ),
+            ),
+        )
         return [Outcome("delete/deleted", True, after)]

@@ -67,6 +67,7 @@ OPERATIONS: tuple[str, ...] = (
     "take_decision",
     "stop",
     "lose_power",
+    "lose_disk",
     "start",
     "fail_to_start",
     "begin",
@@ -94,6 +95,9 @@ def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
         max_log=(consts or {})["max_log"],
         max_batch=(consts or {})["max_batch"],
         max_starts=(consts or {})["max_starts"],
+        flush_every=(consts or {})["flush_every"],
+        segment_size=(consts or {})["segment_size"],
+        checkpoint_lag=(consts or {})["checkpoint_lag"],
     )
 
 
@@ -153,6 +157,8 @@ def outcomes(
             return in_json(state.stop(truth(args["clean"])), lambda reply: reply)
         case "lose_power":
             return in_json(state.lose_power(number(args["kept"])), lambda reply: reply)
+        case "lose_disk":
+            return in_json(state.lose_disk(), lambda reply: reply)
         case "start":
             return in_json(state.start(), lambda reply: None if reply is None else f"@{reply}")
         case "fail_to_start":
@@ -222,17 +228,10 @@ def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> 
     loaded = replace(
         initial(sorts, consts),
         running=truth(it["running"]),
-        starting=truth(it["starting"]),
         incarnation=number(it["incarnation"]),
-        session=None if it["session"] is None else BrokerEpoch(opaque_number(it["session"])),
         clean_file=None
         if it["clean_file"] is None
         else BrokerEpoch(opaque_number(it["clean_file"])),
-        leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
-        leader_epoch=None
-        if it["leader_epoch"] is None
-        else LeaderEpoch(number(it["leader_epoch"])),
-        leads=None if it["leads"] is None else _leadership_from(it["leads"]),
         log=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["log"])),
         flushed=number(it["flushed"]),
         high_watermark=number(it["high_watermark"]),
