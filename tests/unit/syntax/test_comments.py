@@ -116,3 +116,14 @@ def test_a_comment_without_text_stays_and_a_blank_line_is_another_thing() -> Non
     assert tree.declarations[0].comments == ("one", " ", "two", "", "three")
     assert tree.declarations[0].section == "one\n\ntwo"
     assert show(tree) == text
+
+
+@pytest.mark.parametrize("statement", ["flush x", "crash process", "clear calls[a]"])
+def test_a_comment_behind_a_statement_stays_there_when_it_is_formatted(statement: str) -> None:
+    branch = f"branch b {{\n        {statement}  -- why\n        reply 0\n      }}"
+    body = f"component c {{\n    operation o() -> T {{\n      {branch}\n    }}\n  }}"
+    if statement.startswith("clear"):
+        body = f"system c {{\n    step s() {{\n      {statement}  -- why\n    }}\n  }}"
+    text = show(parsed(f"protocol p\n{body}"))
+    assert f"{statement}  -- why\n" in text
+    assert show(parsed(text)) == text
