@@ -27,7 +27,8 @@ class StateClass:
 @dataclass(frozen=True, slots=True)
 class ReachedClasses:
     """What a search of an instance reached: for each class of its machine the number of steps to
-    the first such state or step, None if there is none. `complete`: all states were searched.
+    the first such state or step, None if there is none. `complete`: all states were searched,
+    else at least `states`.
     `why_slow`: why it was searched by the definition, "" if it was not."""
 
     machine: str
@@ -75,7 +76,9 @@ def reached(model: n.Model, instance: str, most: int, progress: Progress) -> Rea
     steps = {p.name: None if p.trace is None else len(p.trace) for p in found.properties}
     counts, why = found.counts, found.why_reference
     depth = len(counts.levels) - 1
-    return ReachedClasses(machine, instance, counts.distinct, depth, counts.complete, steps, why)
+    # Where a search gives up depends on its threads: at least `most` states is what can be said.
+    states = counts.distinct if counts.complete else most
+    return ReachedClasses(machine, instance, states, depth, counts.complete, steps, why)
 
 
 def _bare(model: n.Model) -> tuple[n.Instance, ...]:
