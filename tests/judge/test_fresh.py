@@ -19,6 +19,9 @@ start = ["nothing"]
 """
 
 
+BY_OLDER = "judged by an older version of the charter"
+
+
 @pytest.fixture
 def charter(conform, tmp_path, monkeypatch):
     """The charter of a project whose models and suite are fresh."""
@@ -129,3 +132,59 @@ def test_a_suite_of_a_protocol_that_the_project_lacks_is_not_old(conform, old_su
     code, told, err = last("reference", conform)
     assert code == 0 and "older" not in err
     assert told.startswith("fine: no deviation from the charter; ")
+
+
+def test_whatever_shows_a_run_by_an_old_suite_says_so(conform, old_suite):
+    run = ("run", "--target", "reference", "--suite", "build/old", "--out", "build/run")
+    assert conform(*run, "--junit", "build/junit.xml")[0] == 0
+    assert BY_OLDER in Path("build/junit.xml").read_text()
+    code, out, _ = conform("report", "build/run", "--out", "build/report")
+    assert code == 0 and BY_OLDER in out
+    pages = ["index.html", "runs/reference/index.html", "runs/reference/junit.xml", "summary.md"]
+    for page in pages:
+        assert BY_OLDER in (Path("build/report") / page).read_text(), page
+    badge = json.loads((Path("build/report") / "runs/reference/badge.json").read_text())
+    assert badge["message"].endswith("older charter") and badge["color"] == "yellow"
+    code, out, _ = conform("compare", "build/run", "build/run")
+    assert code == 0 and out.count(", judged by an older version of the charter\n") == 2
+    out = conform("compare", "build/run", "build/run", "--json")[1]
+    assert json.loads(out)["older_charter"] == ["an older version of the charter"] * 2
+
+
+def test_observations_judged_again_by_an_old_suite_say_so(conform, old_suite):
+    run = ("run", "--target", "reference", "--suite", "build/old", "--out", "build/run")
+    assert conform(*run)[0] == 0
+    again = ("rejudge", "build/run", "--suite", "build/old", "--out")
+    code, out, err = conform(*again, "build/again")
+    assert code == 0
+    assert out.splitlines()[-1].startswith("fine by an older version of the charter: ")
+    assert "the verdict is about the old ones" in err
+    out = conform(*again, "build/json", "--json")[1]
+    assert json.loads(out)["summary"]["older_charter"] == "an older version of the charter"
+
+
+def test_observations_judged_again_by_the_charter_as_it_is_now_are_not_older(conform, old_suite):
+    run = ("run", "--target", "reference", "--suite", "build/old", "--out", "build/run")
+    assert conform(*run)[0] == 0
+    old_suite.write_text(PLAIN)
+    code, out, err = conform("rejudge", "build/run", "--suite", "build/old", "--out", "build/again")
+    assert code == 0 and "older" not in err
+    assert out.splitlines()[-1].startswith("fine: no deviation from the charter; ")
+
+
+def test_a_vector_of_an_old_suite_that_is_replayed_says_so(conform, old_suite):
+    lines = Path("build/old/vectors.jsonl").read_text().splitlines()
+    vector = json.loads(lines[-1])["answer"]["question"]
+    code, out, err = conform("replay", vector, "--target", "reference", "--suite", "build/old")
+    assert code == 0
+    assert out.splitlines()[-1].endswith("; by an older version of the charter")
+    assert "the verdict is about the old ones" in err
+
+
+def test_tests_of_pytest_by_an_old_suite_say_so(conform, old_suite, capsys):
+    Path("pytest.ini").write_text("[pytest]\n")
+    given = ["-p", "conform.testing", "-q", "--charter=build/old", "--charter-adapter=reference"]
+    pytest.main(given)
+    out = capsys.readouterr().out
+    assert re.search(r"vectors conform.*; by an older version of the charter\n", out)
+    assert "the suite build/old is of an older version of the charter" in out

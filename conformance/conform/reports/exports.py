@@ -42,7 +42,8 @@ def _message(run: ReportedRun) -> str:
     count = number(wording.judged(run))
     new = run.count("new_deviations")
     known = run.count("deviations") - new
-    return f"{count} judged · {number(new)} new · {number(known)} known"
+    told = f"{count} judged · {number(new)} new · {number(known)} known"
+    return f"{told} · older charter" if wording.older(run) else told
 
 
 def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:

@@ -96,6 +96,8 @@ def claim(run: ReportedRun) -> Claim:
     left = [item for item in uncompared(run) if item.allowed not in WISHES]
     if left:
         measured += f"; not compared: {shown(left)}"
+    if by := older(run):
+        measured += f"; judged by {by}"
     sentence = f"{measured}."
     if new:
         return Claim("bad", "diverges", sentence)
@@ -109,7 +111,16 @@ def claim(run: ReportedRun) -> Claim:
         return Claim("void", "incomplete", sentence)
     if known or baseline:
         return Claim("known", "explained deviations", sentence)
+    if older(run):
+        return Claim("known", "no deviation from an older charter", sentence)
     return Claim("good", "no deviation", sentence)
+
+
+def older(run: ReportedRun) -> str:
+    """By what the run was judged, if that was not the charter of the project as it then was; ""
+    also for runs of earlier versions, which did not look."""
+    found = run.summary.get("older_charter", "")
+    return found if isinstance(found, str) else ""
 
 
 def unexplained(run: ReportedRun, new: int) -> str:

@@ -49,14 +49,20 @@ class _Job:
     observes: tuple[str, ...] | None
 
 
+@dataclass(frozen=True, slots=True)
+class RejudgeOptions:
+    """The options of judging again, into the folder `out`; `older`: by what, if the suite is not of
+    the charter of the project as it is now."""
+
+    out: str
+    baseline: Baseline = NO_BASELINE
+    older: str = ""
+
+
 def rejudge(
-    earlier: str,
-    suite: Suite,
-    out: str,
-    ranges: Ranges = no_ranges,
-    baseline: Baseline = NO_BASELINE,
+    earlier: str, suite: Suite, options: RejudgeOptions, ranges: Ranges = no_ranges
 ) -> Finished:
-    """Judge the observations of the run `earlier` against `suite`, into the folder `out`.
+    """Judge the observations of the run `earlier` against `suite`.
 
     Canaries and broken batches are taken from the earlier run. Raises `BadRun`.
     """
@@ -67,7 +73,7 @@ def rejudge(
     manifest = suite.manifest
     if (before["protocol"], before["component"]) != (manifest.protocol, manifest.component):
         raise BadRun(f"{earlier} is a run about another component than the suite")
-    new = _fresh(out)
+    new = _fresh(options.out)
     about = {
         **before,
         "id": f"{before['id']}-as-{manifest.digest[:8]}",
@@ -97,12 +103,13 @@ def rejudge(
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     left = left_out(new, replace(intended, wish=_wish(about)))
-    findings = baseline.applied(run_findings(new, given_states(new, suite)))
+    findings = options.baseline.applied(run_findings(new, given_states(new, suite)))
     inputs = summary.ConclusionInputs(
-        tuple(entries), (), False, manifest.vectors, left, findings, baseline
+        tuple(entries), (), False, manifest.vectors, left, findings, options.baseline
     )
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
+    concluded["older_charter"] = options.older
     concluded["adapter_trouble"] = adapter_trouble(new)
     keep(new, suite, concluded)
     concluded["not_observed"] = manifest.vectors - judged

@@ -88,7 +88,7 @@ def choose(selection: RunSelection) -> ChosenRun:
         same = name in ("", about["target"])
         name = name or str(about.get("found_by", about["target"]))
         release = release or (str(about["release"]) if same else "")
-        suite = suite or _generated_suite(str(about["suite"]))
+        suite = suite or generated_suite(str(about["suite"]))
     if not name:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     chosen = target(name)
@@ -158,7 +158,7 @@ def _at_hand() -> str:
     return f"{there}`conform generate` makes those of the charters in {place}/, and sees no others"
 
 
-def _generated_suite(digest: str) -> str:
+def generated_suite(digest: str) -> str:
     """The folder of the generated suite with a digest, else the digest, for the cache."""
     for project in projects():
         for path in sorted((project.generated / "suites").rglob(MANIFEST)):

@@ -11,6 +11,7 @@ import pytest
 
 from charter.formats.project import BadProject
 from charter.formats.verdict import Kind
+from conform.cli.commands.fresh import Older, older_suite
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
@@ -54,6 +55,7 @@ class CharterTests:
         self.canaries = "were not run, so nothing shows that this suite can fail"
         self.seen: set[str] = set()
         self.stale_alone = False
+        self.older = Older()
 
     @property
     def stale(self) -> tuple[str, ...]:
@@ -85,6 +87,7 @@ class CharterTests:
         if config.option.collectonly or hasattr(config, "workerinput"):
             return
         try:
+            self.older = older_suite(self.judged.resolved.suite.manifest, self.suite)
             self.judge.begin()
         except (ConformError, BadProject) as error:
             raise pytest.UsageError(str(error)) from None
@@ -116,7 +119,11 @@ class CharterTests:
         told += [f"{counts['skipped']} could not be compared"] if counts["skipped"] else []
         left = manifest.vectors - counts.total()
         told += [f"{left} were not run"] if left else []
-        terminalreporter.line(one_line(f"{what}: {', '.join(told)}; the canaries {self.canaries}"))
+        by = f"; by {self.older.by}" if self.older.by else ""
+        line = f"{what}: {', '.join(told)}; the canaries {self.canaries}{by}"
+        terminalreporter.line(one_line(line))
+        if self.older.told:
+            terminalreporter.line(one_line(self.older.told))
         if self.stale:
             terminalreporter.line(
                 f"{self.baseline.place} lists findings that no vector showed:"

@@ -40,6 +40,9 @@ def run(**summary):
          "12,345 vectors judged; 1 deviation not explained; not compared: 1,200 crashed."),
         ({"not_compared": [left("not asked", "--limit")]}, "good",
          "12,345 vectors judged; 0 deviations not explained."),
+        ({"older_charter": "an older version of the charter"}, "known",
+         "12,345 vectors judged; 0 deviations not explained; judged by an older version of the"
+         " charter."),
         ({"stale_entries": ["x"]}, "bad",
          "12,345 vectors judged; 0 deviations not explained. No longer seen: x."),
         ({"claimed_too_much": [{"id": "v", "step": 1, "branch": "b"}]}, "bad",

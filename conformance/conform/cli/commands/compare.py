@@ -8,6 +8,7 @@ from conform.cli.commands.shown import near
 from conform.console.terminal import number, out, out_json, shortened
 from conform.judging.relabel import key
 from conform.runs.compare import Comparison, RunDifference, compare
+from conform.storage.store import RunFolder
 
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
@@ -29,6 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
             {
                 "left": found.runs[0].place,
                 "right": found.runs[1].place,
+                "older_charter": [_older(run) for run in found.runs],
                 "both": found.both,
                 "only": list(found.only),
                 "differing": found.differing,
@@ -41,14 +43,20 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if found.differing else 0
 
 
+def _older(run: RunFolder) -> str:
+    """By what a run was judged, if that was not the charter of the project as it then was."""
+    return str(run.read_json("summary.json").get("older_charter", ""))
+
+
 def _show(found: Comparison) -> None:
     names = [str(run.read_json("run.json")["id"]) for run in found.runs]
     if names[0] == names[1]:  # two runs of one target with one suite
         names = [
             f"{name} in {near(run.place)}" for name, run in zip(names, found.runs, strict=True)
         ]
-    out(f"left   {names[0]}")
-    out(f"right  {names[1]}")
+    for side, name, run in zip(("left ", "right"), names, found.runs, strict=True):
+        by = _older(run)
+        out(f"{side}  {name}{f', judged by {by}' if by else ''}")
     out(f"{number(found.both)} questions in both, {number(found.differing)} answered differently")
     if any(found.only):
         out(f"{number(found.only[0])} only left, {number(found.only[1])} only right")

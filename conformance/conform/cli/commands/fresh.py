@@ -15,7 +15,7 @@ from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, Manifest, read_manifest
 from conform.adapters.targets import target
 from conform.console.errors import BadSuite
-from conform.runs.select import suite_for
+from conform.runs.select import generated_suite, suite_for
 from conform.suites.cache import cache_folder, open_suite
 
 _OLDER = "an older version of the charter"
@@ -33,8 +33,7 @@ class Older:
 
 def older_than_charter(wanted: str, release: str, suite: str = "") -> Older:
     """Whether the suite by which a target is judged, the generated one or the one that is named as
-    `suite`, is older than the charter in the project. The charter is compiled only if a text of the
-    project changed since they were last found to be the same. Raises `ConformError`s."""
+    `suite`, is older than the charter in the project. Raises `ConformError`s."""
     project = find_project(Path())
     chosen = target(wanted)
     if project is None or not (chosen.protocol or suite):
@@ -44,20 +43,36 @@ def older_than_charter(wanted: str, release: str, suite: str = "") -> Older:
         manifest = read_manifest(place)
     except (BadSuite, BadVector, OSError):
         return Older()  # the run says so
-    generated = place.resolve().is_relative_to(project.generated.resolve())
-    if not (generated or suite):
+    if not (suite or _is_in(place, project)):
         return Older()
-    known = cache_folder() / "fresh" / canonical.text_digest(str(place.resolve()))
-    state = _state(project, manifest)
+    return older_suite(manifest, suite or str(place))
+
+
+def older_suite(manifest: Manifest, name: str = "") -> Older:
+    """Whether a suite, which the caller calls `name`, is older than the charter in the project. The
+    charter is compiled only if a text of the project changed since they were last found to be the
+    same. Raises `BadProject`."""
+    project = find_project(Path())
+    if project is None:
+        return Older()
+    name = name or generated_suite(manifest.digest)
+    generated = _is_in(Path(name), project)
+    key = canonical.text_digest(f"{manifest.digest} {generated} {project.root}")
+    known, state = cache_folder() / "fresh" / key, _state(project, manifest)
     with contextlib.suppress(OSError):
         if known.read_text(encoding="utf-8") == state:
             return Older()
-    found = _compared(project, manifest, "" if generated else suite)
+    found = _compared(project, manifest, "" if generated else name)
     if not found.told:
         with contextlib.suppress(OSError):  # it only saves time
             known.parent.mkdir(parents=True, exist_ok=True)
             known.write_text(state, encoding="utf-8")
     return found
+
+
+def _is_in(place: Path, project: Project) -> bool:
+    """Whether a suite is one of those that the project generates."""
+    return place.resolve().is_relative_to(project.generated.resolve())
 
 
 def _place(suite: str) -> Path:

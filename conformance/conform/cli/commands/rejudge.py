@@ -6,19 +6,21 @@ import argparse
 import os
 
 from conform.adapters.projects import model_folders
+from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
-from conform.console.terminal import out, out_json
+from conform.console.terminal import out, out_json, say
 from conform.judging.model import use_folders
 from conform.runs.baseline import NO_BASELINE, read_baseline
-from conform.runs.rejudge import rejudge
+from conform.runs.rejudge import RejudgeOptions, rejudge
 from conform.suites.cache import open_suite
 
 EXAMPLES = """examples:
   conform rejudge build/runs/A --suite 9f01c2aa --out build/runs/A-again
   conform rejudge build/runs/A --suite 9f01c2aa --out build/new --baseline baselines/lease.toml
 
-The target is not run: a changed charter changes answers, not questions. Exit codes are
+The target is not run: a changed charter changes answers, not questions. Warns if the suite is
+older than the charter of the project, and the last line says so. Exit codes are
 those of `conform run`: 0 no deviation, or only what the overlay or the baseline explain; 1 a new
 one, or an entry that no longer applies; 3 vectors were left unjudged, or a canary misbehaved.
 """
@@ -38,7 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     suite = open_suite(arguments.suite, os.cpu_count() or 1)
     use_folders(model_folders(suite.manifest.models.charter))
     baseline = read_baseline(arguments.baseline) if arguments.baseline else NO_BASELINE
-    finished = rejudge(arguments.run, suite, arguments.out, releases_of, baseline)
+    older = older_suite(suite.manifest, arguments.suite)
+    if older.told:
+        say(older.told)
+    options = RejudgeOptions(arguments.out, baseline, older.by)
+    finished = rejudge(arguments.run, suite, options, releases_of)
     if arguments.json:
         out_json(finished.json())
     else:

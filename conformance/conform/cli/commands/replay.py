@@ -14,11 +14,12 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.verdict import Kind, Severity
+from charter.formats.verdict import Kind, Severity, Verdict
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
+from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
-from conform.console.terminal import one_line, out, out_json
+from conform.console.terminal import one_line, out, out_json, say
 from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
 from conform.judging.model import load
@@ -54,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     replayed = replay(resolved.prepared.start, item, resolved.suite.manifest, resolved.entries)
     verdict = replayed.assessment.verdict
     in_run = _in_run(arguments.run, verdict.id)
+    older = older_suite(resolved.suite.manifest, arguments.suite)
+    if older.told:
+        say(older.told)
     if arguments.json:
         out_json(
             {
@@ -64,11 +68,15 @@ def run(arguments: argparse.Namespace) -> int:
                 "why": orjson.loads(item.why),
                 "chosen": is_chosen(orjson.loads(item.question), orjson.loads(item.why)),
                 "in_run": in_run,
+                "older_charter": older.by,
                 "steps": [step.json() for step in replayed.steps],
             }
         )
     else:
         _show(replayed, resolved, title, item)
+        out(_last_line(verdict, older.by))
+        for line in replayed.said:
+            out(f"  | {one_line(line)}")
         if verdict.kind is Kind.CONFORMS and in_run == Kind.DIVERGES:
             out(_otherwise(RunFolder(arguments.run), resolved))
     if verdict.kind is Kind.DIVERGES:
@@ -146,12 +154,16 @@ def _show(replayed: Replayed, resolved: ResolvedRun, title: str, item: VectorIte
     if explained := legend(key(step.json()).decode() for step in replayed.steps):
         out(f"\n({explained})")
     out("")
+
+
+def _last_line(verdict: Verdict, older: str) -> str:
+    """The verdict, and by what if that is `older` than the charter."""
     last = f"{str(verdict.kind).replace('_', ' ')}: {verdict.judged} steps judged"
     if verdict.not_judged:
         last += f", {verdict.not_judged} not"
-    out(f"{last} ({verdict.detail})" if verdict.detail else last)
-    for line in replayed.said:
-        out(f"  | {one_line(line)}")
+    if verdict.detail:
+        last += f" ({verdict.detail})"
+    return f"{last}; by {older}" if older else last
 
 
 def _show_asked(question: Mapping[str, Json]) -> None:
