@@ -86,6 +86,12 @@ class _Ranges:
         return replace(self, start=KnownNumbers(Arithmetic(consts)))
 
     def story(self, scenario: ir.Scenario) -> None:
+        replies = {
+            operation.name: operation.result
+            for component in self.model.components
+            if component.name == scenario.instance.machine
+            for operation in component.operations
+        }
         params = {
             operation.name: operation.params
             for component in self.model.components
@@ -103,6 +109,8 @@ class _Ranges:
                 case ir.Do():
                     for arg, param in zip(line.args, params[line.operation], strict=False):
                         self.flow(arg, param.type, place)
+                    if line.reply is not None:
+                        self.flow(line.reply, replies.get(line.operation), place)
                 case ir.Expect():
                     self.flow(line.condition, None, place)
                 case ir.Bind():

@@ -48,7 +48,7 @@ def _first_line(span: Span) -> Span:
 def _story(line: ir.Do | ir.Expect | ir.Bind | ir.Moment) -> tuple[ir.Expr, ...]:
     match line:
         case ir.Do():
-            return line.args
+            return line.args if line.reply is None else (*line.args, line.reply)
         case ir.Expect():
             return (line.condition,)
         case ir.Bind():

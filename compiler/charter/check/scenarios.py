@@ -9,8 +9,10 @@ from charter.check.docs import doc_of
 from charter.check.infer_calls import arguments
 from charter.check.scopes import MachineScope, TypeScope, suggest
 from charter.check.setups import bound, find, uses_itself
+from charter.check.statements import misplaced
 from charter.check.types import BOOL
 from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.core.walk import nodes, substitute
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
@@ -67,7 +69,17 @@ class ScenarioReader:
             message = f"{name} has no branch `{branch}`"
             self.scope.missing(message, line.branch.span, hint=hint)
         whole = tuple(substitute(arg, self.values) for arg in args)
-        return (ir.Do(name, whole, branch, span=span, doc=doc_of(line)),)
+        reply = self.reply(line.reply, operation.result)
+        return (ir.Do(name, whole, branch, reply, span=span, doc=doc_of(line)),)
+
+    def reply(self, node: sx.Expr | None, result: ty.Type) -> ir.Expr | None:
+        """What an operation must reply; the steps of a system have no reply."""
+        if node is None:
+            return None
+        if self.machine.is_system:
+            misplaced(self.scope, "`reply`", "a scenario of a component", node.span)
+            return None
+        return substitute(self.scope.check(node, result), self.values)
 
     def include(self, line: sx.Include, span: Span) -> None:
         """The lines of a fragment. Its arguments are read once, before its first line."""

@@ -377,12 +377,14 @@ class Instance(Placed, Generic[E_co]):
 
 @dataclass(frozen=True, slots=True)
 class Do(Placed):
-    """An operation (a step, for a system) of a scenario; `branch` is "" if any may be taken.
-    Arguments read the state before it."""
+    """An operation (a step, for a system) of a scenario; `branch` is "" if any may be taken, and
+    `reply` none if it may reply anything. Arguments read the state before it, the reply reads the
+    state after it."""
 
     operation: str
     args: tuple[Expr, ...]
     branch: str
+    reply: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,7 +321,8 @@ def _scenario(scenario: ir.Scenario) -> Iterator[str]:
         match line:
             case ir.Do():
                 branch = f" -> {line.branch}" if line.branch else ""
-                yield f"  do {line.operation}({_all(line.args)}){branch}"
+                reply = "" if line.reply is None else f" reply {show_expr(line.reply)}"
+                yield f"  do {line.operation}({_all(line.args)}){branch}{reply}"
             case ir.Expect():
                 yield f"  expect {show_expr(line.condition)}"
             case ir.Bind():

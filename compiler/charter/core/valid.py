@@ -151,7 +151,7 @@ class _Checker:
         for line in scenario.steps:
             match line:
                 case ir.Do():
-                    for arg in line.args:
+                    for arg in (*line.args, *(() if line.reply is None else (line.reply,))):
                         self.expr(arg, names)
                 case ir.Expect():
                     self.expr(line.condition, names)

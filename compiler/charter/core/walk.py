@@ -213,8 +213,9 @@ def expressions(model: ir.Model) -> Iterator[ir.Expr]:
     for scenario in model.scenarios:
         for line in scenario.steps:
             match line:
-                case ir.Do(args=args):
+                case ir.Do(args=args, reply=reply):
                     yield from args
+                    yield from () if reply is None else (reply,)
                 case ir.Expect(condition=condition):
                     yield condition
                 case ir.Bind(value=value):

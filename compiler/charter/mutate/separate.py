@@ -70,7 +70,8 @@ def _line(
 ) -> ir.Do | ir.Expect | ir.Bind | ir.Moment:
     match line:
         case ir.Do():
-            return replace(line, args=tuple(fold(arg, rule) for arg in line.args))
+            reply = None if line.reply is None else fold(line.reply, rule)
+            return replace(line, args=tuple(fold(arg, rule) for arg in line.args), reply=reply)
         case ir.Expect():
             return replace(line, condition=fold(line.condition, rule))
         case ir.Bind():

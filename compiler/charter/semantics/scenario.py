@@ -131,21 +131,32 @@ def _line(
             return [replace(run, names={**run.names, name: found})]
         case n.Do():
             args = _args(machine, line, run)
-            wanted = f"{line.operation}/{line.branch}" if line.branch else ""
             return [
                 replace(
                     run,
                     state=outcome.state,
                     steps=(*run.steps, Followed(moment, line.operation, args, outcome)),
                 )
-                for outcome in machine.outcomes(run.state, line.operation, args)
-                if not wanted or outcome.branch == wanted
+                for outcome in _of_branch(machine, line, run)
+                if line.reply is None or outcome.reply == _reply(machine, line.reply, run, outcome)
             ]
 
 
 def _args(machine: Machine, line: n.Do, run: ScenarioTrace) -> tuple[Value, ...]:
     scope = Scope(run.state)
     return tuple(machine.evaluator.value(arg, scope, run.names) for arg in line.args)
+
+
+def _of_branch(machine: Machine, line: n.Do, run: ScenarioTrace) -> list[Outcome]:
+    """The outcomes that take the branch of a line, whatever they reply."""
+    wanted = f"{line.operation}/{line.branch}" if line.branch else ""
+    outcomes = machine.outcomes(run.state, line.operation, _args(machine, line, run))
+    return [outcome for outcome in outcomes if not wanted or outcome.branch == wanted]
+
+
+def _reply(machine: Machine, reply: n.Expr, run: ScenarioTrace, outcome: Outcome) -> Value:
+    """The reply that a line expects, in the state that an outcome leaves."""
+    return machine.evaluator.value(reply, Scope(outcome.state), run.names)
 
 
 # --- why a scenario fails ------------------------------------------------------------------------
@@ -160,6 +171,12 @@ def _why(
             part = _false_part(machine, condition, runs[0])
             return _quoted(part.span, line.span), _each(
                 runs, lambda run: _shown(machine, part, run)
+            )
+        case n.Do(reply=reply) if reply is not None and any(
+            _of_branch(machine, line, run) for run in runs
+        ):
+            return f"the reply {_quoted(reply.span, line.span)}", _each(
+                runs, lambda run: _replied(machine, line, run)
             )
         case n.Do() if line.branch:
             wanted = f"{line.operation}/{line.branch}"
@@ -212,6 +229,14 @@ def _taken(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     outcomes = machine.outcomes(run.state, line.operation, _args(machine, line, run))
     branches = " or ".join(dict.fromkeys(outcome.branch for outcome in outcomes))
     return f"{_call(machine, line, run)} takes {branches}"
+
+
+def _replied(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
+    operation = machine.operations[line.operation]
+    assert isinstance(operation, n.Operation)
+    given = (outcome.reply for outcome in _of_branch(machine, line, run))
+    told = dict.fromkeys(show_value(operation.result, one, machine.universe) for one in given)
+    return f"{_call(machine, line, run)} replies {' or '.join(told)}"
 
 
 def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:

@@ -348,11 +348,12 @@ def _line(reader: TreeReader, node: Tree) -> nodes.Line:
     span = reader.span(node)
     item: nodes.Do | nodes.Expect | nodes.Moment | nodes.Include
     match node.rule, node.children:
-        case "do", (called, args, taken):
+        case "do", (called, args, taken, answer):
             item = nodes.Do(
                 name(reader, called),
                 arguments(reader, args),
                 optional_name(reader, taken),
+                None if answer is None else expr(reader, answer),
                 span=span,
             )
         case "expect", (condition,):

@@ -116,7 +116,7 @@ MISTAKES: Final = (
     ),
     Mistake(
         "behind `->` stands the branch that the operation takes, not its reply",
-        "write its name alone, as in `do acquire(ann) -> granted`",
+        "write its name alone, as in `do acquire(ann) -> granted`, and behind it `reply true`",
         ('scenario "s" of c { do f(a) -> granted(1) }',),
         lambda s: s.text == "(" and s.second_last == "->" and s.expects("do"),
     ),

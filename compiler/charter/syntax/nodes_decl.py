@@ -357,11 +357,13 @@ class InstanceDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class Do(Item):
-    """`do operation(args)`, `do operation(args) -> branch`: an operation (system: a step)."""
+    """`do operation(args)`, `do operation(args) -> branch reply e`: an operation (system: a
+    step)."""
 
     operation: Name
     args: tuple[Expr, ...]
     branch: Name | None
+    reply: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

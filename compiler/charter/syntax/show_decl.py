@@ -299,9 +299,10 @@ def _scenario_item(item: nodes.Bound | nodes.Start | nodes.Line, indent: int) ->
             return _bound(item, indent)
         case nodes.Let():
             return statement_rows(item, indent)
-        case nodes.Do(operation, args, branch):
+        case nodes.Do(operation, args, branch, reply):
             taken = f" -> {branch.text}" if branch else ""
-            doc = (f"do {operation.text}", arguments_doc(args), taken)
+            answer: Doc = "" if reply is None else Group(Nest((LINE, bound_to("reply", reply))))
+            doc = (f"do {operation.text}", arguments_doc(args), taken, answer)
         case nodes.Include(name, args):
             doc = (f"include {name.text}", arguments_doc(args))
         case nodes.Expect(condition):

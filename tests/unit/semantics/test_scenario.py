@@ -89,6 +89,43 @@ def test_another_branch_says_which_was_taken() -> None:
     assert (found.expected, found.actual) == ("acquire/granted", "acquire(b) takes acquire/held")
 
 
+def test_a_reply_reads_the_state_behind_the_operation_and_the_lets_above() -> None:
+    lines = "let yes = true\ndo acquire(a) -> granted reply holder == present(a) and yes"
+    model = api.load_text(scenario(f"{lines}\ndo acquire(b) reply false"))
+    assert len(follow(model, model.scenarios[0])) == 1
+
+
+def test_another_reply_says_what_was_replied() -> None:
+    found = failure('step "1 first"\ndo acquire(a) -> granted reply holder == none')
+    assert (found.expected, found.actual) == (
+        "the reply `holder == none`", "acquire(a) replies true",
+    )  # fmt: skip
+
+
+def test_another_branch_is_told_when_the_line_has_a_reply_too() -> None:
+    found = failure("do acquire(a)\ndo acquire(b) -> granted reply true")
+    assert (found.expected, found.actual) == ("acquire/granted", "acquire(b) takes acquire/held")
+
+
+def test_a_reply_selects_among_outcomes() -> None:
+    loose = LEASE.replace(
+        "branch released { holder' = none  reply true }",
+        "branch released { pick told in {true, false}  pick n in Node"
+        "  holder' = present(n)  reply told }",
+    )
+    text = scenario("do release() reply false").replace(LEASE, loose)
+    model = api.load_text(text)
+    assert len(follow(model, model.scenarios[0])) == 2
+
+
+def test_a_step_of_a_system_has_no_reply() -> None:
+    text = scenario("do call(a) reply true", "service")
+    (found,) = api.check_texts((Source("lease", text),)).errors
+    assert (found.code, found.message) == (
+        "statement/misplaced", "`reply` is allowed only in a scenario of a component",
+    )  # fmt: skip
+
+
 def test_a_step_that_is_not_enabled_says_which_line_stops_it() -> None:
     found = failure("do call(a)\ndo call(a)", "service")
     assert found.expected == "call(a) to be enabled"
