@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.api.charters import Charter
 from charter.api.verdicts import current
-from charter.core import nodes as n
 from charter.formats.claims import (
     FILE,
     BadClaims,
@@ -21,7 +19,7 @@ from charter.handbook.claims import ClaimJudge, JudgedClaim, claims_page
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
 from charter.render.pages.blocks import TextRun
-from charter.semantics.scenario import ScenarioFails, follow
+from charter.semantics.scenario import failing
 
 __all__ = ["FILE", "BadClaims", "ClaimJudge", "Claims", "JudgedClaim", "claims_file", "claims_of"]
 
@@ -52,28 +50,13 @@ def claims_of(charter: Charter, path: Path) -> Claims:
     sections = read_claims(claims_file(path))
     rows = current(charter, read_verdicts(verdicts_file(path)))
     models = {"": charter.model()}
-    named = {claim.variant for section in sections for claim in section.claims}
-    for variant in named & set(models[""].variants):
+    claims = [claim for section in sections for claim in section.claims]
+    for variant in {claim.variant for claim in claims} & set(models[""].variants):
         models[variant] = charter.model(Selection(variant))
-    failing = {
-        (variant, title): how
-        for variant, model in models.items()
-        for title, how in _failing(model, _titles(sections, variant))
-    }
-    return Claims(sections, ClaimJudge(models, rows, failing))
-
-
-def _titles(sections: Iterable[ClaimSection], variant: str) -> set[str]:
-    """The scenarios that the claims about a variant name."""
-    claims = (claim for section in sections for claim in section.claims)
-    return {title for claim in claims if claim.variant == variant for title in claim.scenarios}
-
-
-def _failing(model: n.Model, titles: Container[str]) -> Iterator[tuple[str, str]]:
-    """Those of some scenarios that fail, each with one sentence that says how."""
-    for scenario in model.scenarios:
-        if scenario.title in titles:
-            try:
-                follow(model, scenario)
-            except ScenarioFails as failure:
-                yield scenario.title, failure.sentence()
+    named = {(claim.variant, title) for claim in claims for title in claim.scenarios}
+    fails: dict[tuple[str, str], str] = {}
+    for variant, model in models.items():
+        followed = tuple(s for s in model.scenarios if (variant, s.title) in named)
+        for failure in failing(replace(model, scenarios=followed)):
+            fails[variant, failure.title] = failure.sentence()
+    return Claims(sections, ClaimJudge(models, rows, fails))

@@ -14,8 +14,8 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.amounts import REPLY, counted_parts
 from charter.core.conditions import Functions, atoms, literal, named_atoms
-from charter.core.options import APART, Apart, asked_for, comparison, joined, may_differ, tested
-from charter.core.walk import branch_expressions, nodes
+from charter.core.options import APART, Apart, asked_for, comparison, may_differ, tested
+from charter.core.walk import branch_expressions, nodes, operands
 from charter.diagnostics import BUILTIN
 
 Kind = OneOf["branch", "reply", "mcdc", "amount", "boundary"]
@@ -174,7 +174,7 @@ def _conditions(
 ) -> Iterator[Obligation]:
     """`excluded` are options that have a value here, since an earlier branch is taken for none;
     those that have one after this branch are added."""
-    parts = [part for c in branch.guard for part in joined(c.condition)]
+    parts = [part for c in branch.guard for part in operands(c.condition, "and")]
     options = [option for part in parts if (option := tested(part)) is not None]
     known = [*excluded, *(option for option, truth in options if not truth)]
     if len(parts) == 1 and branch.group == 0:

@@ -3,7 +3,7 @@ implementation may be right for one of the two only."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Literal as OneOf
 
 from charter.core import nodes as n
@@ -29,20 +29,16 @@ def may_differ(expr: n.Expr) -> bool:
 def comparison(atom: n.Expr) -> tuple[n.Binary, bool] | None:
     """The comparison of options that an atomic condition is, perhaps negated, and the truth of the
     atom where the two differ; None for other conditions."""
-    differ = True
-    while isinstance(atom, n.Unary) and atom.op == "not":
-        atom, differ = atom.operand, not differ
-    if not isinstance(atom, n.Binary) or not may_differ(atom):
+    compared, differ = _without_not(atom)
+    if not isinstance(compared, n.Binary) or not may_differ(compared):
         return None
-    return atom, differ == (atom.op == "ne")
+    return compared, differ == (compared.op == "ne")
 
 
 def tested(condition: n.Expr) -> tuple[n.Expr, bool] | None:
     """The option that a condition compares with none, and the truth of the condition for none; None
     for other conditions."""
-    truth = True
-    while isinstance(condition, n.Unary) and condition.op == "not":
-        condition, truth = condition.operand, not truth
+    condition, truth = _without_not(condition)
     if not isinstance(condition, n.Binary) or condition.op not in ("eq", "ne"):
         return None
     sides = (condition.left, condition.right)
@@ -52,13 +48,12 @@ def tested(condition: n.Expr) -> tuple[n.Expr, bool] | None:
     return sides[absent.index(False)], truth == (condition.op == "eq")
 
 
-def joined(condition: n.Expr) -> Iterator[n.Expr]:
-    """The conditions that all must be true."""
-    if isinstance(condition, n.Binary) and condition.op == "and":
-        yield from joined(condition.left)
-        yield from joined(condition.right)
-    else:
-        yield condition
+def _without_not(condition: n.Expr) -> tuple[n.Expr, bool]:
+    """A condition without the negations around it, and its truth where the whole is true."""
+    truth = True
+    while isinstance(condition, n.Unary) and condition.op == "not":
+        condition, truth = condition.operand, not truth
+    return condition, truth
 
 
 def asked_for(atom: n.Expr, known: Collection[n.Expr]) -> tuple[Apart, ...]:

@@ -26,8 +26,10 @@ def given_of(items: Iterable[VectorItem]) -> tuple[VectorItem, ...]:
     """Vectors of a suite from different given states, without their operations: `MOST` of them."""
     found: dict[bytes, VectorItem] = {}
     for item in items:
+        if len(found) == MOST:
+            break
         question: dict[str, Json] = orjson.loads(item.question)
-        if question["given"] is None or len(found) == MOST:
+        if question["given"] is None:
             continue
         cut = orjson.dumps({**question, "operations": []}, option=orjson.OPT_SORT_KEYS)
         if cut not in found:

@@ -58,7 +58,7 @@ class Lease:
 
 
 @contextlib.contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
+def in_turn(folder: Path) -> Iterator[None]:
     """Waits until no other process is in `folder`, which is created if it is missing. No file is
     left there. Where locks are not possible, nobody is excluded."""
     held = None

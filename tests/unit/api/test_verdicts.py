@@ -16,7 +16,7 @@ from charter.api.charters import load_charter
 from charter.api.handbook import handbook
 from charter.formats.verdicts import FORMAT
 from conform.cli.main import main
-from conform.storage.lease import alone_in
+from conform.storage.lease import in_turn
 
 LIGHT = """protocol light
 
@@ -206,7 +206,7 @@ def test_two_commands_at_once_keep_the_rows_of_each_other(
 
 def test_a_folder_is_written_by_one_command_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "verdicts"
-    with alone_in(folder):
+    with in_turn(folder):
         second = os.open(folder, os.O_RDONLY)
         with pytest.raises(BlockingIOError):
             fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)

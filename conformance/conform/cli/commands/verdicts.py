@@ -18,7 +18,7 @@ from conform.cli.commands.searched import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
 from conform.console.progress import searching
 from conform.console.terminal import columns, out
-from conform.storage.lease import alone_in
+from conform.storage.lease import in_turn
 
 if TYPE_CHECKING:
     from charter.api.verdicts import InstanceVerdicts, SearchedPlace
@@ -154,7 +154,7 @@ class _Table:
         """Add a row that was searched, and store it: an interrupted command goes on after it."""
         self.kept[row.place] = row
         if self.folder is not None:
-            with alone_in(self.folder):
+            with in_turn(self.folder):
                 self.take_over()
                 text = verdicts.verdicts_text(self.kept.values())
                 write_whole(self.folder / verdicts.FILE, text, CannotWrite)
@@ -196,7 +196,7 @@ def _write_both(arguments: argparse.Namespace, model: api.Model, table: _Table) 
             instances.index(place.instance),
         )
 
-    with alone_in(arguments.write):
+    with in_turn(arguments.write):
         table.take_over()
         rows = sorted(table.kept.values(), key=order)
         page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
