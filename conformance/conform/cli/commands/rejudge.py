@@ -41,10 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     use_folders(model_folders(suite.manifest.models.charter))
     baseline = read_baseline(arguments.baseline) if arguments.baseline else NO_BASELINE
     older = older_suite(suite.manifest, arguments.suite)
-    if older.told:
-        say(older.told)
     options = RejudgeOptions(arguments.out, baseline, older.by)
     finished = rejudge(arguments.run, suite, options, releases_of)
+    if older.told:
+        say(older.told)
     if arguments.json:
         out_json(finished.json())
     else:
