@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from charter.api.charters import Charter, explore, tell
@@ -51,10 +51,10 @@ __all__ = [
     "verdicts_text",
 ]
 
-SEARCHES = 1
-"""Raised by hand whenever a search of the same rules, properties and bounds gives other verdicts,
-steps or numbers of states, as after a bug of an engine, a pass or the definition is mended: earlier
-rows are stale."""
+SEARCHES = 2
+"""Raised by hand whenever a row of the same rules, properties and bounds says something else, as
+after a bug of an engine, a pass or the definition is mended: earlier rows are stale. 2: rows say
+what an instance lists wrongly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,19 @@ def searched(
         len(found.counts.levels),
         found.counts.complete,
         {name: _verdict(model, found, name) for name in found.verdicts},
+        () if place.variant or place.mutant else tuple(_misstated(found)),
     )
     return SearchedInstance(row, found.why_reference)
+
+
+def _misstated(found: SearchResult) -> Iterator[str]:
+    """What `misses` and `fails` of an instance lack, or list wrongly."""
+    for one in dict.fromkeys((one.kind, one.name) for one in found.vacuous):
+        yield f"{' '.join(one)} was never met, and is not under `misses`"
+    for name in found.not_missed:
+        yield f"{name} is under `misses`, but was met"
+    for name in found.not_failed:
+        yield f"{name} is under `fails`, but holds"
 
 
 def verdicts_markdown(charter: str, model: n.Model, rows: Sequence[InstanceVerdicts]) -> str:

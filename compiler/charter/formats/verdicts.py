@@ -57,7 +57,9 @@ class SearchedPlace:
 class InstanceVerdicts:
     """A search of an instance of a component or system (`machine`), with a variant or a mutant.
     `digest` is of the rules, the properties and the bounds that were searched. `depth`: the number
-    of levels. `complete`: all states were searched."""
+    of levels. `complete`: all states were searched. `misstated`: what the lists `misses` and `fails`
+    of the instance lack or have too much, each in a few words; empty with a variant or a mutant, as
+    the lists are about the charter itself, and if not all states were searched."""
 
     variant: str
     mutant: str
@@ -68,6 +70,7 @@ class InstanceVerdicts:
     depth: int
     complete: bool
     verdicts: Mapping[str, PropertyVerdict]
+    misstated: tuple[str, ...] = ()
 
     @property
     def place(self) -> SearchedPlace:
@@ -112,6 +115,8 @@ def _shown(row: InstanceVerdicts, names: Sequence[str]) -> dict[str, Json]:
     others = {name: one for name, one in row.verdicts.items() if name not in plain}
     marks = dict.fromkeys(others, DETAILED) | plain
     whole["verdicts"] = "".join(marks.get(name, NONE) for name in names)
+    if not row.misstated:
+        del whole["misstated"]
     if others:
         whole["details"] = {name: _answer(one) for name, one in others.items()}
     return whole
@@ -155,6 +160,7 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
 COLUMNS = (
     "variant", "mutant", "machine", "instance", "digest", "states", "depth", "complete", "verdicts",
 )  # fmt: skip
+RARE = ("details", "misstated")
 
 
 def _told(row: JsonReader) -> Mapping[str, PropertyVerdict]:
@@ -164,9 +170,9 @@ def _told(row: JsonReader) -> Mapping[str, PropertyVerdict]:
 
 def _spelt(row: JsonReader, names: Mapping[str, tuple[str, ...]]) -> Mapping[str, PropertyVerdict]:
     """The verdicts of a row that has a letter for each property of its machine."""
-    detailed = "details" in row.object()
-    row.fields(*COLUMNS, *(("details",) if detailed else ()))
-    others = dict(row.item("details").entries()) if detailed else {}
+    rare = tuple(name for name in RARE if name in row.object())
+    row.fields(*COLUMNS, *rare)
+    others = dict(row.item("details").entries()) if "details" in rare else {}
     mine, marks = names.get(row.text("machine"), ()), row.text("verdicts")
     if len(mine) != len(marks):
         raise BadVector(f"{row.where}.verdicts: not a letter for each property of its machine")
@@ -192,6 +198,7 @@ def _row(row: JsonReader, verdicts: Mapping[str, PropertyVerdict]) -> InstanceVe
         row.item("depth").integer(),
         row.item("complete").raw is True,
         verdicts,
+        row.item("misstated").texts() if "misstated" in row.object() else (),
     )
 
 

@@ -113,6 +113,25 @@ def test_an_unexpected_violation_and_an_unknown_answer_have_their_exit_codes(
     assert "no variant matches 'sofd'; there are: soft" in capsys.readouterr().err
 
 
+def test_what_an_instance_lists_wrongly_is_told_and_kept(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = LIGHT.replace("misses far, five fails seldom", "misses even, five fails seldom, third")
+    charter.write_text(listed, encoding="utf-8")
+    assert search() == 0
+    told = (
+        "condition far was never met, and is not under `misses`",
+        "even is under `misses`, but was met",
+        "third is under `fails`, but holds",
+    )
+    assert capsys.readouterr().out.splitlines()[-3:] == [f"tiny: {one}" for one in told]
+    rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
+    assert [(row.variant, row.misstated) for row in rows] == [("", told), ("soft", ())]
+    charter.write_text(LIGHT, encoding="utf-8")
+    search()
+    assert "misstated" not in verdicts.verdicts_file(charter).read_text("utf-8")
+
+
 def test_what_did_not_change_is_not_searched_again(
     charter: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +312,7 @@ def test_a_file_with_other_letters_is_told_in_one_sentence(
 
 def _as_objects(row: verdicts.InstanceVerdicts) -> dict[str, object]:
     whole = asdict(row)
+    del whole["misstated"]
     whole["verdicts"] = {
         name: {"word": one.word, "trace": list(one.trace), "expected": one.expected}
         | ({} if one.steps is None else {"steps": one.steps})

@@ -45,7 +45,8 @@ Exit code 0: every property holds, but where the instance lists it under `fails`
 the charter itself; 3: one is unknown there, since an instance has more states than were searched.
 What fails with a variant or a mutant is shown, and does not count: `conform explore --mutant` says
 whether mutants are caught by the properties that they name. A witness that is not found does not
-count either: `conform explore` ends with 4 there.
+count either, nor does what an instance lists wrongly under `misses` or `fails`, which is told below
+the table: `conform explore` ends with 4 there.
 """
 
 
@@ -223,6 +224,9 @@ def _show(rows: Sequence[InstanceVerdicts]) -> None:
             rest = ([row.mutant, *verdicts.instance_cells(row, names)[1:]] for row in mutants)
             out(columns([["mutant", *head], *rest]))
         out("")
+    for row in rows:
+        for wrong in row.misstated:
+            out(f"{row.instance}: {wrong}")
 
 
 def _status(rows: Sequence[InstanceVerdicts]) -> int:
