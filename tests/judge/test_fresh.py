@@ -54,6 +54,13 @@ def test_a_comment_or_another_layout_is_no_other_version(charter):
     assert older_than_charter("lamp", "") == Older()
 
 
+def test_a_property_or_a_scenario_is_no_other_version(charter):
+    more = 'always calm of lamp cites silent: true\nscenario "one" of lamp cites silent { do press() }\n'
+    charter.write_text(charters.LAMP + more)
+    api.load(charter)
+    assert older_than_charter("lamp", "") == Older()
+
+
 def test_the_charter_is_compiled_only_after_a_change(charter, monkeypatch):
     assert older_than_charter("lamp", "") == Older()
     monkeypatch.setattr(api, "spec_digest", lambda *_: pytest.fail("it is compiled again"))
@@ -103,7 +110,7 @@ def test_a_verdict_by_an_old_suite_says_so_and_keeps_its_exit_code(conform, old_
     code, told, err = last("reference", conform)
     assert code == 0
     assert told.startswith("fine by an older version of the charter: no deviation from it; judged")
-    assert "build/old is of an older version of the charter: the rules or properties of" in err
+    assert "build/old is of an older version of the charter: the rules or instances of" in err
     assert "the verdict is about the old ones" in err
     digest = read_manifest(Path("build/old")).digest[:10]
     out = conform("run", "--target", "reference", "--suite", digest)[1]

@@ -22,6 +22,27 @@ GROWN = """do reassign(t, <r1, r2, r3>) -> begun
 CLEARED = """do session_expires(r2) -> fenced
   do set_min_isr(2) -> same
   expect stands(partition[t], present(r1), {{r1}}, {})"""
+THREE = "start partition = [x in Topic: present(fresh_partition(1, <r1, r2, r3>, r1))]\n  "
+STOPS = "do heartbeat(r1, 1, true, want_shut_down: true) -> begins_shutdown\n  "
+FENCED = "do heartbeat(r3, 3, true, want_fence: true) -> fenced reply alive(true, true, {})"
+UNSURE = """do failover() -> replayed
+  do heartbeat(r1, 1, true, want_fence: true) -> fenced_unsure reply alive(true, true, {})"""
+FOLLOWER = "do heartbeat(r3, 3, true, want_shut_down: true) -> {}"
+LEADS = (
+    THREE + "do session_expires(r3) -> fenced\n  expect value(partition[t]).leader == present({})"
+)
+STAYS = (
+    THREE
+    + """do reassign(t, <r1, r2>) -> completed
+  expect value(partition[t]).leader == present({})"""
+)
+PREFERRED = (
+    THREE
+    + """do session_expires(r1) -> fenced
+  do heartbeat(r1, 1, true) -> unfenced
+  include grows_to({{r1, r2, r3}}, leader: r2, joining: r1)
+  do elect_leader(t, false) -> {}"""
+)
 
 NEVER = {
     "an expired registration is refused": "do session_expires(r3) -> fenced\n  "
@@ -30,6 +51,16 @@ NEVER = {
     "-> fenced\n  do session_expires(r3) -> idle\n  " + STARTS.format("session_lives"),
     "a completed reassignment keeps its leader epoch": GROWN.format(0),
     "the same minimum keeps the ELR": CLEARED.format("{r2}"),
+    "an expired registration is a duplicate": "do session_expires(r3) -> fenced\n  "
+    + STARTS.format("duplicate"),
+    "a leader in sync is replaced when a follower fails": LEADS.format("r2"),
+    "a leader in sync is replaced when a follower is removed": STAYS.format("r2"),
+    "an in-sync preferred leader is refused": PREFERRED.format("preferred_unavailable"),
+    "a follower that asks to stop has to wait": FOLLOWER.format("waits_unsure"),
+    "a broker is told to stop that asks to be fenced": FENCED.format("true"),
+    "the same of one in controlled shutdown": STOPS + UNSURE.format("true"),
+    "a broker that waits for others is fenced": STOPS
+    + "do heartbeat(r1, 1, true, want_fence: true) -> fenced_unsure",
 }
 MAYBE = {
     "an expired registration is renewed": "do session_expires(r3) -> fenced\n  "
@@ -42,6 +73,14 @@ MAYBE = {
     "do failover() -> replayed\n  " + STARTS.format("session_lives"),
     "a completed reassignment starts a leader epoch": GROWN.format(1),
     "the same minimum clears the ELR": CLEARED.format("{}"),
+    "a leader in sync stays when a follower fails": LEADS.format("r1"),
+    "a leader in sync stays when a follower is removed": STAYS.format("r1"),
+    "an in-sync preferred leader is elected": PREFERRED.format("preferred"),
+    "a follower that asks to stop may stop": FOLLOWER.format("shuts_down"),
+    "a broker that asks to be fenced goes on": FENCED.format("false"),
+    "one in controlled shutdown goes on": STOPS + UNSURE.format("false"),
+    "a broker that waits for others goes on": STOPS
+    + "do heartbeat(r1, 1, true, want_fence: true) -> waits",
 }
 
 

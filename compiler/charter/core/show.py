@@ -312,6 +312,8 @@ def _bounds(instance: ir.Instance) -> Iterator[str]:
         yield f"  start @{name} = {show_expr(start)}"
     if instance.offers:
         yield f"  offers {', '.join(instance.offers)}"
+    for operation, condition in instance.only:
+        yield f"  only {operation} if {show_expr(condition)}"
 
 
 def _scenario(scenario: ir.Scenario) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from charter.core import nodes as n
@@ -120,9 +120,27 @@ def subject(sources: Sequence[Source], variant: str, component: str = "") -> Sub
 
 
 def digest(model: n.Model, component: str) -> str:
-    """A digest (20 hex digits) of the core of one component with edits applied. Comments, layout,
-    other components and systems do not change it."""
-    return hashlib.sha256(show_model(narrowed(model, component)).encode()).hexdigest()[:20]
+    """A digest (20 hex digits) of what the answers of one component follow from, and of the bounds
+    of its questions: rules with edits applied, types, constants, instances. Properties, scenarios,
+    mutants, citations, comments, layout, other components and systems do not change it."""
+    rules = replace(model, properties=(), liveness=(), scenarios=(), mutants=())
+    shown = show_model(_uncited(narrowed(rules, component)))
+    return hashlib.sha256(shown.encode()).hexdigest()[:20]
+
+
+def _uncited(model: n.Model) -> n.Model:
+    """A model whose rules cite nothing."""
+    functions = tuple(replace(f, citations=()) for f in model.functions)
+    components = tuple(
+        replace(c, operations=tuple(_uncited_operation(o) for o in c.operations))
+        for c in model.components
+    )
+    return replace(model, functions=functions, components=components)
+
+
+def _uncited_operation(operation: n.Operation) -> n.Operation:
+    branches = tuple(replace(b, citations=()) for b in operation.branches)
+    return replace(operation, branches=branches, citations=())
 
 
 def module_name(protocol: str, component: str, kind: str = "", name: str = "") -> str:

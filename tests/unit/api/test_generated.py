@@ -157,6 +157,51 @@ def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(
     )
 
 
+LAMP = """protocol lamp
+sort Room
+fun dark(r: Room, lit: map Room -> bool) -> bool = not lit[r]
+component lamp {
+  state lit: map Room -> bool = [r in Room: false]
+  operation press(r: Room) -> bool cites silent {
+    branch on when dark: dark(r, lit) { lit[r]' = true reply true }
+    branch off { lit[r]' = false reply false }
+  }
+  observe all { lit }
+}
+witness shines of lamp: some r in Room: lit[r]
+instance tiny of lamp { Room = {kitchen} }
+"""
+
+
+def test_digest_is_of_rules_and_of_the_bounds_of_instances_alone() -> None:
+    def of(text: str) -> str:
+        return generate.digest(pipeline.compile_sources((Source("lamp", text),), Selection()), "lamp")
+
+    plain = of(LAMP)
+    for more in (
+        "-- a comment",
+        "always calm of lamp cites silent: true",
+        "fun bright(l: map Room -> bool) -> bool = forall r in Room: l[r]\n"
+        "witness all_bright of lamp: bright(lit)",
+        'scenario "one" of lamp cites silent { Room = {a} do press(a) expect lit[a] }',
+        "stepwise off of lamp: took press/off implies forall r in Room: not lit'[r]\n"
+        "mutant stays in tiny { replace in lamp.press branch off { reply false } } caught by off",
+    ):
+        assert of(f"{LAMP}{more}\n") == plain, more
+    source = 'source BOOK "A book"\n'
+    assert of(LAMP.replace("cites silent", "cites BOOK") + source) == plain
+    for old, new in (
+        ("reply true", "reply false"),
+        ("= not lit", "= lit"),
+        ("[r in Room: false]", "[r in Room: true]"),
+        ("{kitchen}", "{kitchen, hall}"),
+        ("{kitchen} }", "{kitchen} start lit = [r in Room: true] }"),
+        ("{kitchen} }", "{kitchen} offers press }"),
+        ("{kitchen} }", "{kitchen} only press if not lit[r] }"),
+    ):
+        assert of(LAMP.replace(old, new)) != plain, new
+
+
 def test_digest_is_of_what_one_component_says() -> None:
     kafka = next(p for p in generate.protocols(project_at(ROOT)) if p.name == "kafka.replication")
 
@@ -168,6 +213,5 @@ def test_digest_is_of_what_one_component_says() -> None:
     plain = of("")
     assert plain == of("-- a comment")
     assert plain == of("component stranger { state on: bool = false }")
-    assert plain != of("always calm of controller cites silent: true")
     assert plain != of("", "elr_without_gate")
     assert len(plain) == 20
