@@ -55,8 +55,8 @@ def test_a_comment_or_another_layout_is_no_other_version(charter):
 
 
 def test_a_property_or_a_scenario_is_no_other_version(charter):
-    more = 'always calm of lamp cites silent: true\nscenario "one" of lamp cites silent { do press() }\n'
-    charter.write_text(charters.LAMP + more)
+    more = 'scenario "one" of lamp cites silent { do press() }\n'
+    charter.write_text(f"{charters.LAMP}always calm of lamp cites silent: true\n{more}")
     api.load(charter)
     assert older_than_charter("lamp", "") == Older()
 

@@ -215,7 +215,8 @@ class TypeResolver:
         if is_unknown(kind) or is_finite(kind):
             return kind
         message = f"{what} of a finite type, {show_type(kind)} is not"
-        self.diagnostics.error("type/not-finite", message, span)
+        hint = "use a sort, whose elements an instance lists, an enum, `bool` or `int a..b`"
+        self.diagnostics.error("type/not-finite", message, span, hint=hint)
         return UNKNOWN
 
     def limit(self, node: sx.Expr) -> ty.Limit:

@@ -21,6 +21,9 @@ from charter.core.transition import argument
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
+OTHER_NONES = {"nil", "null", "None", "nothing", "undefined"}
+"""What other languages call `none`."""
+
 
 def expression(scope: TypeScope, node: sx.Expr, expected: ty.Type | None) -> ir.Expr:
     """The core of `node`. `expected` is a hint; the type of the result may differ (see
@@ -146,6 +149,8 @@ def _global_name(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     hint = f"write `{name}(...)`" if name in known.functions else suggest(name, scope.names())
     if name == "_":
         hint = "`_` stands in patterns only: in `match`, `some`, `forall` and `the`"
+    if name in OTHER_NONES:
+        hint = "no value is `none`"
     if name == REPLACED:
         hint = "it is the old rule, and is allowed only in an edit that replaces a rule"
     owner = next((m.name for m in known.machines.values() if name in m.state), "")

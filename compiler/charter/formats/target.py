@@ -156,8 +156,10 @@ def _texts(
     content: Mapping[str, object], name: str, default: tuple[str, ...] | None = None
 ) -> tuple[str, ...]:
     value = content.get(name, default)
+    if value is None:
+        raise ValueError(f'{name!r} is missing; write a list of texts, as in ["a", "b"]')
     if not isinstance(value, list | tuple):
-        raise ValueError(f"{name!r} is missing, or not a list")
+        raise ValueError(f'{name!r} is no list; write each part as a text, as in ["a", "b"]')
     return tuple(str(item) for item in value)
 
 

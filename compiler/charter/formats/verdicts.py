@@ -57,9 +57,9 @@ class SearchedPlace:
 class InstanceVerdicts:
     """A search of an instance of a component or system (`machine`), with a variant or a mutant.
     `digest` is of the rules, the properties and the bounds that were searched. `depth`: the number
-    of levels. `complete`: all states were searched. `misstated`: what the lists `misses` and `fails`
-    of the instance lack or have too much, each in a few words; empty with a variant or a mutant, as
-    the lists are about the charter itself, and if not all states were searched."""
+    of levels. `complete`: all states were searched. `misstated`: what the lists `misses` and
+    `fails` of the instance lack or have too much, each in a few words; empty with a variant or a
+    mutant, as the lists are about the charter itself, and if not all states were searched."""
 
     variant: str
     mutant: str

@@ -80,9 +80,11 @@ MISTAKES: Final = (
             "instance a of c { n = 1\ninstance b of c { n = 2 }",
             'scenario "a" of c { do f() -> g\nscenario "b" of c { do f() -> g }',
             "fun f(a: bool) -> bool = match a { true -> false\nalways p of c: true",
+            "enum E { a, b\ncomponent c { state x: bool = true }",
         ),
         lambda s: (
             (s.expects("}") and s.text in DECLARING | MEMBERS | {"branch"})
+            or (s.expects("}") and s.text == "{" and s.second_last in DECLARING)
             or (s.last in DECLARING and s.expects("=", ":", "->") and not s.expects("NAME"))
         ),
     ),

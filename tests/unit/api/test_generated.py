@@ -175,7 +175,8 @@ instance tiny of lamp { Room = {kitchen} }
 
 def test_digest_is_of_rules_and_of_the_bounds_of_instances_alone() -> None:
     def of(text: str) -> str:
-        return generate.digest(pipeline.compile_sources((Source("lamp", text),), Selection()), "lamp")
+        model = pipeline.compile_sources((Source("lamp", text),), Selection())
+        return generate.digest(model, "lamp")
 
     plain = of(LAMP)
     for more in (

@@ -180,7 +180,8 @@ def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
     ("content", "sentence"),
     [
         ("id = 3", "'id' is missing, or not a text"),
-        ('id = "x"\ntitle = "X"', "'start' is missing, or not a list"),
+        ('id = "x"\ntitle = "X"', "'start' is missing; write a list of texts"),
+        ('id = "x"\ntitle = "X"\nstart = "perl a.pl"', "'start' is no list; write each part"),
         ('id = "x"\ntitle = "X"\nstart = []\ncolour = 1', "the key 'colour' is not known"),
         ("not toml", "adapter.toml: "),
         ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\nfirst = 1', "seconds hello, batch"),

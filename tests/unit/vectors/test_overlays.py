@@ -156,7 +156,7 @@ def test_an_overlay_of_another_protocol_is_left_alone(tmp_path: Path) -> None:
     [
         ('variants = ["old"]', "'variants' is not a table"),
         ('protocol = ["lease"]', "'protocol' is missing, or not a text"),
-        ("releases = 1", "'releases' is missing, or not a list"),
+        ("releases = 1", "'releases' is no list; write each part as a text"),
     ],
 )
 def test_an_adapter_is_refused_when_a_field_is_of_another_type(tmp_path, line, told):

@@ -1,0 +1,31 @@
+"""Hints for what is written in other languages."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.charters import WORDS
+
+from charter import api
+from charter.diagnostics import Source
+
+
+def told(text: str) -> list[tuple[str, str]]:
+    """The messages and hints of all errors."""
+    errors = api.check_texts((Source("t", WORDS + text),)).errors
+    return [(item.message, item.hint) for item in errors]
+
+
+@pytest.mark.parametrize("name", ["nil", "null", "None"])
+def test_another_name_of_none_is_told(name: str) -> None:
+    text = f"fun f(r: option Reply) -> bool = r == {name}\ncomponent c {{}}\nwitness w of c: true"
+    assert told(text) == [(f"`{name}` is not declared", "no value is `none`")]
+
+
+def test_a_type_that_is_not_finite_is_told_with_those_that_are() -> None:
+    text = "opaque Tag\nfun f(m: map Tag -> bool) -> bool = true\ncomponent c {}\n"
+    assert told(f"{text}witness w of c: true") == [
+        (
+            "the keys of a map are of a finite type, Tag is not",
+            "use a sort, whose elements an instance lists, an enum, `bool` or `int a..b`",
+        )
+    ]
