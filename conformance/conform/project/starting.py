@@ -11,8 +11,8 @@ from charter.formats.project import DEFAULTS, FILE
 from conform.console.errors import CannotWrite, ConformError
 from conform.console.terminal import columns
 
-TEMPLATES = ("lease", "queue", "register", "raft")
-"""The charters that a project can start with."""
+TEMPLATES = ("lease", "queue", "register", "raft", "empty")
+"""The charters that a project can start with; `empty` has each part once, to be replaced."""
 
 EXAMPLE = "lease"
 """The template that has an example implementation in each language."""
