@@ -22,7 +22,7 @@ from charter_models.prelude import Outcome
 PROTOCOL = "examples.paxos"
 VARIANT = ""
 COMPONENT = "acceptor"
-SPEC_DIGEST = "9c3148be32fb14c27785"
+SPEC_DIGEST = "db5559600df20ac6998b"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

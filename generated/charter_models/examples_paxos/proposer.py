@@ -22,7 +22,7 @@ from charter_models.prelude import Outcome, only
 PROTOCOL = "examples.paxos"
 VARIANT = ""
 COMPONENT = "proposer"
-SPEC_DIGEST = "2c88eb2993322cdc975a"
+SPEC_DIGEST = "7bd6b4c46971644f35a8"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from charter_models.prelude import Outcome
 PROTOCOL = "examples.ring_election"
 VARIANT = ""
 COMPONENT = "process"
-SPEC_DIGEST = "67bf1a85230ade4e690b"
+SPEC_DIGEST = "bd2ef2c9c814c7a1aaa7"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from charter_models.prelude import Outcome
 PROTOCOL = "examples.two_phase_commit"
 VARIANT = ""
 COMPONENT = "coordinator"
-SPEC_DIGEST = "05eeb94c63ac2f46c2b2"
+SPEC_DIGEST = "b6f97455f09a17c2c698"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

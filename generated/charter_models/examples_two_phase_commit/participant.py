@@ -22,7 +22,7 @@ from charter_models.prelude import Outcome
 PROTOCOL = "examples.two_phase_commit"
 VARIANT = ""
 COMPONENT = "participant"
-SPEC_DIGEST = "e59dbc1c1b32c1fab0bb"
+SPEC_DIGEST = "fb989246f5c32f43855e"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

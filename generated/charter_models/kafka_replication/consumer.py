@@ -22,7 +22,7 @@ from charter_models.prelude import Outcome, concat, take
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "consumer"
-SPEC_DIGEST = "bc2dd8ef7ffac5340e0f"
+SPEC_DIGEST = "67b8cf6607feb754920e"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "e549817f473b9fb47077"
+SPEC_DIGEST = "fb2b6df976ba52b8cfdb"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

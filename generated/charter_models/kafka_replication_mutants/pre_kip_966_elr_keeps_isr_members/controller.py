@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f8142b829b6e43743d36"
+SPEC_DIGEST = "c873ee66aaca97b60a6c"
 
 
 def default_config() -> Config:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f7d1197e8e4c07e2926a"
+SPEC_DIGEST = "952365b89d25aa688b45"
 
 
 def default_config() -> Config:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "77a152e6872a05869c56"
+SPEC_DIGEST = "7a59203ace21fd9e8679"
 
 
 def default_config() -> Config:

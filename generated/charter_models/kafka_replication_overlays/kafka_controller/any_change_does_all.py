@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
-SPEC_DIGEST = "a0b7c41b2fe3a75b00b7"
+SPEC_DIGEST = "a9dc6529a293a4ecee2e"
 
 
 def replaced_without_broker(

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "240ce5e1557acc067f09"
+SPEC_DIGEST = "f56e085d905681762a69"
 
 
 @instead_of(Controller)

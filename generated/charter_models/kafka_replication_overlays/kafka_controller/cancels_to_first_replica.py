@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "317f2d8c47aeca2dcaa3"
+SPEC_DIGEST = "a463bd90d181869bb5c5"
 
 
 @instead_of(Controller)

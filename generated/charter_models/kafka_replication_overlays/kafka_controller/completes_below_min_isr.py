@@ -19,10 +19,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "210bd049b6d24f8db3c4"
+SPEC_DIGEST = "c87b3e73c20bfc4a6757"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "6ee109eab09428c51cfe"
+SPEC_DIGEST = "daf08a247cfb9e3b4100"
 
 
 def replaced_with_new_isr(

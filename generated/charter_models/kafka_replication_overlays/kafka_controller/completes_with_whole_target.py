@@ -18,10 +18,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "f2eaecaca35e8a5340bb"
+SPEC_DIGEST = "748a8c841078f8daa968"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

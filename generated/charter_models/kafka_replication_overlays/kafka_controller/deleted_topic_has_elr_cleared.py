@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "355fd48386733e311bab"
+SPEC_DIGEST = "40aa11c356a84c7d88f4"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "heartbeat"
-SPEC_DIGEST = "6541d7afc7b8bbaf72c3"
+SPEC_DIGEST = "1f155b0f26fbf65878f7"
 
 
 @instead_of(Controller)

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "3e273e360dcadddb81e8"
+SPEC_DIGEST = "66691d045fa53fbb0610"
 
 
 def replaced_complete(

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "f48d1b9080e993764e1a"
+SPEC_DIGEST = "538b23d8401a50965d97"
 
 
 def below_after_registering(

@@ -81,9 +81,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
-SPEC_DIGEST = "c1d353666b7f3bea715e"
+SPEC_DIGEST = "ddf9188e18842e15a4e5"
 
 
 def eligible_after(

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "c1d353666b7f3bea715e",
+    "ddf9188e18842e15a4e5",
 )
 
-SPEC_DIGEST = "3eebc724799e25004005"
+SPEC_DIGEST = "bd768ca6944d91a56d02"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

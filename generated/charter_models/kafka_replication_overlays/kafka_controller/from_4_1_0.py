@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "3eebc724799e25004005",
+    "bd768ca6944d91a56d02",
 )
 
-SPEC_DIGEST = "98f42fb2b1067333de7b"
+SPEC_DIGEST = "6c7db4b5a5e44f253707"
 
 
 def last_known_elr_after(

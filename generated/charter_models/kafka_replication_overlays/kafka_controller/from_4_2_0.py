@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "98f42fb2b1067333de7b",
+    "6c7db4b5a5e44f253707",
 )
 
-SPEC_DIGEST = "d28cd99e38ffa45db9e1"
+SPEC_DIGEST = "50a0f713bc08500e5aa7"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "d28cd99e38ffa45db9e1",
+    "50a0f713bc08500e5aa7",
 )
 
-SPEC_DIGEST = "7184610c3ca2af9144be"
+SPEC_DIGEST = "d27510b8fcc7ef46ba66"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

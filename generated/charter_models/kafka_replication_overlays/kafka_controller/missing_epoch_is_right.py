@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "302f3d13d4a642b492e2"
+SPEC_DIGEST = "42336e6248732a8c536b"
 
 
 def without_epoch(

@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "3f3645db7de42546c0d4"
+SPEC_DIGEST = "4d8e6fb310bb61e6f1e2"
 
 
 def replaced_with_reassignment(

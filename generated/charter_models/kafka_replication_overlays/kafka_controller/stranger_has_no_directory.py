@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Controller, Topic
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "49d419ea1b30ca921e8b"
+SPEC_DIGEST = "23f8db6e1e655b0174c5"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5f39ac7594905835d3e5"
+SPEC_DIGEST = "e12c2b1d7fa4e9155083"
 
 
 def default_config() -> Config:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "99cceed95c25842b24ca"
+SPEC_DIGEST = "52f5cfa44f385d6185fd"
 
 
 def default_config() -> Config:

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "d8d80356a4546811a6c4"
+SPEC_DIGEST = "e11b4e71a4183ad55404"
 
 
 def default_config() -> Config:

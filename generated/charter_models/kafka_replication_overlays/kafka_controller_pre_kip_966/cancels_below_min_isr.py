@@ -28,11 +28,11 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "dc45afa448b896858dca"
+SPEC_DIGEST = "1acb71363277fde48fd9"
 
 
 def default_config() -> Config:

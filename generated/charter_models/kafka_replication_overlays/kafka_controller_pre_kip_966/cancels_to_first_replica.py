@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7c83d7575dba5e7eb7f7"
+SPEC_DIGEST = "2a67510f60a002cb3a5a"
 
 
 def default_config() -> Config:

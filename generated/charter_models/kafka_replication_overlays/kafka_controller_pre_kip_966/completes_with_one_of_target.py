@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "d9eac1bfe763f9bfca93"
+SPEC_DIGEST = "ca33f665be48494b8305"
 
 
 def default_config() -> Config:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f41f02be8ee5471b639a"
+SPEC_DIGEST = "44c68c8d9906af11b86d"
 
 
 def default_config() -> Config:

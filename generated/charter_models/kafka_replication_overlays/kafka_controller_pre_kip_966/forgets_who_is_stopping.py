@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "heartbeat register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a7725190ebfc99973d37"
+SPEC_DIGEST = "afa487e53cc3cd60e33b"
 
 
 def default_config() -> Config:

@@ -79,10 +79,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5e50861770fd1b223b93"
+SPEC_DIGEST = "e9f3fb4008ce45b14350"
 
 
 def default_config() -> Config:
@@ -122,12 +122,12 @@ def electable(
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
-    led = (
+    led_ = (
         (next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch)))
         if p.isr <= next_.isr
         else replace(next_, leader_epoch=bump(p.leader_epoch))
     )
-    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
+    return p if led_ == p else replace(led_, partition_epoch=bump(p.partition_epoch))
 
 
 def replaced_with_new_isr(

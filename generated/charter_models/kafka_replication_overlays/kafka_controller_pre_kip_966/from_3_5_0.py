@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "5e50861770fd1b223b93",
+    "e9f3fb4008ce45b14350",
 )
 
-SPEC_DIGEST = "6e63bb98656f0050ca10"
+SPEC_DIGEST = "bc37577cec7e31ed8d03"
 
 
 def without_epoch(

@@ -57,15 +57,15 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "6e63bb98656f0050ca10",
+    "bc37577cec7e31ed8d03",
 )
 
-SPEC_DIGEST = "5fd67ef6b8345821eddd"
+SPEC_DIGEST = "37e74d6b2ef724bc4998"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
-    led = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
-    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
+    led_ = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
+    return p if led_ == p else replace(led_, partition_epoch=bump(p.partition_epoch))
 
 
 def without_broker(

@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "5fd67ef6b8345821eddd",
+    "37e74d6b2ef724bc4998",
 )
 
-SPEC_DIGEST = "170bf337f410372aaf92"
+SPEC_DIGEST = "844955bad87e90ee896d"
 
 
 @instead_of(Controller)

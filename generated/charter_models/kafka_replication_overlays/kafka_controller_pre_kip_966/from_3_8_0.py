@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "170bf337f410372aaf92",
+    "844955bad87e90ee896d",
 )
 
-SPEC_DIGEST = "ee7a06312bb9700b729b"
+SPEC_DIGEST = "a54931f3323459bc825d"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

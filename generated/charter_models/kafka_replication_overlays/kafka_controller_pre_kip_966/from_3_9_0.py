@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "ee7a06312bb9700b729b",
+    "a54931f3323459bc825d",
 )
 
-SPEC_DIGEST = "321487be7128c4e3f3db"
+SPEC_DIGEST = "04d1d26ab742eb797b59"
 
 
 def electable(

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "047d6abb77716afec7ae"
+SPEC_DIGEST = "70a98352d5d998cd9d9d"
 
 
 def default_config() -> Config:
@@ -52,12 +52,12 @@ def default_config() -> Config:
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
-    led = (
+    led_ = (
         (next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch)))
         if p.isr <= next_.isr
         else replace(next_, leader_epoch=bump(p.leader_epoch))
     )
-    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
+    return p if led_ == p else replace(led_, partition_epoch=bump(p.partition_epoch))
 
 
 def replaced_without_broker(

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b04ec7821159af62f8f3"
+SPEC_DIGEST = "521692074c17fc4dae2b"
 
 
 def default_config() -> Config:

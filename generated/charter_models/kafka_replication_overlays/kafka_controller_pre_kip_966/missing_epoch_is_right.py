@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c0088035361302f6ccc1"
+SPEC_DIGEST = "7799fff7834557eeb814"
 
 
 def default_config() -> Config:

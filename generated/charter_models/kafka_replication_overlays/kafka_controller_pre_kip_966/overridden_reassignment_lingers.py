@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "9a3f9a0c275c29a122c6"
+SPEC_DIGEST = "c1eba900a4cd0828cd90"
 
 
 def default_config() -> Config:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         candidates,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 CHANGES = "cancel_reassignment heartbeat reassign register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ccd036ab358343befdfb"
+SPEC_DIGEST = "0d771dd839ea500a88f2"
 
 
 def default_config() -> Config:

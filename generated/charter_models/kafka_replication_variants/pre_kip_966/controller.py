@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae9cfce30d78ccb873d4")
+begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "d7bc01341bcda8554a59"
+SPEC_DIGEST = "7bc5da39dc56978b1fb4"
 
 
 def default_config() -> Config:
