@@ -25,6 +25,7 @@ from charter.formats.canonical import Json, text
 from charter.formats.project import BadProject
 from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import Question, read_question
+from charter.passes.narrow import narrowed
 from charter.suites.proofs import partial, searched
 from charter.vectors.ledger import Searched
 
@@ -103,19 +104,13 @@ NOTHING = Found()
 
 def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
     """A digest of the rules, of how obligations are derived from them, and of these properties.
-    Comments, layout, other properties, scenarios, systems and instances do not change it."""
+    Comments, layout, other properties, scenarios, systems and instances do not change it, nor do
+    the functions that only these use."""
     kept = tuple(p for p in model.properties if p.name in lemmas)
-    told = show_model(
-        replace(
-            model,
-            properties=kept,
-            liveness=(),
-            scenarios=(),
-            mutants=(),
-            systems=(),
-            instances=(),
-        )
+    bare = replace(
+        model, properties=kept, liveness=(), scenarios=(), mutants=(), systems=(), instances=()
     )
+    told = show_model(narrowed(bare, ""))
     histories = [v.name for c in model.components for v in c.state if v.is_history]
     apart = f"without {histories}\n" if histories else ""  # since what these compare has no rows
     return hashlib.sha256(f"{OBLIGATIONS}\n{apart}{told}".encode()).hexdigest()[:20]

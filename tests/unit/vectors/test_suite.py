@@ -141,6 +141,9 @@ def test_rules_have_the_same_digest_when_only_comments_change(lamp: Path) -> Non
     before = rules_digest(subject(lamp).model, ())
     lamp.write_text("-- a comment\n" + LAMP)
     assert rules_digest(subject(lamp).model, ()) == before
+    used = 'fun once() -> bool = true\nscenario "two" of lamp cites silent { expect once() }\n'
+    lamp.write_text(LAMP + used)
+    assert rules_digest(subject(lamp).model, ()) == before
     lamp.write_text(LAMP.replace("> 9", "> 8"))
     assert rules_digest(subject(lamp).model, ()) != before
 
