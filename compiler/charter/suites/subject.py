@@ -120,10 +120,11 @@ def subject(sources: Sequence[Source], variant: str, component: str = "") -> Sub
 
 
 def digest(model: n.Model, component: str) -> str:
-    """A digest (20 hex digits) of what the answers of one component follow from, and of the bounds
-    of its questions: rules with edits applied, types, constants, instances. Properties, scenarios,
-    mutants, citations, comments, layout, other components and systems do not change it."""
-    rules = replace(model, properties=(), liveness=(), scenarios=(), mutants=())
+    """A digest (20 hex digits) of what the answers of one component follow from: rules with edits
+    applied, types, constants. A question has its elements and values itself, so instances do not
+    change it, nor do properties, scenarios, mutants, citations, comments, layout, other components
+    and systems."""
+    rules = replace(model, properties=(), liveness=(), scenarios=(), mutants=(), instances=())
     shown = show_model(_uncited(narrowed(rules, component)))
     return hashlib.sha256(shown.encode()).hexdigest()[:20]
 

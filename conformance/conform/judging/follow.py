@@ -5,7 +5,8 @@ what is allowed from the *observed* state, so a vector yields all its deviating 
 only the first. For state that the target does not show there are two estimates: that of the
 charter, up to the first deviation, and that of the charter with the whole overlay, which explains
 deviations and from which the run continues after them. If neither determines the state, following
-stops, and the remaining steps are counted as not judged.
+stops, and the remaining steps are counted as not judged. What the target did to state that it does
+not show is unknown, too, where nothing explains the observed state and the charter changes both.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from conform.judging.model import (
     world_of,
 )
 from conform.judging.relabel import key
-from conform.judging.translate import NoPlace, translate
+from conform.judging.translate import NoPlace, overlaid, translate
 from conform.judging.walk import project
 from conform.judging.wishes import Wishes, shown_alone, shown_for
 
@@ -39,6 +40,7 @@ _MOST_STATES = 64
 _MEMORY = 2_000
 """Steps in a full cache, of some 30 kB each."""
 _OPEN = "the charter leaves a choice open that the target does not show"
+_UNKNOWN = "no outcome leads to the observed state, and the charter changes state that is not shown"
 _UNDEFINED = "Undefined"
 """The exception of a generated model where the charter has no value; each folder of models has a
 class of its own."""
@@ -275,8 +277,19 @@ class Follower:
         adopted = self._adopted(model, found or candidates, seen)
         if not found and len(adopted) > 1:
             self.lost, adopted = _OPEN, {}
+        elif not found and self._is_half_known(candidates, adopted, seen):
+            self.lost, adopted = _UNKNOWN, {}
         self._go_on(adopted, {}, seen)
         return Judged(False, (), expected, entries)
+
+    def _is_half_known(
+        self, candidates: Sequence[_Candidate], adopted: Mapping[bytes, Json], seen: _Seen
+    ) -> bool:
+        """Whether no outcome has the observed state, and they change what is not shown."""
+        if any(key(item.observation) == seen.observation for item in candidates):
+            return False
+        before = self._encoded(self.siblings.charter, self.states)
+        return not adopted.keys() <= {key(overlaid(state, seen.raw)) for state in before}
 
     def fault(self, step: ObservedStep) -> Judged:
         """Judge a fault: what the charter allows instead, and which entries explain it. Following
@@ -472,16 +485,6 @@ def _after_deviation(what: str, error: Exception) -> str:
     """Why a state after a deviation is not followed."""
     told = f"{type(error).__name__}: {error}"
     return f"the model cannot {what} a state that follows a deviation ({told})"
-
-
-def overlaid(state: Json, observed: Json) -> Json:
-    """`state` with all observed parts replaced; a union in another case is replaced as a whole."""
-    if not isinstance(state, dict) or not isinstance(observed, dict):
-        return observed
-    if state.get("case") != observed.get("case"):
-        return observed
-    shown = {name: overlaid(state.get(name), value) for name, value in observed.items()}
-    return {**state, **shown}
 
 
 def _branches(candidates: Sequence[_Candidate]) -> tuple[str, ...]:

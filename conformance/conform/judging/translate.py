@@ -67,3 +67,13 @@ class _Scale:
         if placed >= above[0][1]:
             raise NoPlace(f"the value {raw}, which was never shown, has no certain place")
         return f"@{placed}"
+
+
+def overlaid(state: Json, observed: Json) -> Json:
+    """`state` with all observed parts replaced; a union in another case is replaced as a whole."""
+    if not isinstance(state, dict) or not isinstance(observed, dict):
+        return observed
+    if state.get("case") != observed.get("case"):
+        return observed
+    shown = {name: overlaid(state.get(name), value) for name, value in observed.items()}
+    return {**state, **shown}

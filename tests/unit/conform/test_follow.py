@@ -12,9 +12,9 @@ from tests.unit.conform.test_judge import answered
 
 from charter.formats.labels import Labels
 from conform.judging.assess import assess
-from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings, overlaid
+from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
 from conform.judging.judge import Judge
-from conform.judging.translate import NoPlace, translate
+from conform.judging.translate import NoPlace, overlaid, translate
 from conform.judging.walk import BatchTexts
 
 R1, R2 = ("register", {"node": "n1"}), ("register", {"node": "n2"})
@@ -104,12 +104,25 @@ def test_following_stops_where_the_charter_leaves_the_hidden_state_open():
         follower.step(ObservedStep("elect", {}, None, seen))
 
 
+def test_following_stops_where_what_is_not_shown_may_be_another():
+    """By the charter a session begins with the registration. The target registers another node than
+    was asked: nobody knows whose session began, so nothing later is a deviation."""
+    asked = question(R1, R2).json()
+    first = charter.initial(asked["sorts"])
+    follower = Follower(toy_siblings(overlay=False), asked, None, charter.observe(first))
+    (registered,) = charter.outcomes(first, *R2)
+    seen = charter.observe(registered.state)
+    assert not follower.step(ObservedStep(*R1, registered.reply, seen)).allowed
+    with pytest.raises(CannotFollow, match="the charter changes state that is not shown"):
+        follower.step(ObservedStep("expire", {"node": "n2"}, False, seen))
+
+
 def test_state_that_no_model_can_hold_is_not_followed():
-    asked = question(R1, R1).json()
+    asked = question(("elect", {}), R1).json()
     start = charter.observe(charter.initial(asked["sorts"]))
     follower = Follower(toy_siblings(), asked, None, start)
     strange = {**start, "registration": {"n1": {"epoch": None}, "n2": None}}
-    assert not follower.step(ObservedStep("register", {"node": "n1"}, None, strange)).allowed
+    assert not follower.step(ObservedStep("elect", {}, None, strange)).allowed
     with pytest.raises(CannotFollow, match="cannot represent the observation"):
         follower.step(ObservedStep("register", {"node": "n1"}, None, strange))
 

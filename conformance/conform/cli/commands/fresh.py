@@ -119,9 +119,9 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
     if suite:
         return Older(
             _OLDER,
-            f"the suite {suite} is of an older version of the charter: the rules or"
-            f" instances of {about} have changed since it was made, and the verdict is about the"
-            " old ones; `conform vectors` makes it again",
+            f"the suite {suite} is of an older version of the charter: the rules of"
+            f" {about} have changed since it was made, and the verdict is about the old ones;"
+            " `conform vectors` makes it again",
         )
     what = "have changed" if now else "are in no charter of the project any more"
     return Older(
