@@ -40,8 +40,21 @@ class Ledger:
         """How many rows have this status."""
         return sum(row.status == status for row in self.rows)
 
+    def _of_kind(self, kind: str) -> list[str]:
+        """A line, or a table, about the covered obligations of a kind."""
+        rows = [row for row in self.rows if row.kind == kind and row.status == "covered"]
+        if kind not in _LISTED:
+            return [f"{len(rows)} are covered."]
+        lines = ["| obligation | vectors | first |", "|---|---|---|"]
+        for row in rows:
+            cells = (row.name.removeprefix(f"{kind} "), str(row.count), row.first[:SHOWN])
+            lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
+        return lines
+
     def markdown(self, title: str) -> str:
-        """Markdown tables, one for each kind of obligation, open ones first."""
+        """Markdown: open obligations, those that are proved to be infeasible by their proof, then a
+        table of branches and replies. Of the other kinds it says how many are covered: their rows
+        stand in the sections of the model."""
         lines = [
             f"# {title}",
             "",
@@ -55,14 +68,14 @@ class Ledger:
             rows = [row for row in left if row.note == note]
             lines += ["", f"Searched in vain: {_cell(note)}.", ""]
             lines += [f"- {_cell(row.name)}" for row in rows]
+        proved = [row for row in self.rows if row.status == "infeasible"]
+        lines += ["", "## Infeasible"] if proved else []
+        for note in dict.fromkeys(row.note for row in proved):
+            rows = [row for row in proved if row.note == note]
+            lines += ["", f"{_cell(note).capitalize()}:", ""]
+            lines += [f"- {_cell(row.name)}" for row in rows]
         for kind in dict.fromkeys(row.kind for row in self.rows):
-            lines += ["", f"## {_TITLES.get(kind, kind)}", ""]
-            lines += ["| obligation | status | vectors | first, or why not |", "|---|---|---|---|"]
-            for row in self.rows:
-                if row.kind == kind:
-                    first = row.first[:SHOWN] or (row.note if row.status != "open" else "above")
-                    cells = (row.name.removeprefix(f"{kind} "), row.status, str(row.count), first)
-                    lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
+            lines += ["", f"## {_TITLES.get(kind, kind)}", "", *self._of_kind(kind)]
         if self.kills:
             lines += ["", "## Mutants", "", *_MUTANTS]
             for kill in self.kills:
@@ -78,6 +91,8 @@ _MUTANTS = (
     "| mutant | outcome | first vector that tells it |",
     "|---|---|---|",
 )
+_LISTED = ("branch", "reply")
+"""The kinds whose obligations are listed, each with its first vector."""
 _TITLES = {
     "branch": "Branches",
     "reply": "Replies",

@@ -187,8 +187,10 @@ def test_rows_are_covered_infeasible_or_open(lamp: Path) -> None:
     assert [row.status for row in book.rows[:4]] == ["covered", "infeasible", "open", "open"]
     assert book.rows[0].count == 2 and book.rows[1].note == "a proof"
     assert [row.note for row in book.rows[2:4]] == ["its own bound", "a bound"]
-    opened = book.markdown("Lamp").split("## Open")[1]
+    opened, proved = book.markdown("Lamp").split("## Open")[1].split("## Infeasible")
     assert f"Searched in vain: its own bound.\n\n- {third.name}\n" in opened
+    assert proved.startswith(f"\n\nA proof:\n\n- {book.rows[1].name}\n")
+    assert f"| {book.rows[0].name.partition(' ')[2]} | 2 | a |" in proved
 
 
 def test_a_mutant_that_only_some_runs_tell_is_not_killed() -> None:
