@@ -47,7 +47,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "ae47ab8a3cc6cced9e58"
+SPEC_DIGEST = "cc1ffddadf2050bef721"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

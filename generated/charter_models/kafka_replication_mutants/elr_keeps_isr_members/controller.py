@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
-SPEC_DIGEST = "154ae4d5d6ce8365f998"
+SPEC_DIGEST = "77936f4d3cc2234edd8c"
 
 
 def eligible_after(

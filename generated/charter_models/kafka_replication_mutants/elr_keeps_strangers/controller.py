@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
-SPEC_DIGEST = "06667b9626cbb2da15ab"
+SPEC_DIGEST = "bc4a1dfd158800366fdd"
 
 
 def eligible_after(

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
-SPEC_DIGEST = "dbc204e80d75de1f3ce2"
+SPEC_DIGEST = "69b1df6aa626493d23fe"
 
 
 def eligible_after(

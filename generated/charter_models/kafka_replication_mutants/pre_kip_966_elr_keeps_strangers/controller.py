@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "952365b89d25aa688b45"
+SPEC_DIGEST = "8a8097a64173881dffb7"
 
 
 def default_config() -> Config:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "af2c12772dbb97fe0a51"
+SPEC_DIGEST = "7b110f61cb2fa1ee0958"
 
 
 def default_config() -> Config:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7a59203ace21fd9e8679"
+SPEC_DIGEST = "e6e8f5a0c19afefbb381"
 
 
 def default_config() -> Config:

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
-SPEC_DIGEST = "a9dc6529a293a4ecee2e"
+SPEC_DIGEST = "6e25c9d5449963a49725"
 
 
 def replaced_without_broker(

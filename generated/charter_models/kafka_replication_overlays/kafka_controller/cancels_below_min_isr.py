@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "f56e085d905681762a69"
+SPEC_DIGEST = "6bb473b6facd11d83fe0"
 
 
 @instead_of(Controller)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "a463bd90d181869bb5c5"
+SPEC_DIGEST = "7c0fc9fc92f11d52236d"
 
 
 @instead_of(Controller)

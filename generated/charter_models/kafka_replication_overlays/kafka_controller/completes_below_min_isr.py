@@ -19,10 +19,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "c87b3e73c20bfc4a6757"
+SPEC_DIGEST = "63dbfbd5d0d75905644f"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "daf08a247cfb9e3b4100"
+SPEC_DIGEST = "364b98b6f1a5898ec03b"
 
 
 def replaced_with_new_isr(

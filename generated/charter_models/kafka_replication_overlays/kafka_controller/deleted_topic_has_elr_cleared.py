@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "40aa11c356a84c7d88f4"
+SPEC_DIGEST = "cf03ffd6230cc0000b8b"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

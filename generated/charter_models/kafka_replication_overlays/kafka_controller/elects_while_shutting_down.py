@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "heartbeat"
-SPEC_DIGEST = "1f155b0f26fbf65878f7"
+SPEC_DIGEST = "4481081eb8b62c3fcd9f"
 
 
 @instead_of(Controller)

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "unregister "
 )
-SPEC_DIGEST = "c00679b95fc1e7d6364d"
+SPEC_DIGEST = "33ab40ed2255b7da04b3"
 
 
 def elected(

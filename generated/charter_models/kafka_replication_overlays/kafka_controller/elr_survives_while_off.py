@@ -37,13 +37,13 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "66691d045fa53fbb0610"
+SPEC_DIGEST = "b6ed9d526e4a466cb4d8"
 
 
 def replaced_complete(

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "538b23d8401a50965d97"
+SPEC_DIGEST = "6f55f6b2c03b587c60b2"
 
 
 def below_after_registering(

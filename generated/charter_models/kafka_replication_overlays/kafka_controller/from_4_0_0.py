@@ -81,9 +81,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
-SPEC_DIGEST = "ddf9188e18842e15a4e5"
+SPEC_DIGEST = "d46f46fa192a575ae604"
 
 
 def eligible_after(

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "bd768ca6944d91a56d02",
+    "b0f3f235e77badf5021f",
 )
 
-SPEC_DIGEST = "6c7db4b5a5e44f253707"
+SPEC_DIGEST = "6258f7cae0e3d448e3a4"
 
 
 def last_known_elr_after(

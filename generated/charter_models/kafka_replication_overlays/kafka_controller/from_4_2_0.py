@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "6c7db4b5a5e44f253707",
+    "6258f7cae0e3d448e3a4",
 )
 
-SPEC_DIGEST = "50a0f713bc08500e5aa7"
+SPEC_DIGEST = "4e91d0a9e0958583668c"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

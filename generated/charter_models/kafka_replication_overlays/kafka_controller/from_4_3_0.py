@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "50a0f713bc08500e5aa7",
+    "4e91d0a9e0958583668c",
 )
 
-SPEC_DIGEST = "d27510b8fcc7ef46ba66"
+SPEC_DIGEST = "125cfb08e769d72eefd4"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

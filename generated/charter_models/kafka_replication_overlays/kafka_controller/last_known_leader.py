@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires unregister "
 )
-SPEC_DIGEST = "3d3e6f549f165cbc434f"
+SPEC_DIGEST = "362fa8f12e1ac5a92080"
 
 
 def last_known_elr_after(

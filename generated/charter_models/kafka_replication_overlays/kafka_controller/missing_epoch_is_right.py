@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "42336e6248732a8c536b"
+SPEC_DIGEST = "5b46354c297d42aa9fee"
 
 
 def without_epoch(

@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "4d8e6fb310bb61e6f1e2"
+SPEC_DIGEST = "9ca6ef8703f479d1673f"
 
 
 def replaced_with_reassignment(

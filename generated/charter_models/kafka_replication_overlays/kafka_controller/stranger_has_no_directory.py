@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Controller, Topic
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "23f8db6e1e655b0174c5"
+SPEC_DIGEST = "73ec5c1deb1153d1b19d"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e12c2b1d7fa4e9155083"
+SPEC_DIGEST = "38748e2eff97948a781c"
 
 
 def default_config() -> Config:

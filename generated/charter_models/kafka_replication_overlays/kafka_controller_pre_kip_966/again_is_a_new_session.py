@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "52f5cfa44f385d6185fd"
+SPEC_DIGEST = "b18ce482c6683f465096"
 
 
 def default_config() -> Config:

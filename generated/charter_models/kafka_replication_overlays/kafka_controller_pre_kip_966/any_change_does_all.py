@@ -42,11 +42,11 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e11b4e71a4183ad55404"
+SPEC_DIGEST = "aa118505478fc72b2005"
 
 
 def default_config() -> Config:

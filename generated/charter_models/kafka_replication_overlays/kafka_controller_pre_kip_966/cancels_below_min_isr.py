@@ -28,11 +28,11 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "1acb71363277fde48fd9"
+SPEC_DIGEST = "7bb535a32fcc28e461ff"
 
 
 def default_config() -> Config:

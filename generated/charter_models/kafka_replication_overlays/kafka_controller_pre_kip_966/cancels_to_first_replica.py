@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2a67510f60a002cb3a5a"
+SPEC_DIGEST = "a6c567d513bdeedb29a3"
 
 
 def default_config() -> Config:

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "637514f1a5eae7161b04"
+SPEC_DIGEST = "6bbb26314814dfd5a6bd"
 
 
 def default_config() -> Config:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ca33f665be48494b8305"
+SPEC_DIGEST = "89fb43c47f4b808aaa1c"
 
 
 def default_config() -> Config:

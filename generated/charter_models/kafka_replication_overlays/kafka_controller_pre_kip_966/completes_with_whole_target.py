@@ -29,11 +29,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "0338cbd34da19a032d2a"
+SPEC_DIGEST = "8a31079a2289926ec408"
 
 
 def default_config() -> Config:

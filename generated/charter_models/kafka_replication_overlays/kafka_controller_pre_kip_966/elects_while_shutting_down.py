@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "44c68c8d9906af11b86d"
+SPEC_DIGEST = "65cd048e340e655c9d8b"
 
 
 def default_config() -> Config:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "heartbeat register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "afa487e53cc3cd60e33b"
+SPEC_DIGEST = "4836a7d2a75190cb7556"
 
 
 def default_config() -> Config:

@@ -79,10 +79,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e9f3fb4008ce45b14350"
+SPEC_DIGEST = "8af2f07e3a684befa700"
 
 
 def default_config() -> Config:

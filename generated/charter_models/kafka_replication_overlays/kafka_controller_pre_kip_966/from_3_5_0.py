@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "e9f3fb4008ce45b14350",
+    "8af2f07e3a684befa700",
 )
 
-SPEC_DIGEST = "bc37577cec7e31ed8d03"
+SPEC_DIGEST = "7c1e405da8c874743011"
 
 
 def without_epoch(

@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "bc37577cec7e31ed8d03",
+    "7c1e405da8c874743011",
 )
 
-SPEC_DIGEST = "37e74d6b2ef724bc4998"
+SPEC_DIGEST = "68892f7f367f97188028"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

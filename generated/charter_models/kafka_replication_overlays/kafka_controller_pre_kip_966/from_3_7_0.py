@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "37e74d6b2ef724bc4998",
+    "68892f7f367f97188028",
 )
 
-SPEC_DIGEST = "844955bad87e90ee896d"
+SPEC_DIGEST = "1d53aa838662dcad7703"
 
 
 @instead_of(Controller)

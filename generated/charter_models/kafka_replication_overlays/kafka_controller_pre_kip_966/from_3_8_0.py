@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "844955bad87e90ee896d",
+    "1d53aa838662dcad7703",
 )
 
-SPEC_DIGEST = "a54931f3323459bc825d"
+SPEC_DIGEST = "15f901fa083c12894fef"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

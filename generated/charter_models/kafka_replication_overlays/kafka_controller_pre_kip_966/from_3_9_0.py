@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "a54931f3323459bc825d",
+    "15f901fa083c12894fef",
 )
 
-SPEC_DIGEST = "04d1d26ab742eb797b59"
+SPEC_DIGEST = "cc26ba5850a13fd5a1a8"
 
 
 def electable(

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "70a98352d5d998cd9d9d"
+SPEC_DIGEST = "6bf49afc205b7c03f539"
 
 
 def default_config() -> Config:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "521692074c17fc4dae2b"
+SPEC_DIGEST = "800c37d540ad7d8d3690"
 
 
 def default_config() -> Config:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7799fff7834557eeb814"
+SPEC_DIGEST = "b39305c03eace5966f4a"
 
 
 def default_config() -> Config:

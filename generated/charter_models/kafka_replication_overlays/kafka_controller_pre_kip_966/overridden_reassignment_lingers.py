@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c1eba900a4cd0828cd90"
+SPEC_DIGEST = "7ded96dc59c0f2183472"
 
 
 def default_config() -> Config:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         candidates,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 CHANGES = "cancel_reassignment heartbeat reassign register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "0d771dd839ea500a88f2"
+SPEC_DIGEST = "016c25e3bcee73830c51"
 
 
 def default_config() -> Config:

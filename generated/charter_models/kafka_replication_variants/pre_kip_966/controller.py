@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "ae47ab8a3cc6cced9e58")
+begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7bc5da39dc56978b1fb4"
+SPEC_DIGEST = "1bfde279e15c13c41b28"
 
 
 def default_config() -> Config:
