@@ -42,11 +42,10 @@ OPEN = {
     "reassign isr_after_election isr == {} unequal",
     "reassign leaders_after p.leader == present(l) none",
     "cancel_reassignment isr_after_election isr == {} unequal",
-    *(
-        f"{branch} partition {amount}"
-        for branch in ("register/clean", "heartbeat/stops_fenced", "heartbeat/fenced_unsure")
-        for amount in ("one", "several")
-    ),
+    "register/clean partition several",
+    "heartbeat/stops_fenced partition several",
+    "heartbeat/fenced_unsure partition one",
+    "heartbeat/fenced_unsure partition several",
     "session_expires/idle partition several",
     "delete_topic/deleted partition several",
 }  # fmt: skip
