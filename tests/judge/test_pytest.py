@@ -74,6 +74,24 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     assert asked(f"{FAKES}Fake", known, *some)[0] == 0, "not all were asked"
 
 
+def test_what_failed_last_is_chosen_and_counted_among_all_that_was_collected(asked):
+    code, out = asked(f"{FAKES}WrongError", "-v", *WITHOUT_CANARIES)
+    wrong = failed(out)
+    assert code == 1 and 1 < len(wrong) < 121
+
+    code, out = asked(f"{FAKES}WrongError", "--lf", "-v")
+    chosen = f"collected 122 items / {122 - len(wrong)} deselected / {len(wrong)} selected"
+    assert chosen in out and f"rerun previous {len(wrong)} failures" in out
+    assert (code, failed(out)) == (1, wrong)
+    assert f"{len(wrong)} failed, {122 - len(wrong)} deselected" in out
+
+    code, out = asked(f"{FAKES}WrongError", "--ff", "-vv", *WITHOUT_CANARIES)
+    assert f"rerun previous {len(wrong)} failures first" in out
+    ran = re.findall(r"^(charter::\S+) (PASSED|FAILED)", out, re.MULTILINE)
+    assert sorted(name for name, _ in ran[: len(wrong)]) == wrong
+    assert {what for _, what in ran[len(wrong) :]} == {"PASSED"}
+
+
 def test_a_target_runs_in_its_own_process(asked, targets_folder):
     name = targets_folder("no_load")
     code, out = asked(f"adapters/{name}", *WITHOUT_CANARIES)

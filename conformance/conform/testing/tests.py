@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import assert_never
 
 import orjson
@@ -44,7 +44,7 @@ class DoesNotConform(Exception):
 
 
 class CharterTests:
-    """Adds the tests to those that pytest collected, and counts what became of them."""
+    """Adds the tests to those that pytest collects, and counts what became of them."""
 
     def __init__(self, suite: str, judged: JudgedAdapter, baseline: Baseline) -> None:
         self.suite = suite
@@ -63,12 +63,18 @@ class CharterTests:
         ran = len(self.outcomes) == self.judged.resolved.suite.manifest.vectors
         return tuple(sorted(self.baseline.reasons.keys() - self.seen)) if ran else ()
 
-    @pytest.hookimpl(tryfirst=True)  # before pytest deselects by -k and -m
-    def pytest_collection_modifyitems(
-        self, session: pytest.Session, items: list[pytest.Item]
-    ) -> None:
-        parent: CharterSuite = CharterSuite.from_parent(session, name=ROOT, nodeid=ROOT, tests=self)
-        items.extend(parent.collect())
+    # Around the one of --last-failed, which sorts what it gets: the vectors stay behind the tests.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Adds the suite to what pytest collects, so that pytest counts its tests, too."""
+        report = yield
+        if isinstance(collector, pytest.Session):
+            report.result.append(
+                CharterSuite.from_parent(collector, name=ROOT, nodeid=ROOT, tests=self)
+            )
+        return report
 
     @pytest.hookimpl(tryfirst=True)  # before pytest-xdist starts its workers
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -173,7 +179,9 @@ class _Test(pytest.Item):
     parent: CharterSuite
 
     def __init__(self, *, name: str, parent: CharterSuite) -> None:
-        super().__init__(name, parent)
+        # Given as a text, pytest reads it into its parts as it reads the ids that it kept for
+        # --last-failed. Made from the name alone, the brackets are no part of their own since 9.2.
+        super().__init__(name, parent, nodeid=f"{parent.nodeid}::{name}")
         self.tests = parent.tests
         self.add_marker("charter")
 
