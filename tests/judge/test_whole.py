@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -240,6 +242,37 @@ def test_an_adapter_is_found_from_outside_of_the_project(
     code, _, err = conform("test", *given)
     assert code == 2, err
     assert "the adapter lamp is of the protocol 'lamb', not of lamp; did you mean lamp? mend" in err
+
+
+def test_commands_are_printed_as_they_work_outside_of_the_project(
+    conform, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each works from the folder in which the one that printed it was typed."""
+
+    def typed(command: str, expected: int) -> str:
+        words = shlex.split(command)
+        folder = words[1] if words[0] == "cd" else ""
+        monkeypatch.chdir(project.parent / folder)
+        code, out, err = conform(*words[words.index("conform") + 1 :])
+        assert code == expected, out + err
+        return str(out)
+
+    charter = project / "spec" / "lamp.charter"
+    test = shlex.join(["conform", "test", str(charter), "--adapter", "lamp"])
+    out = typed(test, 0)
+    make, judge = re.findall(r"`([^`]*)`", next(x for x in out.splitlines() if "small. " in x))
+    typed(make, 0)
+    typed(judge, 0)
+
+    source = project / "adapters" / "lamp" / "adapter.py"
+    source.write_text(ADAPTER.replace("not self.lit", "True"))
+    again = re.findall(r"see:? (?:step \d+ of: )?(.*conform replay.*)", typed(test, 1))
+    assert "diverges" in typed(again[0], 1)
+    source.write_text(ADAPTER.replace("not self.lit", "sys.exit(0)"))
+    again = re.findall(r"see: (.*conform replay.*)", typed(test, 3))
+    typed(again[0], 3)
+
+    assert not (project.parent / "build").exists()
 
 
 def test_a_charter_outside_of_a_project_says_how_to_make_one(

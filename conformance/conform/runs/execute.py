@@ -89,12 +89,14 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished run."""
+    """A finished run. `inside` is the folder in which commands about it are to be typed; "" is the
+    one in which the user is."""
 
     folder: RunFolder
     run: Mapping[str, Json]
     summary: Mapping[str, Json]
     canaries: tuple[Json, ...] = field(default_factory=tuple)
+    inside: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -48,10 +48,10 @@ def show(finished: Finished) -> None:
     out("")
     _show_canaries(wrong)
     if any(item["kind"] != "derived" for item in wrong):
-        chosen = shlex.quote(str(about["found_by"]))
+        asks = ["conform", "doctor", "--adapter", str(about["found_by"])]
         out(
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
-            f"conform doctor --adapter {chosen} asks it"
+            f"{typed(asks, finished.inside)} asks it"
         )
     if not missing and _conforming(counted):
         _show_skipped(counted["skipped_canaries"])
@@ -294,7 +294,8 @@ def show_example(finished: Finished, item: RunFinding) -> None:
 
 def _replay(finished: Finished, vector: str) -> str:
     """The command that shows a vector again."""
-    return shlex.join(["conform", "replay", vector[:12], "--run", near(finished.folder.place)])
+    command = ["conform", "replay", vector[:12], "--run", near(finished.folder.place)]
+    return typed(command, finished.inside)
 
 
 def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
@@ -319,6 +320,13 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
         )
     if listed:
         out("")
+
+
+def typed(command: Sequence[str], inside: str) -> str:
+    """A command as a person types it where they are; `inside` is the folder that it needs, "" if it
+    works there."""
+    first = f"{shlex.join(['cd', inside])} && " if inside else ""
+    return first + shlex.join(command)
 
 
 def near(place: str) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.shown import UNLOADED, near, show
+from conform.cli.commands.shown import UNLOADED, near, show, typed
 from conform.cli.commands.story import show_story
 from conform.cli.commands.unasked import mutants_told, not_seen, unasked, untold
 from conform.cli.commands.unmet import show_unmet
@@ -77,9 +76,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class Tested:
     """The results so far: exit codes, what --json prints (`obligations`: for each judged component
     how many are covered, infeasible and open), the instances that were given up, and the
-    mutants that no vector tells from a charter."""
+    mutants that no vector tells from a charter. `inside` is the folder in which commands are to be
+    typed; "" is the one in which the user is."""
 
     quiet: bool
+    inside: str = ""
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
     obligations: list[Json] = field(default_factory=list)
@@ -110,11 +111,12 @@ def _run(arguments: argparse.Namespace) -> int:
     check_named(project)
     charters = [arguments.charter.resolve()] if arguments.charter else _charters(project)
     chosen = _targets(project, arguments.adapter)
-    if find_project(Path()) != project:
-        say(f"in {project.root}")
-        os.chdir(project.root)  # paths that are shown are relative to the project
+    inside = "" if find_project(Path()) == project else str(project.root)
+    if inside:
+        say(f"in {inside}")
+        os.chdir(inside)  # paths that are shown are relative to the project
     charters = [Path(near(str(path))) for path in charters]
-    tested = Tested(arguments.json)
+    tested = Tested(arguments.json, inside)
     models = {path: _checked(path, arguments.most, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
@@ -288,7 +290,7 @@ def _judged(
             baseline=_baseline(project, target),
             command=("conform", "test", "--adapter", target.id),
         )
-        finished.append(run_target(options, say, releases_of))
+        finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
         tested.codes.append(finished[-1].exit_code)
         tested.runs.append(finished[-1].json())
         if not tested.quiet:
@@ -324,10 +326,11 @@ def _larger(path: Path, target: Target, tested: Tested) -> None:
     """Tell that there is a larger suite than the one that was just judged by."""
     make = ["conform", "vectors", str(path), "--component", target.component]
     make += ["--profile", "full", "--out", "build/full"]
+    judge = ["conform", "run", "--target", target.id, "--suite", "build/full"]
     tested.tell(
         "suite",
-        f"small. One with every transition of the small instances: `{shlex.join(make)}`, then"
-        f" `conform run --target {target.id} --suite build/full`",
+        "small. One with every transition of the small instances:"
+        f" `{typed(make, tested.inside)}`, then `{typed(judge, tested.inside)}`",
     )
 
 
@@ -395,7 +398,7 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
         command = ["conform", "vectors", str(path), "--component", component]
         command += ["--variant", found.variant] if found.variant else []
         name = f"{component}, variant {found.variant}" if found.variant else component
-        listed = f"; `{shlex.join(command)}` lists the open ones" if left else ""
+        listed = f"; `{typed(command, tested.inside)}` lists the open ones" if left else ""
         tested.tell(
             "ledger",
             f"{name}: {covered} obligations covered, {proved} proved infeasible,"
