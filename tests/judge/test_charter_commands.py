@@ -272,6 +272,8 @@ def test_generate_brings_a_project_up_to_date_and_check_says_so(conform, tmp_pat
     code, _, err = conform("generate", "--root", tmp_path)
     assert (code, "files changed" in err) == (0, True)
     assert conform("generate", "--root", tmp_path, "--check")[0] == 0
+    next((tmp_path / "generated").rglob("prelude.py")).unlink()
+    assert conform("generate", "--root", tmp_path)[2] == "1 file changed\n"
     changed = TOY.replace("when held != {}", "when size(held) > 1")
     (tmp_path / "spec" / "toy.charter").write_text(changed, encoding="utf-8")
     code, out, _ = conform("generate", "--root", tmp_path, "--check")

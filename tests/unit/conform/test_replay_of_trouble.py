@@ -6,7 +6,8 @@ import pytest
 from tests.support.judging import fake_start
 from tests.support.toy.vectors import vector
 
-from charter.formats.verdict import Kind
+from charter.formats.verdict import Kind, Verdict
+from conform.cli.commands.replay import _last_line
 from conform.runs.engines.single import replay
 from conform.suites.importing import item_of
 
@@ -21,3 +22,8 @@ def test_steps_before_the_one_that_violates_the_protocol_are_shown(mode, steps):
     replayed = replay(fake_start(mode), asked, WITHOUT_MODELS, {})
     assert replayed.assessment.verdict.kind is Kind.ADAPTER_ERROR
     assert len(replayed.steps) == steps
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 step judged"), (2, "2 steps judged")])
+def test_last_line_counts_the_steps_that_were_judged(count, told):
+    assert _last_line(Verdict("0bae", Kind.DIVERGES, judged=count), "") == f"diverges: {told}"

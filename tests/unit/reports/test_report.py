@@ -137,6 +137,13 @@ def test_index_claims_what_was_measured(site):
     assert "1 of 6 vectors was answered differently" in text
 
 
+def test_one_is_not_told_as_several(site):
+    texts = [page.text for page in pages(site).values()]
+    assert any("1 vector of " in text for text in texts)
+    for text in texts:
+        assert not re.search(r"(?<![\d,.])1 (vectors|times|steps|files|runs)\b", text)
+
+
 def test_index_begins_with_the_findings_the_gravest_first(site):
     text = Page(site / "index.html").text
     sentences = ["got the fault", "register/unclean: expected partition.t1.elr"]

@@ -11,7 +11,7 @@ from charter.formats.project import Project
 from conform.adapters.projects import project_here
 from conform.cli.commands.charters import Errors, loaded
 from conform.console.errors import ConformError
-from conform.console.terminal import out, out_json, say
+from conform.console.terminal import out, out_json, plural, say
 from conform.project.skeletons import Skeleton, is_adapter, write_files, write_skeleton
 
 EXAMPLES = """examples:
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for path in changed:
             out(f"{name}/{path}")
-        say(f"{len(changed)} files changed" if changed else f"{name}/ is up to date")
+        say(f"{plural(len(changed), 'file')} changed" if changed else f"{name}/ is up to date")
         if counts := api.outdated(project):
             say(counts)
     return 0

@@ -51,5 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
         show(finished)
         missing = finished.summary["not_observed"]
         if missing:
-            out(f"{missing} vectors of the suite were not observed in that run")
+            many = "vector of the suite was" if missing == 1 else "vectors of the suite were"
+            out(f"{missing} {many} not observed in that run")
     return finished.exit_code

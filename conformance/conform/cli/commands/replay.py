@@ -19,7 +19,7 @@ from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
 from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
-from conform.console.terminal import one_line, out, out_json, say
+from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
 from conform.judging.model import load
@@ -158,7 +158,7 @@ def _show(replayed: Replayed, resolved: ResolvedRun, title: str, item: VectorIte
 
 def _last_line(verdict: Verdict, older: str) -> str:
     """The verdict, and by what if that is `older` than the charter."""
-    last = f"{str(verdict.kind).replace('_', ' ')}: {verdict.judged} steps judged"
+    last = f"{str(verdict.kind).replace('_', ' ')}: {plural(verdict.judged, 'step')} judged"
     if verdict.not_judged:
         last += f", {verdict.not_judged} not"
     if verdict.detail:

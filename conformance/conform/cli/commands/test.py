@@ -356,7 +356,7 @@ def _generate(
         if (models[path].protocol, component) in left and _looked(path, component, thorough=True):
             tested.tell("vectors", f"{component}: looked again, as a scenario was removed")
             changed |= {*api.generate(project)}
-    told = [f"{len(changed)} files changed" if changed else "up to date"]
+    told = [f"{plural(len(changed), 'file')} changed" if changed else "up to date"]
     told += [f"but {stale}" for stale in [api.outdated(project)] if stale]
     tested.tell("generate", ", ".join(told))
 
