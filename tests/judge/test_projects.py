@@ -1,5 +1,10 @@
 """Commands in projects, nested ones, and outside of any."""
 
+import pytest
+from tests.support import charters
+
+from conform.adapters.targets import target
+
 
 def test_generate_outside_of_a_project_says_how_to_make_one(conform, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -62,3 +67,57 @@ def test_a_user_without_a_home_is_told_to_name_a_cache(conform, tmp_path, monkey
     code, _, err = conform("run", "--target", "reference")
     assert (code, "has no home folder for the cache; set CHARTER_CACHE" in err) == (2, True)
     assert not any(tmp_path.iterdir())
+
+
+SAME_ID = [("targets",), ("test",), ("test", "--adapter", "mine"), ("run", "--target", "mine"),
+           ("run", "--target", "adapters/copy"), ("doctor", "--adapter", "mine"),
+           ("generate",)]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", SAME_ID, ids=" ".join)
+def test_two_adapters_with_one_id_are_refused(conform, tmp_path, monkeypatch, command):
+    for name in ("copy", "mine"):
+        _adapter(tmp_path, name, "mine")
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "lamp.charter").write_text(charters.LAMP)
+    (tmp_path / "charter.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    code, _, err = conform(*command)
+    assert (code, err.count("\n")) == (2, 1)
+    folders = [str(tmp_path / "adapters" / name) for name in ("copy", "mine")]
+    assert f"{' and '.join(folders)} have the same id 'mine' in adapter.toml" in err
+    assert err.endswith("; give one of them another id, or remove it\n")
+
+
+def test_an_adapter_with_the_id_of_one_that_comes_with_conform_hides_it_or_is_refused(
+    conform, tmp_path, monkeypatch
+):
+    (tmp_path / "charter.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    _adapter(tmp_path, "reference", "reference")
+    assert conform("targets")[0] == 0
+    _adapter(tmp_path, "copy", "kafka-controller")
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "lamp.charter").write_text(charters.LAMP)
+    for command in ("targets", "test"):
+        code, _, err = conform(command)
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"{tmp_path / 'adapters' / 'copy'} and " in err
+        assert "have the same id 'kafka-controller'" in err
+
+
+def test_an_adapter_that_cannot_be_read_does_not_hinder_others(conform, tmp_path, monkeypatch):
+    (tmp_path / "charter.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    _adapter(tmp_path, "broken", "broken").write_text("id = ")
+    _adapter(tmp_path, "mine", "mine")
+    assert target("mine").id == "mine"
+
+
+def _adapter(root, name, own_id):
+    """The adapter.toml in a folder of the project in `root`."""
+    folder = root / "adapters" / name
+    folder.mkdir(parents=True)
+    path = folder / "adapter.toml"
+    path.write_text(f'id = "{own_id}"\ntitle = "Mine"\nstart = ["x"]\nprotocol = "lamp"\n')
+    return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,6 +77,28 @@ class Target:
 def target_files(project: Project) -> tuple[Path, ...]:
     """The adapter.toml of each target of a project, by folder."""
     return tuple(sorted(project.adapters.glob(f"*/{FILE}")))
+
+
+def check_ids(files: Iterable[Path]) -> None:
+    """Raises `BadProject` if two of these adapter.toml have the same id: they would share their
+    runs and their known findings. What cannot be read has no id here; who needs it is told."""
+    first: dict[str, Path] = {}
+    for path in files:
+        own = _id_in(path)
+        if own and first.setdefault(own, path) != path:
+            raise BadProject(
+                f"{first[own].parent} and {path.parent} have the same id {own!r} in {FILE}, by"
+                " which runs and known findings are told apart; give one of them another id, or"
+                " remove it"
+            )
+
+
+def _id_in(path: Path) -> str:
+    """The id in an adapter.toml; "" if it cannot be read."""
+    try:
+        return _text(tomllib.loads(path.read_text(encoding="utf-8")), "id")
+    except (OSError, ValueError):
+        return ""
 
 
 def read_target(path: Path) -> Target:

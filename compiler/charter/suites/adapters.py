@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from charter.formats.project import Project
-from charter.formats.target import Target, read_target, target_files
+from charter.formats.target import Target, check_ids, read_target, target_files
 
 
 def targets_in(project: Project) -> tuple[Target, ...]:
     """The targets of a project, by folder. Raises `BadProject`."""
-    return tuple(read_target(path) for path in target_files(project))
+    files = target_files(project)
+    check_ids(files)
+    return tuple(read_target(path) for path in files)
 
 
 def judged(project: Project, protocol: str) -> tuple[tuple[str, str], ...]:

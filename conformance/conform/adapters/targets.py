@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from charter.formats.project import BadProject, check_named, find_project
+from charter.formats.project import BadProject, Project, check_named, find_project
 from charter.formats.spelling import meant
-from charter.formats.target import FILE, Target, read_target, target_files
+from charter.formats.target import FILE, Target, check_ids, read_target, target_files
 from conform.adapters.base import AdapterStart
-from conform.adapters.projects import projects
+from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
 from conform.console.terminal import say
@@ -45,6 +45,12 @@ def targets() -> list[Target]:
     if here:
         check_named(here)
     return [read(path) for path in _files().values()]
+
+
+def targets_of(project: Project) -> list[Target]:
+    """The targets of one project. Raises `UnknownTarget`, and `BadProject`."""
+    _by_folder((project, builtin()))
+    return [read(path) for path in target_files(project)]
 
 
 def target(wanted: str) -> Target:
@@ -74,12 +80,18 @@ def found_by(chosen: Target) -> str:
 
 
 def _files() -> dict[str, Path]:
+    """The adapter.toml of each target by the name of its folder. Raises `BadProject`."""
+    return _by_folder(projects())
+
+
+def _by_folder(searched: Sequence[Project]) -> dict[str, Path]:
     """The adapter.toml of each target by the name of its folder; a target of the project hides one
-    of the same name that comes with conform."""
+    of the same name that comes with conform. Raises `BadProject` if two have the same id."""
     found: dict[str, Path] = {}
-    for project in projects():
+    for project in searched:
         for path in target_files(project):
             found.setdefault(path.parent.name, path)
+    check_ids(found.values())
     return found
 
 

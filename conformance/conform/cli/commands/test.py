@@ -13,9 +13,9 @@ from charter import api
 from charter.formats.canonical import Json
 from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, read_manifest
-from charter.formats.target import Target, target_files
+from charter.formats.target import Target
 from conform.adapters.projects import project_here
-from conform.adapters.targets import read
+from conform.adapters.targets import targets_of
 from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
@@ -158,8 +158,9 @@ def _charters(project: Project) -> list[Path]:
 
 
 def _targets(project: Project, wanted: str) -> list[Target]:
-    """The targets of the project, or the one that was asked for. Raises `UnknownTarget`."""
-    found = [read(path) for path in target_files(project)]
+    """The targets of the project, or the one that was asked for. Raises `UnknownTarget`, and
+    `BadProject`."""
+    found = targets_of(project)
     if not wanted:
         return found
     same = [item for item in found if wanted == item.id or Path(wanted).resolve() == item.folder]
