@@ -27,6 +27,9 @@ OF_SMALL_SUITE = frozenset(
 )
 """Counts of a manifest that are about the small suite in a full one, too."""
 
+SMALL_SUITE = "the small suite"
+"""How a small suite is called in a verdict."""
+
 _DIGEST = re.compile("[0-9a-f]{20}")
 _MODEL = re.compile(r"charter_models(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
@@ -80,6 +83,12 @@ class Manifest:
     """The constants that the rules read, and their types; questions have values for them."""
     types: Mapping[str, Json] = field(default_factory=dict)
     """The types of replies and observations as text; empty in a suite of an earlier version."""
+
+    @property
+    def small(self) -> bool:
+        """Whether it is a small suite: it has a ledger, and not the transitions of any instance.
+        A suite of other origin, without counts, is neither small nor full."""
+        return "obligations" in self.counts and "states" not in self.counts
 
     def judged_types(self) -> JudgedTypes | None:
         """The types of replies and observations, if the suite has them."""

@@ -43,7 +43,9 @@ def _message(run: ReportedRun) -> str:
     new = run.count("new_deviations")
     known = run.count("deviations") - new
     told = f"{count} judged · {number(new)} new · {number(known)} known"
-    return f"{told} · older charter" if wording.older(run) else told
+    if wording.older(run):
+        return f"{told} · older charter"
+    return f"{told} · small suite" if wording.small(run) else told
 
 
 def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:

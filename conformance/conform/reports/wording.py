@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import JUDGED
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
@@ -96,7 +97,7 @@ def claim(run: ReportedRun) -> Claim:
     left = [item for item in uncompared(run) if item.allowed not in WISHES]
     if left:
         measured += f"; not compared: {shown(left)}"
-    if by := older(run):
+    if by := older(run) or small(run):
         measured += f"; judged by {by}"
     sentence = f"{measured}."
     if new:
@@ -113,7 +114,7 @@ def claim(run: ReportedRun) -> Claim:
         return Claim("known", "explained deviations", sentence)
     if older(run):
         return Claim("known", "no deviation from an older charter", sentence)
-    return Claim("good", "no deviation", sentence)
+    return Claim("good", f"no deviation{f' by {by}' if by else ''}", sentence)
 
 
 def older(run: ReportedRun) -> str:
@@ -121,6 +122,12 @@ def older(run: ReportedRun) -> str:
     also for runs of earlier versions, which did not look."""
     found = run.summary.get("older_charter", "")
     return found if isinstance(found, str) else ""
+
+
+def small(run: ReportedRun) -> str:
+    """The small suite, if the run judged by it; "" also for runs of earlier versions, which did not
+    say."""
+    return SMALL_SUITE if run.summary.get("small_suite") else ""
 
 
 def unexplained(run: ReportedRun, new: int) -> str:

@@ -220,6 +220,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["older_charter"] = options.older
+    concluded["small_suite"] = manifest.small
     concluded["continued"] = continued(about)
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)

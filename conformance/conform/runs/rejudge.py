@@ -74,11 +74,12 @@ def rejudge(
     if (before["protocol"], before["component"]) != (manifest.protocol, manifest.component):
         raise BadRun(f"{earlier} is a run about another component than the suite")
     new = _fresh(options.out)
-    about = {
+    about: dict[str, Json] = {
         **before,
         "id": f"{before['id']}-as-{manifest.digest[:8]}",
         "suite": manifest.digest,
         "suite_vectors": manifest.vectors,
+        "suite_counts": dict(manifest.counts),
         "spec_digest": manifest.spec_digest,
         "rejudged": before["id"],
     }
@@ -110,6 +111,7 @@ def rejudge(
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["older_charter"] = options.older
+    concluded["small_suite"] = manifest.small
     concluded["adapter_trouble"] = adapter_trouble(new)
     keep(new, suite, concluded)
     concluded["not_observed"] = manifest.vectors - judged

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from charter.formats.project import BadProject
+from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import Kind
 from conform.cli.commands.fresh import Older, older_suite
 from conform.console.errors import ConformError
@@ -125,7 +126,8 @@ class CharterTests:
         told += [f"{counts['skipped']} could not be compared"] if counts["skipped"] else []
         left = manifest.vectors - counts.total()
         told += [f"{left} were not run"] if left else []
-        by = f"; by {self.older.by}" if self.older.by else ""
+        judge = self.older.by or (SMALL_SUITE if manifest.small else "")
+        by = f"; by {judge}" if judge else ""
         line = f"{what}: {', '.join(told)}; the canaries {self.canaries}{by}"
         terminalreporter.line(one_line(line))
         if self.older.told:

@@ -61,3 +61,17 @@ def test_run_that_left_vectors_out_is_not_called_fine_alone(wish: str) -> None:
     assert (
         last == f"fine in the part that was asked ({wish}): no deviation from the charter; {told}"
     )
+
+
+def test_run_by_the_small_suite_is_called_fine_by_it_and_one_by_old_rules_by_these() -> None:
+    small = counted(0, small_suite=True)
+    told = "no deviation from the charter; judged 12 of 12"
+    last = _last_line(Finished(RunFolder("/run"), {}, small), ())
+    assert last == f"fine by the small suite: {told}"
+    older = "an older version of the charter"
+    last = _last_line(Finished(RunFolder("/run"), {}, {**small, "older_charter": older}), ())
+    assert last == f"fine by {older}: no deviation from it; judged 12 of 12"
+    explained: Json = {**small, "deviations": 2, "findings": [], "baseline": ""}
+    assert isinstance(explained, dict)
+    last = _last_line(Finished(RunFolder("/run"), {}, explained), ())
+    assert last.startswith("fine by the small suite: 2 deviations, all of them explained by the")

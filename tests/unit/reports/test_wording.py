@@ -43,6 +43,11 @@ def run(**summary):
         ({"older_charter": "an older version of the charter"}, "known",
          "12,345 vectors judged; 0 deviations not explained; judged by an older version of the"
          " charter."),
+        ({"small_suite": True}, "good",
+         "12,345 vectors judged; 0 deviations not explained; judged by the small suite."),
+        ({"small_suite": True, "older_charter": "an older version of the charter"}, "known",
+         "12,345 vectors judged; 0 deviations not explained; judged by an older version of the"
+         " charter."),
         ({"stale_entries": ["x"]}, "bad",
          "12,345 vectors judged; 0 deviations not explained. No longer seen: x."),
         ({"claimed_too_much": [{"id": "v", "step": 1, "branch": "b"}]}, "bad",

@@ -12,6 +12,7 @@ from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.run import RunFinding
+from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.commands.unwritten import next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
@@ -356,7 +357,8 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
         rest = "" if compared in reasons else f"; {compared}"
         return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}{by}"
     wishes = {one.allowed for one in left if one.allowed in WISHES}
-    fine = f"fine by {older}" if older else "fine"
+    judge = older or (SMALL_SUITE if counted.get("small_suite") else "")
+    fine = f"fine by {judge}" if judge else "fine"
     if wishes:
         fine += f" in the part that was asked ({', '.join(sorted(wishes))})"
     known = counted["deviations"]

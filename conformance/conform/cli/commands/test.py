@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.formats.canonical import Json
 from charter.formats.project import FILE, Project, check_named, find_project
-from charter.formats.suite import MANIFEST, read_manifest
+from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import Target
 from conform.adapters.projects import project_here
 from conform.adapters.targets import targets_of
@@ -435,7 +435,7 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
         tested.tell("report", report)
     match tested.exit_code:
         case 0:
-            told = f"fine by the small suite{not_seen(tested.untold)}"
+            told = f"fine by {SMALL_SUITE}{not_seen(tested.untold)}"
             out(told if runs else "fine, but no implementation was judged")
             if tested.given_up:
                 out(f"not searched to the end: {', '.join(tested.given_up)}")
