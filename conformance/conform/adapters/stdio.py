@@ -280,7 +280,7 @@ class StdioConnection:
             welcome = messages.read_welcome(orjson.loads(line))
         except (BadMessage, orjson.JSONDecodeError) as error:
             shown = (
-                f"it wrote a line that is not JSON: {_shorten(line)}"
+                f"its first line is {not_json(line, error)}"
                 if isinstance(error, orjson.JSONDecodeError) and isinstance(line, bytes)
                 else str(error)
             )

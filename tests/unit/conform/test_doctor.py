@@ -74,6 +74,16 @@ def test_an_adapter_that_does_not_start_is_told_with_its_stderr_in_lines():
     assert lines[4].startswith("  | Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'leases'")
 
 
+@pytest.mark.parametrize(("written", "told"), [
+    ("debug 17", "no message: 'debug 17'; stdout is for messages only, print to stderr"),
+    ('{"protocol":', "no JSON: "),
+])  # fmt: skip
+def test_an_adapter_that_does_not_begin_with_a_message_is_told_so(written, told):
+    with pytest.raises(CannotStart) as broken:
+        StdioConnection(AdapterStart((sys.executable, "-c", f"print({written!r})")))
+    assert str(broken.value).startswith(f"the adapter did not start: its first line is {told}")
+
+
 def test_a_line_that_is_no_json_is_shown_where_it_ceases_to_be():
     line = b'{"run":1,"values":[{"working":{"w1":undefined,"w2":null}}' + b" " * 100 + b"]}"
     with pytest.raises(orjson.JSONDecodeError) as broken:
