@@ -63,6 +63,29 @@ def test_bash_completes_when_it_has_loaded_the_script(tmp_path: Path, charter: s
     ]  # fmt: skip
 
 
+def test_bash_completes_adapters_folders_and_what_the_manual_has(tmp_path: Path) -> None:
+    (tmp_path / "adapters" / "mine").mkdir(parents=True)
+    (tmp_path / "adapters" / "mine" / "adapter.toml").touch()
+    (tmp_path / "charter.toml").touch()
+    found = completed(
+        tmp_path,
+        "conform test --adapter ",
+        "conform doctor --adapter m",
+        "conform run --suite ada",
+        "conform replay abc --run ada",
+        "conform run --target mine --out ada",
+        "conform explain type/fau",
+        "conform explain stale_q",
+        "conform help adapt",
+        "conform generate --adapter py",
+    )
+    assert found == [
+        ["mine"], ["mine"], ["adapters"], ["adapters"], ["adapters"], ["type/fault"],
+        ["stale_questions"],
+        ["adapters", "adapter", "adapters"], ["python"],
+    ]  # fmt: skip
+
+
 def test_every_command_and_option_is_in_every_script_when_it_is_printed() -> None:
     assert [each.name for each in described()] == [*commands()]
     texts = {shell: script(shell) for shell in ("bash", "zsh", "fish")}
@@ -112,6 +135,9 @@ def test_targets_are_the_adapters_when_a_project_has_some(
     (tmp_path / "charter.toml").touch()
     monkeypatch.chdir(tmp_path)
     assert names("targets", []) == sorted({"mine", "reference", *builtin})
+    assert names("adapters", []) == ["mine"]
+    monkeypatch.chdir(tmp_path.parent)
+    assert names("adapters", []) == sorted(builtin)
 
 
 def test_little_is_loaded_when_names_are_listed(charter: str) -> None:

@@ -17,8 +17,8 @@ EXAMPLES = """examples:
   conform completion fish > ~/.config/fish/completions/conform.fish
 
 The script knows all commands and options. For the names of instances, variants, mutants,
-components, branches and targets it calls `conform completion --list`, which only looks through the
-texts.
+components, branches, targets and adapters it calls `conform completion --list`, which only
+looks through the texts.
 
 Exit code 0: printed.
 """

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from charter.formats.project import BadProject
+from charter.formats.project import BadProject, Project
 from charter.formats.target import target_files
 from conform.adapters.projects import projects
 
@@ -29,6 +29,8 @@ def names(kind: str, words: Sequence[str]) -> list[str]:
     try:
         if kind == "targets":
             return sorted({*_targets()})
+        if kind == "adapters":
+            return sorted(_adapters(projects()[0]))
         found = {name for text in _texts(words) for name in _names(kind, text)}
     except (OSError, UnicodeDecodeError, BadProject):
         return []
@@ -66,5 +68,11 @@ def _targets() -> Iterator[str]:
     """The folders with an adapter, of the project and of what comes with conform, and the reference
     implementation."""
     yield "reference"
-    found = (path.parent.name for each in projects() for path in target_files(each))
+    for each in projects():
+        yield from _adapters(each)
+
+
+def _adapters(project: Project) -> Iterator[str]:
+    """The folders with an adapter of a project."""
+    found = (path.parent.name for path in target_files(project))
     yield from (name for name in found if PLAIN.fullmatch(name))

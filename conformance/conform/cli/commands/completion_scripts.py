@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from conform.cli.commands.explain import known_words
+from conform.cli.commands.help import topics
 from conform.cli.main import commands, parser_of
 
 NAMED: Final = {
@@ -17,10 +19,15 @@ NAMED: Final = {
     "--mutant": "mutants",
     "--component": "components",
     "--target": "targets",
+    "--adapter": "adapters",
     "--branch": "branches",
     "-k": "branches",
 }
 """The kind of the names that an option takes."""
+PLACES: Final = frozenset({"--suite", "--run", "--out"})
+"""Options that take a folder, but also a digest or a URI, so their type is no path."""
+MANUAL: Final[Mapping[str, Callable[[], Iterable[str]]]] = {"explain": known_words, "help": topics}
+"""What the arguments of a command can be, where this is found in the manual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +61,12 @@ def described() -> tuple[Described, ...]:
 def _described(name: str, about: str) -> Described:
     actions = parser_of(name, about)._actions  # argparse has no other way to list them
     arguments = [action for action in actions if not action.option_strings]
+    choices = tuple(str(each) for action in arguments for each in action.choices or ())
     return Described(
         name,
         about,
         tuple(_flag(action) for action in actions if action.option_strings),
-        tuple(str(each) for action in arguments for each in action.choices or ()),
+        choices or tuple(MANUAL[name]() if name in MANUAL else ()),
     )
 
 
@@ -68,6 +76,7 @@ def _flag(action: argparse.Action) -> Flag:
     kind = next((NAMED[name] for name in names if name in NAMED), "")
     choices = tuple(str(each) for each in action.choices or ())
     is_file = action.type is Path or action.metavar in ("FILE", "DIR")
+    is_file = is_file or not PLACES.isdisjoint(names)
     return Flag(names, about.partition(";")[0], action.nargs != 0, choices, kind, is_file)
 
 

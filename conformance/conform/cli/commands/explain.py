@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    known = [*_codes(), *_counts()]
+    known = known_words()
     if arguments.list or not arguments.word:
         out("\n".join(known))
     elif found := explanation(arguments.word):
@@ -41,6 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.word!r} is neither a diagnostic code nor a count{hint}; --list shows all"
         )
     return 0
+
+
+def known_words() -> list[str]:
+    """All codes of diagnostics, and all counts."""
+    return [*_codes(), *_counts()]
 
 
 def explanation(word: str) -> str:

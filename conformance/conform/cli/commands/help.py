@@ -37,9 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         out(man_page())
         return 0
-    pages = {
-        _topic(path): path for name in _FOLDERS for path in sorted((docs() / name).glob("*.md"))
-    }
+    pages = topics()
     if not arguments.topic:
         rows = [["  " + topic, _title(path)] for topic, path in pages.items()]
         out(f"{overview()}\ntopics:\n{columns(rows)}")
@@ -55,6 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
         )
     _show(page.read_text(encoding="utf-8"))
     return 0
+
+
+def topics() -> dict[str, Path]:
+    """The pages of the manual, by what they are asked for."""
+    return {
+        _topic(path): path for name in _FOLDERS for path in sorted((docs() / name).glob("*.md"))
+    }
 
 
 def _topic(path: Path) -> str:
