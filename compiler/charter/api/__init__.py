@@ -42,7 +42,9 @@ from charter.api.charters import (
     walks_json,
 )
 from charter.api.suites import (
+    BoundingConstant,
     SuiteRequest,
+    bounding_constants,
     branch_pairs,
     look_if_stale,
     make_suite,
@@ -65,6 +67,7 @@ __all__ = [
     "LANGUAGES",
     "PLAIN",
     "AdapterFiles",
+    "BoundingConstant",
     "CannotExplore",
     "Charter",
     "Diagnostics",
@@ -86,6 +89,7 @@ __all__ = [
     "WrongBound",
     "adapter_files",
     "bounded",
+    "bounding_constants",
     "branch_pairs",
     "charters_of",
     "check_charter",

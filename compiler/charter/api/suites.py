@@ -74,6 +74,38 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     return tuple(instance.name for instance in proofs.searched(model, component))
 
 
+@dataclass(frozen=True, slots=True)
+class BoundingConstant:
+    """A constant that only bounds types, with its type as text, and its values in the instances and
+    scenarios that the questions of a small suite are from."""
+
+    type: str
+    values: frozenset[int]
+
+
+def bounding_constants(
+    charter: Path, model: ir.Model, component: str, variant: str = ""
+) -> dict[str, BoundingConstant]:
+    """The constants that only bound types of a component; questions have no values for them.
+    `model` is that of the whole charter."""
+    from charter.core.reach import bounding
+    from charter.core.show import show_type
+    from charter.suites import found
+
+    (chosen,) = (one for one in model.components if one.name == component)
+    asked = found.read_found(found.place(charter, variant, found.beside(model, component))).asked
+    names = {one.instance for one in asked}
+    instances = [i for i in model.instances if i.name in names]
+    instances += [s.instance for s in model.scenarios if s.instance.machine == component]
+    given = [dict(instance.consts) for instance in instances]
+    return {
+        name: BoundingConstant(
+            show_type(kind), frozenset(values[name] for values in given if name in values)
+        )
+        for name, kind in bounding(model, chosen)
+    }
+
+
 def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:
     """How many pairs of branches in a row the small suite of a component takes, or why not; "" if
     no search was made. `model` is that of the whole charter."""

@@ -95,12 +95,27 @@ def limits_of(kind: t.Type) -> set[str]:
 def printed(model: n.Model, component: n.Component) -> n.Model:
     """`model` with only the functions, types and constants in the generated model of a component,
     which has no ghost state."""
+    mentioned, consts = _in_model(model, component)
+    return mentioned.kept(model, consts)
+
+
+def bounding(model: n.Model, component: n.Component) -> tuple[tuple[str, t.Type], ...]:
+    """The constants that only bound types of a component, so that its generated model has none of
+    them, and their types."""
+    mentioned, more = _in_model(model, component)
+    limits = {name for kind in mentioned.kinds for name in limits_of(kind)}
+    names = limits - mentioned.consts - more
+    return tuple((name, kind) for name, kind in model.consts if name in names)
+
+
+def _in_model(model: n.Model, component: n.Component) -> tuple[Mentioned, frozenset[str]]:
+    """What the generated model of a component mentions, and the constants of limits in its code."""
     exprs = tuple(with_called(expressions(component), model.functions))
     stated = [v.type for v in component.state]
     for operation in component.operations:
         stated += [operation.result, *(p.type for p in operation.params)]
-    consts = (name for e in exprs for name in constants(e))
-    return Mentioned.of(model, exprs, stated).kept(model, consts)
+    consts = frozenset(name for e in exprs for name in constants(e))
+    return Mentioned.of(model, exprs, stated), consts
 
 
 def always(model: n.Model, component: str) -> tuple[n.Property, ...]:

@@ -1,9 +1,10 @@
-"""The bounds of what a run judged: the values of constants in its questions, and how many elements
-the sorts had. A run says nothing about larger ones."""
+"""The bounds of what a run judged: the values of constants in its questions, how many elements the
+sorts had, and the numbers that operations were called with, which constants may bound that are in
+no question. A run says nothing about larger ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -11,13 +12,17 @@ import orjson
 from charter.formats.canonical import Json
 
 SHOWN = 8
-"""The most combinations of constants, or of numbers of elements, that are told in a sentence."""
+"""The most combinations of constants or of numbers of elements, or the most arguments, that are
+told in a sentence."""
 
 Constants = tuple[tuple[str, int | bool], ...]
 """Constants with their values, in the order of their names."""
 
 Sizes = tuple[tuple[str, int], ...]
 """The number of elements of each sort of one question, in the order of their names."""
+
+Range = tuple[int, int]
+"""The least and the largest of some numbers."""
 
 
 @dataclass(slots=True)
@@ -28,6 +33,9 @@ class JudgedBounds:
     constants: set[Constants] = field(default_factory=set)
     elements: dict[str, int] = field(default_factory=dict)
     together: set[Sizes] = field(default_factory=set)
+    arguments: dict[str, Range | None] = field(default_factory=dict)
+    """The least and the largest number of each argument ("submit priority"); None for one that
+    refers to what was observed in some question."""
 
     def add(self, question: bytes | str) -> None:
         """Add a question, as JSON."""
@@ -36,6 +44,9 @@ class JudgedBounds:
         sizes = {sort: len(names) for sort, names in asked["sorts"].items()}
         self._grow(sizes)
         self._add_together(sizes)
+        for call in asked.get("operations", ()):
+            for place, number in _numbers(call["operation"], call["args"]):
+                self._ask(place, None if number is None else (number, number))
 
     def join(self, bounds: Json) -> None:
         """Add those of a bucket; older buckets have none."""
@@ -49,6 +60,15 @@ class JudgedBounds:
         assert isinstance(together, list)
         for sizes in together:
             self._add_together(_sizes(sizes))
+        for place, asked in _ranges(bounds.get("arguments", {})):
+            self._ask(place, asked)
+
+    def _ask(self, place: str, asked: Range | None) -> None:
+        known = self.arguments.setdefault(place, asked)
+        if known is None or asked is None:
+            self.arguments[place] = None
+        else:
+            self.arguments[place] = (min(known[0], asked[0]), max(known[1], asked[1]))
 
     def _grow(self, sizes: Mapping[str, int]) -> None:
         for sort, size in sizes.items():
@@ -64,7 +84,46 @@ class JudgedBounds:
         told: list[Json] = [dict(values) for values in sorted(self.constants)]
         together: list[Json] = [dict(sizes) for sizes in sorted(self.together)]
         elements = dict(sorted(self.elements.items()))
-        return {"constants": told, "elements": {**elements}, "together": together}
+        arguments: dict[str, Json] = {
+            place: None if asked is None else list[Json](asked)
+            for place, asked in sorted(self.arguments.items())
+        }
+        return {
+            "constants": told,
+            "elements": {**elements},
+            "together": together,
+            "arguments": arguments,
+        }
+
+
+def _numbers(place: str, value: Json) -> Iterator[tuple[str, int | None]]:
+    """The whole numbers inside an argument, each with its place; None for a reference."""
+    match value:
+        case bool():
+            pass
+        case int():
+            yield place, value
+        case list():
+            for item in value:
+                yield from _numbers(place, item)
+        case {"ref": list()}:
+            yield place, None
+        case dict():
+            for name, item in value.items():
+                yield from _numbers(f"{place} {name}", item)
+        case _:
+            pass
+
+
+def _ranges(arguments: Json) -> Iterator[tuple[str, Range | None]]:
+    """The field `arguments` of summary.json."""
+    assert isinstance(arguments, dict)
+    for place, asked in arguments.items():
+        match asked:
+            case [int(least), int(most)]:
+                yield place, (least, most)
+            case _:
+                yield place, None
 
 
 def _within(sizes: Sizes, others: Sizes) -> bool:
@@ -84,8 +143,8 @@ def _constants(values: Json) -> Constants:
 
 
 def bounds_told(bounds: Json) -> str:
-    """A sentence such as "(room, tries) = (2, 1), (3, 0); at most 2 Job"; "" for a run without
-    bounds."""
+    """A sentence such as "(room, tries) = (2, 1), (3, 0); at most 2 Job; priority of submit 0 to
+    1"; "" for a run without bounds."""
     judged = JudgedBounds()
     judged.join(bounds)
     parts = []
@@ -97,7 +156,18 @@ def bounds_told(bounds: Json) -> str:
         parts.append(f"{_tuple(names)} = {', '.join(shown[:SHOWN])}{more}")
     if judged.together:
         parts.append(f"at most {_sizes_told(sorted(judged.together))}")
+    asked = [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
+    if asked:
+        more = f" and {len(asked) - SHOWN} more" if len(asked) > SHOWN else ""
+        parts.append(f"{', '.join(asked[:SHOWN])}{more}")
     return "; ".join(parts)
+
+
+def _argument(place: str, asked: Range) -> str:
+    """The numbers of one argument: "priority of submit 0 to 1"."""
+    least, most = asked
+    name = " of ".join(reversed(place.split(" ")))
+    return f"{name} {least}" if least == most else f"{name} {least} to {most}"
 
 
 def _sizes_told(together: Sequence[Sizes]) -> str:

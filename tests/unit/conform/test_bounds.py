@@ -1,5 +1,7 @@
 """What a run says about the bounds of its questions."""
 
+import json
+
 from conform.runs.bounds import JudgedBounds, bounds_told
 
 
@@ -17,6 +19,7 @@ def test_the_combinations_of_constants_and_the_most_elements_are_told() -> None:
         "constants": [{"room": 2, "tries": 1}, {"room": 3, "tries": 0}],
         "elements": {"Job": 3, "Worker": 1},
         "together": [{"Job": 3, "Worker": 1}],
+        "arguments": {},
     }
     told = "(room, tries) = (2, 1), (3, 0); at most 3 Job, 1 Worker"
     assert bounds_told(bounds.json()) == told
@@ -74,3 +77,34 @@ def test_of_many_sizes_the_first_are_told_and_older_runs_have_none() -> None:
     assert bounds_told(bounds.json()).endswith("8 Client with 4 Name and 3 more")
     old = {"constants": [], "elements": {"Client": 2, "Name": 2}}
     assert bounds_told(old) == "at most 2 Client, 2 Name"
+
+
+def called(operation: str, **args: object) -> str:
+    return json.dumps({"sorts": {}, "operations": [{"operation": operation, "args": args}]})
+
+
+def test_the_least_and_the_largest_number_of_each_argument_are_told() -> None:
+    """A constant that only bounds a type is in no question, but its values are."""
+    one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
+    one.add(called("submit", job="j1", priority=1, urgent=True))
+    other.add(called("submit", job="j1", priority=0, urgent=False))
+    other.add(called("limit", to={"rates": [3, 2], "name": "x"}))
+    other.add(called("stop", after=2))
+    assert one.json() == {
+        "constants": [{}], "elements": {}, "together": [],
+        "arguments": {"submit priority": [1, 1]},
+    }  # fmt: skip
+    for bounds in (one.json(), other.json()):
+        both.join(bounds)
+    told = "rates of to of limit 2 to 3, after of stop 2, priority of submit 0 to 1"
+    assert bounds_told(both.json()) == told
+
+
+def test_an_argument_that_refers_to_what_was_observed_has_no_bounds() -> None:
+    refers = called("lead", epoch={"ref": [0, "epoch"], "plus": 1})
+    one, other = JudgedBounds(), JudgedBounds()
+    for each in (called("lead", epoch=7), refers, called("lead", epoch=9)):
+        one.add(each)
+    other.add(called("lead", epoch=8))
+    other.join(one.json())
+    assert bounds_told(one.json()) == bounds_told(other.json()) == ""

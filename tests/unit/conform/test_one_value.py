@@ -35,8 +35,10 @@ def told(text: str, folder: Path) -> str:
     charter.write_text(text)
     api.make_suite(api.SuiteRequest(charter, out=folder / "suite"), lambda *_: None)
     manifest = read_manifest(folder / "suite")
-    fixed = one_value_only(folder / "suite", manifest)
-    return sentence(fixed, manifest, api.load(charter)) if fixed else ""
+    model = api.load(charter)
+    bounding = api.bounding_constants(charter, model, manifest.component)
+    fixed = one_value_only(folder / "suite", manifest, bounding)
+    return sentence(fixed, manifest, model) if fixed else ""
 
 
 def test_a_value_that_all_questions_share_is_told_with_the_remedy(tmp_path: Path) -> None:
@@ -52,3 +54,51 @@ def test_an_instance_with_other_values_is_named(tmp_path: Path) -> None:
 
 def test_constants_with_several_values_are_not_told(tmp_path: Path) -> None:
     assert told(TIMER + SCENARIO, tmp_path) == ""
+
+
+BOUNDED = """protocol queue
+const most: int 0..9
+const length: int 1..9
+const unused: int 0..9
+type Priority = int 0..most
+
+component queue {
+  state last: Priority = 0
+  operation submit(priority: Priority) -> bool {
+    branch submitted { last' = priority reply next(0) == 1 }
+  }
+  observe all { last }
+}
+
+fun next(now: int 0..length) of queue -> int 0..length = if now < 1 then now + 1 else 0
+
+witness submits of queue: last > 0
+
+instance tiny of queue { most = 1 length = 2 }
+scenario "once" of queue { most = 1 length = 2 do submit(1) -> submitted }
+"""
+
+
+def test_a_constant_that_only_bounds_types_is_told(tmp_path: Path) -> None:
+    assert told(BOUNDED, tmp_path) == (
+        "all questions have length = 2 (of int 1..9), most = 1 (of int 0..9); an instance with"
+        " another value of length, most, whose name begins with `tiny`, gets questions of its own"
+    )
+
+
+def test_a_constant_that_bounds_types_with_several_values_is_not_told(tmp_path: Path) -> None:
+    wide = 'scenario "wide" of queue { most = 2 length = 2 do submit(2) -> submitted }\n'
+    assert told(BOUNDED + wide, tmp_path).startswith("all questions have length = 2 (of int 1..9);")
+
+
+def test_the_instances_of_questions_that_were_found_count(tmp_path: Path) -> None:
+    charter = tmp_path / "timer.charter"
+    high = "branch high when last > 1 reply false\n    branch submitted {"
+    text = BOUNDED.replace("branch submitted {", high)
+    charter.write_text(f"{text}instance tiny_wide of queue {{ most = 2 length = 2 }}\n")
+    wanted = api.SuiteRequest(charter, search=True, out=tmp_path / "suite")
+    api.make_suite(wanted, lambda *_: None)
+    values = api.bounding_constants(charter, api.load(charter), "queue")
+    assert {name: sorted(one.values) for name, one in values.items()} == {
+        "most": [1, 2], "length": [2],
+    }  # fmt: skip

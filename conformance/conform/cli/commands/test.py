@@ -410,7 +410,8 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
         if mutants := mutants_told(place.parent):
             tested.tell("mutants", f"{name}: {mutants}")
             tested.untold += [one for one in untold(place.parent) if one not in tested.untold]
-        if fixed := one_value_only(place.parent, found):
+        bounding = api.bounding_constants(path, model, component, found.variant)
+        if fixed := one_value_only(place.parent, found, bounding):
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
         counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}
         tested.obligations.append({"component": component, "variant": found.variant, **counts})
