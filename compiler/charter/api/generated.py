@@ -159,18 +159,12 @@ def suites(project: Project, opened: OpenedProtocol) -> Tree:
         about = open_subject(project.root / protocol.place, protocol.sources, variant, named)
         component = about.component.name
         if variant:
-            models.update(_kept(component, variant_models(opened, variant)))
+            models.update(variant_models(opened, variant, component))
         made = published(about)
         files.update(made.files)
         for mutant in made.mutants:
-            models.update(_kept(component, mutant_models(opened, mutant, variant)))
+            models.update(mutant_models(opened, mutant, variant, component))
     return files | {f"{PACKAGE}/{path}": text for path, text in models.items()}
-
-
-def _kept(component: str, models: Tree) -> Tree:
-    """The models of one component, with the packages that contain them."""
-    kept = ("__init__", component, wire_module(component))
-    return {path: text for path, text in models.items() if Path(path).stem in kept}
 
 
 def base_models(opened: OpenedProtocol) -> Tree:
@@ -197,11 +191,14 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     inner = f"Models of the overlay of {overlay.target}{within}."
     files[f"{package}/{target}/__init__.py"] = _package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
-    before = pipeline.compile_files(opened.files, Selection(overlay.variant))
+    within_variant = Selection(overlay.variant, component=overlay.component)
+    before = opened.model
+    if overlay.variant:
+        before = pipeline.compile_files(opened.files, within_variant)
     alone = {entry.name for entry in overlay.entries}
     earlier: Plain | None = None
     for name, entries, about in _chosen(overlay):
-        selection = Selection(overlay.variant, overlay=(overlay.source,), entries=entries)
+        selection = replace(within_variant, overlay=(overlay.source,), entries=entries)
         model = pipeline.compile_files(opened.files, selection)
         component = _overlaid(opened, model, overlay)
         module = module_name(protocol.name, component.name, f"overlays/{target}", name)
@@ -241,18 +238,23 @@ def _package(title: str) -> str:
 # --- siblings ------------------------------------------------------------------------------------
 
 
-def variant_models(opened: OpenedProtocol, variant: str) -> Tree:
-    """The models of a variant, as packages beside those of the protocol."""
+def variant_models(opened: OpenedProtocol, variant: str, component: str = "") -> Tree:
+    """The models of a variant, or that of one component, as packages beside those of the
+    protocol."""
     about = siblings.of_variant(variant)
-    return _siblings(opened, ("variants", variant), Selection(variant=variant), about)
+    selection = Selection(variant=variant, component=component)
+    return _siblings(opened, ("variants", variant), selection, about)
 
 
-def mutant_models(opened: OpenedProtocol, mutant: str, variant: str = "") -> Tree:
-    """The models of a mutant, as packages beside those of the protocol."""
+def mutant_models(
+    opened: OpenedProtocol, mutant: str, variant: str = "", component: str = ""
+) -> Tree:
+    """The models of a mutant, or that of one component, as packages beside those of the
+    protocol."""
     name = f"{variant}_{mutant}" if variant else mutant
     (mutated,) = (m for m in opened.model.mutants if m.name == mutant)
     about = siblings.of_mutant(mutated, variant)
-    selection = Selection(variant=variant, mutant=mutant)
+    selection = Selection(variant=variant, mutant=mutant, component=component)
     return _siblings(opened, ("mutants", name), selection, about)
 
 

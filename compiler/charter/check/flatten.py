@@ -66,6 +66,36 @@ def with_shared(files: sx.Protocol, overlay: sx.OverlayDecl) -> sx.Protocol:
     return (*files[:-1], replace(last, declarations=(*last.declarations, *overlay.functions)))
 
 
+def component_alone(files: sx.Protocol, component: str) -> sx.Protocol:
+    """The protocol without systems, other components, and what is declared for these."""
+    instances = (n for n in declarations(files) if isinstance(n, sx.InstanceDecl))
+    places = {n.name.text for n in instances if n.machine.text == component}
+
+    def serves(node: sx.Declaration) -> bool:
+        match node:
+            case sx.SystemDecl():
+                return False
+            case sx.ComponentDecl(name=name):
+                return name.text == component
+            case sx.MutantDecl(instance=instance):
+                return instance.text in places
+            case (
+                sx.FunDecl(machine=sx.Name() as machine)
+                | sx.PropertyDecl(machine=machine)
+                | sx.EventuallyDecl(machine=machine)
+                | sx.InstanceDecl(machine=machine)
+                | sx.ScenarioDecl(machine=machine)
+            ):
+                return machine.text == component
+            case _:
+                return True
+
+    return tuple(
+        replace(file, declarations=tuple(n for n in file.declarations if serves(n)))
+        for file in files
+    )
+
+
 def only_overlay(file: sx.File, diagnostics: Diagnostics) -> sx.OverlayDecl | None:
     """The overlay of a file that stands beside an adapter."""
     declared = [item for item in file.declarations if isinstance(item, sx.OverlayDecl)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from charter.core import nodes as n
@@ -36,16 +36,16 @@ class Successors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """Successors computed by the definition."""
+    """Successors computed by the definition, for a machine whose model has been narrowed to it."""
 
     machine: Machine
-    canonical: Canonical
+    _canonical: list[Canonical] = field(default_factory=list, repr=False, compare=False)
+    """Made when it is first needed: that takes longer than to answer a few questions without it."""
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Defined:
         """The successors of an instance of a model."""
-        machine = Machine.of(narrowed(model, instance.machine), instance)
-        return Defined(machine, Canonical.of(machine))
+        return Defined(Machine.of(narrowed(model, instance.machine), instance))
 
     def outcomes(
         self, state: State, operation: str, args: tuple[Value, ...]
@@ -55,7 +55,9 @@ class Defined:
 
     def form(self, state: State) -> Hashable:
         """Equal for states that are equal up to renaming."""
-        return self.canonical.form(state)
+        if not self._canonical:
+            self._canonical.append(Canonical.of(self.machine))
+        return self._canonical[0].form(state)
 
     def holds(self, prop: n.Property, scope: Scope) -> bool:
         """As `Machine.holds`. Raises EvaluationError."""

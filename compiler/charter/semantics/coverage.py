@@ -54,10 +54,14 @@ class Coverage:
 
     @staticmethod
     def of(machine: Machine, obligations: Iterable[Obligation]) -> Coverage:
-        """Coverage of a component's machine. Raises ValueError for an obligation that it does not
-        have."""
+        """Coverage of a component's machine, by obligations that may come from another compilation.
+        Raises ValueError for an obligation that it does not have."""
         assert machine.component is not None
-        wanted = bound(machine.model, machine.component, obligations)
+        return Coverage.own(machine, bound(machine.model, machine.component, obligations))
+
+    @staticmethod
+    def own(machine: Machine, wanted: tuple[Obligation, ...]) -> Coverage:
+        """The same by obligations of the machine's own model."""
         sites = {id(o.expr): o.expr for o in wanted if o.kind == "boundary"}
         base = machine.evaluator
         watched = cast(Mapping[int, n.Binary], sites)

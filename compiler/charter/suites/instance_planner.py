@@ -37,10 +37,10 @@ class InstancePlanner:
 
     @staticmethod
     def defined(model: n.Model, instance: n.Instance) -> InstancePlanner:
-        """The same on the definition: for few questions that is faster than compiling."""
-        return InstancePlanner.around(
-            model, Defined.of(model, replace(instance, offers=(), only=()))
-        )
+        """The same on the definition: for few questions that is faster than compiling. `model` has
+        been narrowed to the component, since to do so for each instance takes longer still."""
+        machine = Machine.of(model, replace(instance, offers=(), only=()))
+        return InstancePlanner.around(model, Defined(machine))
 
     @staticmethod
     def around(model: n.Model, asked: Successors) -> InstancePlanner:

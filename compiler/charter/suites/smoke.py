@@ -108,7 +108,8 @@ class Smoke:
 
 @dataclass(slots=True)
 class Desk:
-    """Answers questions about one component in any instance."""
+    """Answers questions about one component in any instance. `model` has been narrowed to it, and
+    has the obligations `wanted`."""
 
     model: n.Model
     wanted: tuple[Obligation, ...]
@@ -119,7 +120,7 @@ class Desk:
         """The planner of an instance with everything offered."""
         if instance.name not in self.engines:
             engine = InstancePlanner.defined(self.model, instance)
-            covering = Covering(Coverage.of(engine.machine, self.wanted))
+            covering = Covering(Coverage.own(engine.machine, self.wanted))
             self.engines[instance.name] = (engine, covering)
         return self.engines[instance.name]
 
@@ -234,7 +235,8 @@ def kills(about: Subject, entries: Iterable[SmokeVector]) -> tuple[Kill, ...]:
 
 def mutant_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
     """The model of a mutant. Raises `Refused` if it does not fit the variant."""
-    return pipeline.compile_files(files, Selection(variant=about.model.variant, mutant=mutant))
+    selection = Selection(about.model.variant, mutant, component=about.component.name)
+    return pipeline.compile_files(files, selection)
 
 
 def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[SmokeVector]) -> Kill:

@@ -27,7 +27,7 @@ class DefinedGraph:
     def of(model: n.Model, instance: n.Instance) -> DefinedGraph:
         """Search an instance to its end."""
         found = explore(model, instance)
-        return DefinedGraph(found, Defined(found.graph.machine, found.graph.canonical))
+        return DefinedGraph(found, Defined(found.graph.machine))
 
     @property
     def states(self) -> Sequence[State]:
