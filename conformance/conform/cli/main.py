@@ -176,11 +176,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _prepare_process() -> None:
     """Signals, output, memory and temporary files of a process of its own."""
-    from conform.console.interrupts import stop_on_signals
+    from conform.console.interrupts import interrupts_later, stop_on_signals
     from conform.storage.scratch import claim_scratch
 
     gc.set_threshold(100_000, 10, 10)  # models are kept: looking for cycles in them takes a quarter
     stop_on_signals()
+    with interrupts_later():
+        # An exception while it is imported crashes the process.
+        import orjson  # noqa: F401
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -71,7 +71,7 @@ def import_line(line: bytes, where: str) -> Imported:
     try:
         return _quick(orjson.loads(line))
     except _ODDITIES:
-        return imported(read_line(line, where))
+        return _checked(read_line(line, where), where)
 
 
 def import_value(value: dict[str, Json], where: str) -> Imported:
@@ -79,7 +79,14 @@ def import_value(value: dict[str, Json], where: str) -> Imported:
     try:
         return _quick(value)
     except _ODDITIES:
-        return imported(read_vector(value, where))
+        return _checked(read_vector(value, where), where)
+
+
+def _checked(vector: Vector, where: str) -> Imported:
+    try:
+        return imported(vector)
+    except TypeError as problem:  # JSON that cannot be written again, such as half a surrogate pair
+        raise BadVector(f"{where}: {problem}") from None
 
 
 def imported(vector: Vector) -> Imported:

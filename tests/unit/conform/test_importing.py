@@ -76,3 +76,9 @@ def test_numbers_that_json_does_not_have_are_refused():
     line = json.dumps({**ONE, "why": {**ONE["why"], "title": float("inf")}})
     with pytest.raises(BadVector):
         import_line(line.encode(), "x")
+
+
+def test_half_a_surrogate_pair_is_refused():
+    line = json.dumps({**ONE, "why": {**ONE["why"], "title": "\ud800"}})
+    with pytest.raises(BadVector, match="surrogates"):
+        import_line(line.encode(), "x")

@@ -2,6 +2,8 @@
 
 import contextlib
 import signal
+import subprocess
+import sys
 
 import pytest
 from tests.support.judging import fake_start
@@ -42,6 +44,28 @@ def test_ctrl_c_that_python_drops_still_ends_the_run(monkeypatch):
         inline.run(Buckets(), [0, 1, 2], RunContext("run", "", AdapterStart(())), lambda: None)
     assert judged == [0]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+WHILE_IMPORTED = """
+import os, signal, sys
+
+def interrupt(event, arguments):
+    if event == "import" and arguments[0] == "_uuid" and "orjson" in sys.modules:
+        os.kill(os.getpid(), signal.SIGINT)
+
+sys.addaudithook(interrupt)
+from conform.cli.main import main
+sys.argv = ["conform", "targets"]
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_waits_until_orjson_is_imported():
+    """It crashes the process if one of its own imports raises an exception."""
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_IMPORTED], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_ctrl_c_waits_until_the_end_of_the_block():
