@@ -68,10 +68,11 @@ def elaborate_changes(
 ) -> ir.Model:
     """Check an edited version of the protocol `before`, which was elaborated already. If all names
     still mean the same, only the changed declarations and operations are elaborated, and the result
-    has only these."""
+    has only these. It has neither properties nor scenarios: an edit may leave them without a
+    meaning."""
     old, _ = machines.collect(before, Diagnostics())
     table, types = machines.collect(files, diagnostics)
-    done: set[int] = set()
+    done = {id(node) for node in declarations(before) if isinstance(node, _DROPPED)}
     if old == table:
         done = {id(node) for node in declarations(before)}
         for node in declarations(before):
@@ -133,6 +134,9 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
         doc=doc_of(first),
     )  # fmt: skip
 
+
+_DROPPED = sx.PropertyDecl | sx.EventuallyDecl | sx.ScenarioDecl
+"""What is left out of an edited protocol if it no longer has a meaning."""
 
 _T = TypeVar("_T")
 _K = TypeVar("_K", ty.Sort, ty.Counter, ty.Enum, ty.Record, ty.Union)
