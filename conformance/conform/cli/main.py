@@ -81,9 +81,10 @@ EXIT_CODES = {
 }
 
 _EXAMPLES = """examples:
-  conform check spec/kafka
-  conform run --target reference
-  conform run --target kafka-controller --release 4.3.1 --limit 10000
+  conform init my-project
+  conform test
+  conform explore one.charter
+  conform run --target kafka-controller --release 4.3.1
   conform replay 3b0c91 --run build/runs/kafka-controller-4.3.1-9f01c2aa
   conform compare build/runs/A build/runs/B
   conform report build/runs/A build/runs/B --out build/report
