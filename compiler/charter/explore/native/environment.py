@@ -5,7 +5,8 @@ Which arguments are offered: see `semantics.environment`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
@@ -27,16 +28,30 @@ POOL = 68
 Masks = dict[str, list[Number]]
 """For each counter, masks of its current values."""
 
+Part = tuple[t.Type, int]
+"""A part of the arguments: its type, and its offset in the context."""
 
-def counters_in(kind: t.Type) -> str:
-    """The counter of a parameter that the engine can offer. Raises CannotCompile."""
+Body = Callable[[Number], None]
+"""Prints what is done with each value; gets how many foreign counters it has."""
+
+
+def counters_in(kind: t.Type) -> Iterator[str]:
+    """The counters in a parameter. Raises CannotCompile for one that the engine cannot offer."""
+    if not t.holds(kind, t.Counter):
+        return
     match kind:
-        case t.Counter(name=name) | t.Option(inner=t.Counter(name=name)):
-            return name
-        case t.Map(value=t.Option(inner=t.Counter(name=name))):
-            return name
+        case t.Counter(name=name) | t.Map(value=t.Option(inner=t.Counter(name=name))):
+            yield name
+        case t.Option(inner=inner) | t.Seq(inner=inner):
+            yield from counters_in(inner)
+        case t.Record(fields=fields):
+            for _, part in fields:
+                yield from counters_in(part)
+        case t.Union(cases=cases):
+            for part in (part for _, params in cases for _, part in params):
+                yield from counters_in(part)
         case _:
-            raise CannotCompile("an operation with counters deep inside of an argument")
+            raise CannotCompile("an operation with a set or a map of counters as an argument")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +68,7 @@ class IssuedMasks:
         names: list[str] = []
         for operation in unit.machine.operations.values():
             for param in operation.params:
-                if t.holds(param.type, t.Counter) and counters_in(param.type) not in names:
-                    names.append(counters_in(param.type))
+                names += [name for name in counters_in(param.type) if name not in names]
         everything, under, at = {}, {}, 0
         for name in names:
             everything[name] = at
@@ -183,43 +197,67 @@ class OfferPrinter:
         operation = self.unit.machine.operations[name]
         self.code = code = Code.of(fn.offer(number), CTX)
         code.store(number, CTX, OP)
-        loops = _Loops(self, operation, number, target)
         open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
         for foreign in (0, 1) if open_ else (0,):
-            loops.closed(0, foreign, {})
+            _Loops(self, operation, number, target, foreign).all()
         code.give()
         self.unit.add(code)
 
 
 @dataclass(slots=True)
 class _Loops:
-    """Prints the loops of one operation."""
+    """Prints the loops of one operation, over argument lists with so many `foreign` counters."""
 
     offers: OfferPrinter
     operation: s.Operation | s.Step
     number: int
     target: fn.Outcomes
+    foreign: int
 
     @property
     def code(self) -> Code:
         return self.offers.code
 
-    def place(self, index: int) -> int:
-        """The offset of an argument in the context."""
-        offsets, _ = arguments_of(self.offers.unit.layout, self.operation.params)
-        return self.offers.context.arguments + offsets[index]
+    def all(self) -> None:
+        """Loops over all arguments, with the operation inside."""
+        offers, code = self.offers, self.code
+        offsets, _ = arguments_of(offers.unit.layout, self.operation.params)
+        places = [offers.context.arguments + offset for offset in offsets]
+        parts = [(p.type, at) for p, at in zip(self.operation.params, places, strict=True)]
 
-    def closed(self, index: int, foreign: int, masks: Masks) -> None:
-        """Loops over the parameters without counters, from number `index` on."""
-        params = self.operation.params
-        if index == len(params):
-            self.open(0, foreign, (0, masks))
+        def called(total: Number) -> None:
+            with code.when(code.compare("eq", total, self.foreign)):
+                self.call(places)
+
+        self.together(parts, {}, called)
+
+    def together(self, parts: Iterable[Part], masks: Masks, body: Body) -> None:
+        """Loops over values side by side: those without counters first, since their elements say
+        which counters are current."""
+        self.next(sorted(parts, key=lambda part: t.holds(part[0], t.Counter)), masks, 0, body)
+
+    def next(self, parts: Sequence[Part], masks: Masks, total: Number, body: Body) -> None:
+        """The loops of the parts that are left; `total`: the foreign counters so far."""
+        if not parts:
+            body(total)
             return
-        kind = params[index].type
-        if t.holds(kind, t.Counter):
-            self.closed(index + 1, foreign, masks)
+        (kind, at), *others = parts
+        if not t.holds(kind, t.Counter):
+            with self.each(kind, at) as i:
+                self.next(others, self.narrowed(kind, i, masks), total, body)
             return
-        code, layout, at = self.code, self.offers.unit.layout, self.place(index)
+
+        def rest(more: Number) -> None:
+            both = self.code.add(total, more)
+            with self.code.when(self.code.compare("le", both, self.foreign)):
+                self.next(others, masks, both, body)
+
+        self.values(kind, at, masks, rest)
+
+    @contextmanager
+    def each(self, kind: t.Type, at: int) -> Iterator[Ref]:
+        """A loop over the values of a type without counters."""
+        code, layout = self.code, self.offers.unit.layout
         slots = layout.slots(kind)
         with code.counting(layout.size(kind)) as i:
             if isinstance(kind, t.Bool | t.Int | t.Sort | t.Enum):
@@ -227,7 +265,7 @@ class _Loops:
             else:
                 row = code.row(self.offers.unit.domain(kind), i, slots)
                 code.copy(code.at(CTX, at), row, slots)
-            self.closed(index + 1, foreign, self.narrowed(kind, i, masks))
+            yield i
 
     def narrowed(self, kind: t.Type, at: Number, masks: Masks) -> Masks:
         """The masks of current counters with one more value in the argument list."""
@@ -247,50 +285,56 @@ class _Loops:
             found.setdefault(name, []).append(code.select(there, mask, 0))
         return found
 
-    def open(self, index: int, foreign: int, so_far: tuple[Number, Masks]) -> None:
-        """Loops over the parameters with counters; `so_far`: foreign counters, current masks."""
-        params, (total, masks) = self.operation.params, so_far
-        if index == len(params):
-            with self.code.when(self.code.compare("eq", total, foreign)):
-                self.call()
-            return
-        kind = params[index].type
-        if not t.holds(kind, t.Counter):
-            self.open(index + 1, foreign, so_far)
-            return
-        at = self.place(index)
-
-        def rest(more: Number) -> None:
-            both = self.code.add(total, more)
-            with self.code.when(self.code.compare("le", both, foreign)):
-                self.open(index + 1, foreign, (both, masks))
-
-        name = counters_in(kind)
-        mask: Number = 0
-        for ref in masks.get(name, []):
-            mask = self.code.binary("or", mask, ref)
+    def values(self, kind: t.Type, at: int, masks: Masks, body: Body) -> None:
+        """Loops over the values of a type with counters. `body` is printed once for each case of a
+        union, for a value and for none, and for each length of a sequence."""
+        code, layout = self.code, self.offers.unit.layout
         match kind:
-            case t.Counter():
-                self.values(name, mask, lambda value, more: self.counted(at, value, more, rest))
-            case t.Option():
-                code = self.code
-                code.clear(code.at(CTX, at), 2)
-                rest(0)
-                self.values(name, mask, lambda value, more: self.present(at, value, more, rest))
-            case t.Map(key=key):
-                self.mapped(key, (name, mask), at, rest)
+            case t.Counter(name=name):
+                self.counted(name, at, masks, body)
+            case t.Option(inner=inner):
+                code.clear(code.at(CTX, at), layout.slots(kind))
+                body(0)
+                code.store(1, CTX, at)
+                self.values(inner, at + 1, masks, body)
+            case t.Record(fields=fields):
+                self.together(self.laid([part for _, part in fields], at), masks, body)
+            case t.Union(cases=cases):
+                for number, (_, params) in enumerate(cases):
+                    code.clear(code.at(CTX, at), layout.slots(kind))
+                    code.store(number, CTX, at)
+                    self.together(self.laid([part for _, part in params], at + 1), masks, body)
+            case t.Seq(inner=inner):
+                for size in range(layout.most(kind) + 1):
+                    code.clear(code.at(CTX, at), layout.slots(kind))
+                    code.store(size, CTX, at)
+                    self.together(self.laid([inner] * size, at + 1), masks, body)
+            case t.Map(key=key, value=t.Option(inner=t.Counter(name=name))):
+                self.mapped(key, (name, self.mask(name, masks)), at, body)
             case _:  # `counters_in` has refused it
                 raise AssertionError(kind)
 
-    def counted(self, at: int, value: Number, more: Number, rest: Callable[[Number], None]) -> None:
-        """A counter as an argument."""
-        self.code.store(value, CTX, at)
-        rest(more)
+    def laid(self, kinds: Iterable[t.Type], at: int) -> Iterator[Part]:
+        """Types with their offsets, one after the other."""
+        for kind in kinds:
+            yield kind, at
+            at += self.offers.unit.layout.slots(kind)
 
-    def present(self, at: int, value: Number, more: Number, rest: Callable[[Number], None]) -> None:
-        """A present counter as an argument."""
-        self.code.store(1, CTX, at)
-        self.counted(at + 1, value, more, rest)
+    def mask(self, name: str, masks: Masks) -> Number:
+        """The current values of a counter."""
+        mask: Number = 0
+        for ref in masks.get(name, []):
+            mask = self.code.binary("or", mask, ref)
+        return mask
+
+    def counted(self, name: str, at: int, masks: Masks, body: Body) -> None:
+        """A loop over the values of one counter."""
+        code = self.code
+        room, count = self.pool(name, self.mask(name, masks))
+        with code.counting(count) as i:
+            entry = code.row(room, i, 2)
+            code.store(code.load(entry), CTX, at)
+            body(code.load(entry, 1))
 
     def pool(self, name: str, mask: Number) -> tuple[Pointer, Number]:
         """The values of one counter in memory, and how many."""
@@ -300,17 +344,7 @@ class _Loops:
         count = code.call(fn.POOL, CTX, mask, everything, room)
         return room, count
 
-    def values(self, name: str, mask: Number, body: Callable[[Number, Number], None]) -> None:
-        """A loop over the values of one counter, each with whether it is foreign."""
-        code = self.code
-        room, count = self.pool(name, mask)
-        with code.counting(count) as i:
-            entry = code.row(room, i, 2)
-            body(code.load(entry), code.load(entry, 1))
-
-    def mapped(
-        self, key: t.Type, pool: tuple[str, Number], at: int, rest: Callable[[Number], None]
-    ) -> None:
+    def mapped(self, key: t.Type, pool: tuple[str, Number], at: int, body: Body) -> None:
         """A map to optional counters: its possible values are written first, then looped over."""
         code, layout = self.code, self.offers.unit.layout
         size, (name, mask) = layout.size(key), pool
@@ -352,9 +386,9 @@ class _Loops:
         with code.counting(code.load(count)) as r:
             start = code.row(rows, r, width)
             code.copy(code.at(CTX, at), start, 2 * size)
-            rest(code.load(start, 2 * size))
+            body(code.load(start, 2 * size))
 
-    def call(self) -> None:
+    def call(self, places: Sequence[int]) -> None:
         """The operation, unless the instance does not offer it with these arguments."""
         code, offers = self.code, self.offers
         context, unit = offers.context, offers.unit
@@ -365,8 +399,8 @@ class _Loops:
             for name, condition in unit.machine.instance.only
             if name == self.operation.name
         ]
-        for index, param in enumerate(self.operation.params):
-            expr.names[param.name] = expr.keep.part(param.type, CTX, self.place(index))
+        for param, at in zip(self.operation.params, places, strict=True):
+            expr.names[param.name] = expr.keep.part(param.type, CTX, at)
         on = code.label()
         for condition in wanted:
             inside = code.label()
