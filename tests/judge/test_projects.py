@@ -3,7 +3,7 @@
 import pytest
 from tests.support import charters
 
-from conform.adapters.targets import target
+from conform.adapters.targets import found_by, target
 
 
 def test_generate_outside_of_a_project_says_how_to_make_one(conform, tmp_path, monkeypatch):
@@ -112,6 +112,55 @@ def test_an_adapter_that_cannot_be_read_does_not_hinder_others(conform, tmp_path
     _adapter(tmp_path, "broken", "broken").write_text("id = ")
     _adapter(tmp_path, "mine", "mine")
     assert target("mine").id == "mine"
+
+
+@pytest.fixture
+def pybox(tmp_path, monkeypatch):
+    """A project, where the test then is, with an adapter `letterbox` in the folder `pybox`."""
+    (tmp_path / "charter.toml").touch()
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "lamp.charter").write_text(charters.LAMP)
+    path = _adapter(tmp_path, "pybox", "letterbox")
+    path.write_text(path.read_text() + 'component = "lamp"\n')
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+@pytest.mark.parametrize("wanted", ["letterbox", "pybox", "adapters/pybox"])
+def test_an_adapter_is_found_by_its_id_and_by_its_folder(conform, pybox, wanted):
+    assert target(wanted).folder == pybox.parent
+    assert found_by(target(wanted)) == "letterbox"
+    for command in (
+        ("run", "--target", wanted),
+        ("doctor", "--adapter", wanted),
+        ("test", "--adapter", wanted),
+    ):
+        _, _, err = conform(*command)
+        assert "no target" not in err and "no adapter" not in err
+
+
+def test_names_that_no_adapter_has_are_answered_with_the_ids(conform, pybox):
+    for command in (("run", "--target", "leterbox"), ("doctor", "--adapter", "leterbox")):
+        _, _, err = conform(*command)
+        assert "no target 'leterbox'; there are: letterbox, kafka-controller" in err
+        assert err.endswith("; did you mean letterbox?\n")
+    _, _, err = conform("test", "--adapter", "leterbox")
+    assert "'leterbox' is no adapter of the project; there are: letterbox (in " in err
+    assert err.endswith("; did you mean letterbox?\n")
+
+
+def test_the_id_of_one_adapter_that_is_the_folder_of_another_is_refused(conform, pybox, tmp_path):
+    _adapter(tmp_path, "letterbox", "postbox")
+    for command in (
+        ("run", "--target", "letterbox"),
+        ("doctor", "--adapter", "letterbox"),
+        ("test", "--adapter", "letterbox"),
+    ):
+        code, _, err = conform(*command)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "'letterbox' is the id of one adapter and the folder of another" in err
+    assert target("adapters/letterbox").id == target("postbox").id == "postbox"
+    assert found_by(target("pybox")) == str(pybox.parent)
 
 
 def _adapter(root, name, own_id):

@@ -18,7 +18,8 @@ IMAGE = "image"
 NAMED = ("unsupported", "variable", "vector")
 """Prefixes of the names that an adapter.toml may list as not compared (besides `image`)."""
 _DEADLINES = ("hello", "batch", "one")
-_ID = re.compile(r"[0-9a-f]{20}")
+_OWN_ID = re.compile(r"\w[\w.-]*")
+_VECTOR = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
@@ -84,7 +85,7 @@ def check_ids(files: Iterable[Path]) -> None:
     runs and their known findings. What cannot be read has no id here; who needs it is told."""
     first: dict[str, Path] = {}
     for path in files:
-        own = _id_in(path)
+        own = id_in(path)
         if own and first.setdefault(own, path) != path:
             raise BadProject(
                 f"{first[own].parent} and {path.parent} have the same id {own!r} in {FILE}, by"
@@ -93,12 +94,17 @@ def check_ids(files: Iterable[Path]) -> None:
             )
 
 
-def _id_in(path: Path) -> str:
-    """The id in an adapter.toml; "" if it cannot be read."""
+def id_in(path: Path) -> str:
+    """The id in an adapter.toml; "" if it cannot be read, or is none."""
     try:
-        return _text(tomllib.loads(path.read_text(encoding="utf-8")), "id")
+        return _id(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return ""
+
+
+def id_from(name: str) -> str:
+    """The id of an adapter that is written into a folder of this name."""
+    return re.sub(r"[^\w.-]+", "-", name).lstrip(".-") or "adapter"
 
 
 def read_target(path: Path) -> Target:
@@ -110,7 +116,7 @@ def read_target(path: Path) -> Target:
             like = meant(unknown[0], _KEYS)
             raise ValueError(f"the key {unknown[0]!r} is not known{like and f', {like}'}")
         found = Target(
-            id=_text(content, "id"),
+            id=_id(content),
             title=_text(content, "title"),
             folder=path.parent,
             start=_texts(content, "start"),
@@ -132,6 +138,17 @@ def read_target(path: Path) -> Target:
         return found
     except (OSError, ValueError) as error:
         raise BadProject(f"{path}: {error}; `conform help adapter` has the format") from None
+
+
+def _id(content: Mapping[str, object]) -> str:
+    """The id: runs, builds and known findings lie in files and folders of that name."""
+    own = _text(content, "id")
+    if not _OWN_ID.fullmatch(own):
+        raise ValueError(
+            f"'id' is {own!r}; write letters, digits, `.`, `_` and `-`, neither `.` nor `-` first,"
+            " since runs and known findings are stored by it"
+        )
+    return own
 
 
 def _deadlines(content: Mapping[str, object]) -> Deadlines:
@@ -160,7 +177,7 @@ def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
                 f"'not_compared' has the unknown name {name!r};{like and f' {like}'} write one of"
                 f" {', '.join(NAMED)} and a name, or {IMAGE}"
             )
-        if word == "vector" and not _ID.fullmatch(rest):
+        if word == "vector" and not _VECTOR.fullmatch(rest):
             raise ValueError(f"'not_compared' has {name!r}, and an id has 20 digits, all of them")
         if not reason.strip():
             raise ValueError(f"'not_compared' has no reason for {name!r}")

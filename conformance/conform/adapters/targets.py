@@ -15,14 +15,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from charter.formats.project import BadProject, Project, check_named, find_project
 from charter.formats.spelling import meant
-from charter.formats.target import FILE, Target, check_ids, read_target, target_files
+from charter.formats.target import FILE, Target, check_ids, id_in, read_target, target_files
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest
@@ -44,55 +44,93 @@ def targets() -> list[Target]:
     here = find_project(Path())
     if here:
         check_named(here)
-    return [read(path) for path in _files().values()]
+    return [read(path) for path in _files(projects())]
 
 
 def targets_of(project: Project) -> list[Target]:
     """The targets of one project. Raises `UnknownTarget`, and `BadProject`."""
-    _by_folder((project, builtin()))
+    _files((project, builtin()))
     return [read(path) for path in target_files(project)]
 
 
+def target_of(project: Project, wanted: str) -> Target:
+    """The target of a project with the id `wanted`, or in the folder of that name or path. Raises
+    `UnknownTarget`, and `BadProject`."""
+    _files((project, builtin()))
+    files = target_files(project)
+    found = _found(wanted, files)
+    if found is None:
+        known = _names(files)
+        raise UnknownTarget(
+            f"{wanted!r} is no adapter of the project; there are: {', '.join(known) or 'none'}"
+            f" (in {project.adapters}){_meant(wanted, known)}"
+        )
+    return read(found)
+
+
 def target(wanted: str) -> Target:
-    """The target with the id `wanted`, or in the folder `wanted`. Raises `UnknownTarget`, and
-    `BadProject`."""
-    known = _files()
-    found = [known[wanted]] if wanted in known else [Path(wanted) / FILE, Path(wanted)]
-    for path in found:
+    """The target with the id `wanted`, or in the folder of that name or path. Raises
+    `UnknownTarget`, and `BadProject`."""
+    known = _files(projects())
+    listed = _found(wanted, known)
+    for path in [listed] if listed else [Path(wanted) / FILE, Path(wanted)]:
         if path.is_file() and path.name == FILE:
             return read(path)
-    listed = ", ".join(known) or "none"
     here = find_project(Path())
     if here:
         check_named(here)
     place = f"the project here is {here.root}" if here else NO_PROJECT
-    like = meant(wanted, known)
+    ids = _names(known)
     raise UnknownTarget(
-        f"there is no target {wanted!r}; there are: {listed} ({place}){f'; {like}' if like else ''}"
+        f"there is no target {wanted!r}; there are: {', '.join(ids) or 'none'}"
+        f" ({place}){_meant(wanted, ids)}"
     )
 
 
 def found_by(chosen: Target) -> str:
-    """What `target` finds a target by: its id, or its folder if that is not among those listed."""
-    listed = _files().get(chosen.id)
-    same = listed is not None and listed.parent.resolve() == chosen.folder
+    """What `target` finds a target by: its id, or its folder if the id finds another or none."""
+    try:
+        found = _found(chosen.id, _files(projects()))
+    except UnknownTarget:
+        found = None
+    same = found is not None and found.parent.resolve() == chosen.folder.resolve()
     return chosen.id if same else str(chosen.folder)
 
 
-def _files() -> dict[str, Path]:
-    """The adapter.toml of each target by the name of its folder. Raises `BadProject`."""
-    return _by_folder(projects())
+def _names(files: Iterable[Path]) -> list[str]:
+    """The ids of these adapter.toml; of one that cannot be read the name of its folder."""
+    return [id_in(path) or path.parent.name for path in files]
 
 
-def _by_folder(searched: Sequence[Project]) -> dict[str, Path]:
-    """The adapter.toml of each target by the name of its folder; a target of the project hides one
-    of the same name that comes with conform. Raises `BadProject` if two have the same id."""
+def _meant(wanted: str, known: Sequence[str]) -> str:
+    like = meant(wanted, known)
+    return f"; {like}" if like else ""
+
+
+def _found(wanted: str, files: Sequence[Path]) -> Path | None:
+    """Which of these adapter.toml has the id `wanted`, or lies in the folder of that name or path.
+    Raises `UnknownTarget` if the id of one is the name of the folder of another."""
+    named = [path for path in files if wanted in (id_in(path), path.parent.name)]
+    if len(named) > 1:
+        first, other = (path.parent for path in named[:2])
+        raise UnknownTarget(
+            f"{wanted!r} is the id of one adapter and the folder of another ({first}, {other});"
+            " name the folder by its path"
+        )
+    whole = Path(wanted).resolve()
+    below = [path for path in files if whole in (path.parent.resolve(), path.resolve())]
+    return next(iter((*named, *below)), None)
+
+
+def _files(searched: Sequence[Project]) -> list[Path]:
+    """The adapter.toml of each target; one of the project hides one in a folder of the same name
+    that comes with conform. Raises `BadProject` if two have the same id."""
     found: dict[str, Path] = {}
     for project in searched:
         for path in target_files(project):
             found.setdefault(path.parent.name, path)
     check_ids(found.values())
-    return found
+    return list(found.values())
 
 
 def read(path: Path) -> Target:

@@ -255,7 +255,7 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     """
     found = dict(manifest.models.overlays.get(chosen.overlay, {}))
     if not found and chosen.overlay and not manifest.variant:
-        found = _generated_overlay(manifest.protocol, chosen.id)
+        found = _generated_overlay(manifest.protocol, chosen.folder.name)
     known = ranges(chosen)
     applying = {
         entry: module
@@ -268,10 +268,10 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     return applying
 
 
-def _generated_overlay(protocol: str, target_id: str) -> dict[str, str]:
+def _generated_overlay(protocol: str, folder: str) -> dict[str, str]:
     """The sibling models that `conform generate` made from a target's overlay.charter."""
     package = f"{PACKAGE}.{protocol.replace('.', '_')}_overlays"
-    package = f"{package}.{target_id.replace('-', '_')}"
+    package = f"{package}.{folder.replace('-', '_')}"
     try:
         paths = importlib.import_module(package).__path__
     except ImportError:

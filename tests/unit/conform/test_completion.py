@@ -136,6 +136,8 @@ def test_targets_are_the_adapters_when_a_project_has_some(
     monkeypatch.chdir(tmp_path)
     assert names("targets", []) == sorted({"mine", "reference", *builtin})
     assert names("adapters", []) == ["mine"]
+    (tmp_path / "adapters" / "mine" / "adapter.toml").write_text('id = "box"')
+    assert names("adapters", []) == ["box", "mine"]
     monkeypatch.chdir(tmp_path.parent)
     assert names("adapters", []) == sorted(builtin)
 

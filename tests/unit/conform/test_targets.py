@@ -12,6 +12,7 @@ from tests.support.toy.vectors import random_vectors, write_toy_suite
 
 from charter.formats.reading import BadVector
 from charter.formats.suite import read_manifest
+from charter.formats.target import id_from
 from conform.adapters.base import AdapterStart
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest
@@ -209,6 +210,21 @@ def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
 def test_toml_that_is_not_right(tmp_path, content, sentence):
     with pytest.raises(UnknownTarget, match=sentence):
         written(tmp_path / "x", content)
+
+
+@pytest.mark.parametrize("own", ["", "a/b", "../evil", "..", ".", "-x", "two words", "x\\n"])
+def test_an_id_that_is_no_name_of_a_folder_is_refused(tmp_path, own):
+    sentence = r"adapter\.toml: 'id' is '.*'; write letters, digits, `\.`, `_` and `-`, neither"
+    with pytest.raises(UnknownTarget, match=sentence):
+        written(tmp_path / "x", f'id = "{own}"\ntitle = "X"\nstart = ["a"]')
+
+
+def test_an_adapter_that_is_written_has_an_id_that_is_allowed(tmp_path):
+    names = ("lease-go", "my lease", ".hidden", "pröbe_2.1", "..")
+    found = [id_from(name) for name in names]
+    assert found == ["lease-go", "my-lease", "hidden", "pröbe_2.1", "adapter"]
+    for own in found:
+        assert written(tmp_path / "x", f'id = "{own}"\ntitle = "X"\nstart = ["a"]').id == own
 
 
 def test_placeholder_without_a_value(tmp_path):

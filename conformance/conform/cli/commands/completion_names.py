@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from charter.formats.project import BadProject, Project
-from charter.formats.target import target_files
+from charter.formats.target import id_in, target_files
 from conform.adapters.projects import projects
 
 DECLARED: Final = {
@@ -19,7 +19,7 @@ DECLARED: Final = {
     "components": re.compile(r"^component\s+(\w+)", re.MULTILINE),
 }
 PLAIN: Final = re.compile(r"[\w.-]+")
-"""The names of folders that are completed: bash runs a command that stands in another one."""
+"""The names of adapters that are completed: bash runs a command that stands in another one."""
 BRANCH: Final = re.compile(r"^\s*(operation|branch)\s+(\w+)", re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ def names(kind: str, words: Sequence[str]) -> list[str]:
         if kind == "targets":
             return sorted({*_targets()})
         if kind == "adapters":
-            return sorted(_adapters(projects()[0]))
+            return sorted({*_adapters(projects()[0])})
         found = {name for text in _texts(words) for name in _names(kind, text)}
     except (OSError, UnicodeDecodeError, BadProject):
         return []
@@ -65,7 +65,7 @@ def _branches(text: str) -> Iterator[str]:
 
 
 def _targets() -> Iterator[str]:
-    """The folders with an adapter, of the project and of what comes with conform, and the reference
+    """The adapters of the project and of what comes with conform, and the reference
     implementation."""
     yield "reference"
     for each in projects():
@@ -73,6 +73,7 @@ def _targets() -> Iterator[str]:
 
 
 def _adapters(project: Project) -> Iterator[str]:
-    """The folders with an adapter of a project."""
-    found = (path.parent.name for path in target_files(project))
+    """The ids of the adapters of a project, and the names of their folders."""
+    files = target_files(project)
+    found = (name for path in files for name in (id_in(path), path.parent.name))
     yield from (name for name in found if PLAIN.fullmatch(name))

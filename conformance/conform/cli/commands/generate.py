@@ -8,6 +8,7 @@ from pathlib import Path
 
 from charter import api
 from charter.formats.project import Project
+from charter.formats.target import id_from
 from conform.adapters.projects import project_here
 from conform.cli.commands.charters import Errors, loaded
 from conform.console.errors import ConformError
@@ -168,7 +169,7 @@ def _adapter(arguments: argparse.Namespace) -> int:
         files = write_skeleton(
             Skeleton(
                 language=arguments.adapter,
-                id=folder.resolve().name,
+                id=id_from(folder.resolve().name),
                 protocol=model.protocol,
                 component=made.component,
                 files={**made.skeleton, **made.types},

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from charter import api
+from charter.formats.target import id_from
 from conform.cli.commands.charters import loaded
 from conform.console.terminal import out, out_json, say
 from conform.project.skeletons import Skeleton, write_example, write_skeleton
@@ -76,7 +77,7 @@ def _adapter(charter: Path, language: str, folder: Path) -> list[str]:
     model = loaded(charter)
     made = api.adapter_files(model, language)
     files = {**made.skeleton, **made.types}
-    wanted = Skeleton(language, folder.name, model.protocol, made.component, files)
+    wanted = Skeleton(language, id_from(folder.name), model.protocol, made.component, files)
     names = dict(write_skeleton(wanted, folder))
     if model.protocol == EXAMPLE:
         names |= write_example(language, folder)

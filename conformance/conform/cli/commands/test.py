@@ -15,7 +15,7 @@ from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import Target
 from conform.adapters.projects import project_here
-from conform.adapters.targets import targets_of
+from conform.adapters.targets import found_by, target_of, targets_of
 from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
@@ -160,16 +160,7 @@ def _charters(project: Project) -> list[Path]:
 def _targets(project: Project, wanted: str) -> list[Target]:
     """The targets of the project, or the one that was asked for. Raises `UnknownTarget`, and
     `BadProject`."""
-    found = targets_of(project)
-    if not wanted:
-        return found
-    same = [item for item in found if wanted == item.id or Path(wanted).resolve() == item.folder]
-    if not same:
-        known = ", ".join(item.id for item in found) or "none"
-        raise UnknownTarget(
-            f"{wanted!r} is no adapter of the project; there are: {known} (in {project.adapters})"
-        )
-    return same
+    return [target_of(project, wanted)] if wanted else targets_of(project)
 
 
 def _check_targets(chosen: Sequence[Target], models: dict[Path, Model], each: bool) -> None:
@@ -289,7 +280,7 @@ def _judged(
             target=str(target.folder),
             release=release,
             baseline=_baseline(project, target),
-            command=("conform", "test", "--adapter", target.id),
+            command=("conform", "test", "--adapter", found_by(target)),
         )
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
         tested.codes.append(finished[-1].exit_code)
@@ -327,7 +318,7 @@ def _larger(path: Path, target: Target, tested: Tested) -> None:
     """Tell that there is a larger suite than the one that was just judged by."""
     make = ["conform", "vectors", str(path), "--component", target.component]
     make += ["--profile", "full", "--out", "build/full"]
-    judge = ["conform", "run", "--target", target.id, "--suite", "build/full"]
+    judge = ["conform", "run", "--target", found_by(target), "--suite", "build/full"]
     tested.tell(
         "suite",
         "small. One with every transition of the small instances:"
