@@ -180,6 +180,7 @@ def test_obligations_that_only_a_removed_scenario_covered_are_searched(
 
 def test_what_is_not_searched_to_the_end_is_named(conform, project: Path) -> None:
     _, out, _ = conform("test", "--most", "1")
+    assert "left out of the search for questions, and of the full suite: tiny (more than 1" in out
     assert "explore   tiny: not searched to the end" in out
     assert out.endswith("fine by the small suite\nnot searched to the end: tiny\n")
 

@@ -21,7 +21,7 @@ from charter.project.sources import read_sources
 class SuiteRequest:
     """Which suite to make: of a component (the first, if "") in a variant, `smoke` or `full`, into
     the folder `out` (build/suites/... if None). With `search` new questions are searched for
-    first."""
+    first, in instances with at most `most` states (0: in all)."""
 
     charter: Path
     variant: str = ""
@@ -29,14 +29,16 @@ class SuiteRequest:
     profile: Literal["smoke", "full"] = "smoke"
     search: bool = False
     out: Path | None = None
+    most: int = 0
 
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
     """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
     the `open` obligations with their bounds, the `failed` scenarios with location and reason, the
-    instances that are `searched` for questions, and those that are `new`, or have other bounds,
-    since the last search; `looked` says whether there was one, `pairs` whether each branch is taken
-    right after each other one.
+    instances that are `searched` for questions, those that are `new`, or have other bounds, since
+    the last search, and those that it `left_out`, with the number of states that they exceed;
+    `looked` says whether there was one, `pairs` whether each branch is taken right after each
+    other one.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
@@ -49,7 +51,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         compiling.refuse_part(wanted.charter, refused.diagnostics)
         raise
     if wanted.search:
-        subject = make.look(subject, wanted.charter, progress)
+        subject = make.look(subject, wanted.charter, progress, wanted.most)
     folder = wanted.out or make.usual_folder(subject, wanted.profile)
     made = make.make(subject, wanted.profile, folder, progress)
     project = find_project(wanted.charter)
@@ -63,6 +65,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
         "looked": bool(subject.found.rules),
         "pairs": subject.found.pairs,
+        "left_out": {**subject.found.still_left_out(subject.model, subject.component.name)},
     }
     return {**made.manifest.json(), "folder": str(folder), **more}
 
@@ -115,6 +118,15 @@ def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = 
     return found.read_found(folder).pairs
 
 
+def left_out(charter: Path, model: ir.Model, component: str, variant: str = "") -> dict[str, int]:
+    """The instances of a component that the search for questions left out, as they have more than
+    so many states. `model` is that of the whole charter."""
+    from charter.suites import found
+
+    folder = found.place(charter, variant, found.beside(model, component))
+    return found.read_found(folder).still_left_out(model, component)
+
+
 def look_if_stale(
     wanted: SuiteRequest, progress: Callable[[str, int, int], None], thorough: bool = False
 ) -> bool:
@@ -126,7 +138,7 @@ def look_if_stale(
     subject = make.open_subject(
         wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
     )
-    if not (search.is_stale(subject) or (thorough and search.opened(subject))):
+    if not (search.is_stale(subject, wanted.most) or (thorough and search.opened(subject))):
         return False
-    make.look(subject, wanted.charter, progress)
+    make.look(subject, wanted.charter, progress, wanted.most)
     return True

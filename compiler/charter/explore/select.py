@@ -4,10 +4,10 @@ the reference engine, with the reason."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
@@ -19,8 +19,11 @@ from charter.explore.model_checker import (
     Problem,
     Progress,
 )
-from charter.explore.result import SearchResult
+from charter.explore.result import Counts, SearchResult
 from charter.explore.successors import Defined, StateGraph, Successors
+
+if TYPE_CHECKING:
+    from charter.explore.reference.graph import DefinedGraph
 
 MOST_BY_REFERENCE = 300_000
 """The default number of states up to which the reference engine checks liveness in place of the
@@ -140,18 +143,53 @@ def successors(model: n.Model, instance: n.Instance) -> Successors:
         return Defined.of(model, instance)
 
 
-def state_graph(model: n.Model, instance: n.Instance) -> StateGraph:
-    """All states of an instance of a component."""
+class TooManyStates(Exception):
+    """An instance has more states than were to be searched; `searched` is how many were."""
+
+    def __init__(self, searched: int) -> None:
+        super().__init__(f"more than {searched:,} states")
+        self.searched = searched
+
+
+def state_graph(
+    model: n.Model,
+    instance: n.Instance,
+    most_states: int = 0,
+    tell: Callable[[int], None] = lambda _: None,
+) -> StateGraph:
+    """All states of an instance of a component; `tell` is called now and then with their number so
+    far. Raises TooManyStates if there are more than `most_states` (0: any number)."""
     from charter.explore.reference.graph import DefinedGraph
 
     try:
         with _loading_native():
+            from charter.explore.native.explore import NativeOptions
+            from charter.explore.native.explore import explore as explore_native
             from charter.explore.native.graph import CompiledGraph
             from charter.explore.native.layout import CannotCompile
+            from charter.explore.native.program import Choices
             from charter.explore.native.search import GaveUp
     except EngineUnsupported:
-        return DefinedGraph.of(model, instance)
+        return _whole(DefinedGraph.of(model, instance, most_states, tell), most_states)
+    options = NativeOptions(
+        Choices(detailed=True), most_states=most_states, cache=cache_folder("engine")
+    )
     try:
-        return CompiledGraph.of(model, instance, cache_folder("engine"))
+        found = explore_native(model, instance, options, lambda now: tell(now.distinct))
     except (CannotCompile, GaveUp):
-        return DefinedGraph.of(model, instance)
+        return _whole(DefinedGraph.of(model, instance, most_states, tell), most_states)
+    _refuse_partial(found.counts, most_states)
+    return CompiledGraph.around(found)
+
+
+def _whole(graph: DefinedGraph, most_states: int) -> DefinedGraph:
+    """The graph. Raises TooManyStates if its search was not complete."""
+    _refuse_partial(graph.found.counts, most_states)
+    return graph
+
+
+def _refuse_partial(counts: Counts, most_states: int) -> None:
+    """Raises TooManyStates for the counts of a search that ended at its bound, or for want of
+    memory before that."""
+    if most_states and not counts.complete:
+        raise TooManyStates(min(counts.distinct, most_states))

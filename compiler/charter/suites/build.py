@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,19 +31,31 @@ class Built:
         return merged(heapq.merge(*streams, key=lambda record: record.id))
 
 
-def tasks(model: n.Model, component: str, folder: Path) -> list[Task]:
+@dataclass(frozen=True, slots=True)
+class WantedParts:
+    """What a full suite is made of: the instances of a component; those in `left_out` are not
+    explored, as they have too many states."""
+
+    model: n.Model
+    component: str
+    left_out: Collection[str] = ()
+
+
+def tasks(wanted: WantedParts, folder: Path) -> list[Task]:
     """The tasks of a component: the instances that are searched, and walks in all."""
+    model, component = wanted.model, wanted.component
     mine = [i for i in model.instances if i.machine == component]
+    explored = [i for i in searched(model, component) if i.name not in wanted.left_out]
     return [
-        *(Task.of(model, instance, "explored", folder) for instance in searched(model, component)),
+        *(Task.of(model, instance, "explored", folder) for instance in explored),
         *(Task.of(model, instance, "walks", folder) for instance in mine),
     ]
 
 
-def build_full(model: n.Model, component: str, folder: Path, progress: Progress) -> Built:
+def build_full(wanted: WantedParts, folder: Path, progress: Progress) -> Built:
     """The exploration and the walks of a component, by two processes; files go to `folder`. Parts
     that the cache has are not made again."""
-    todo = tasks(model, component, folder)
+    todo = tasks(wanted, folder)
     parts: dict[Task, InstanceVectors] = {}
 
     def done(task: Task, part: InstanceVectors) -> None:

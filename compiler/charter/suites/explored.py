@@ -4,7 +4,7 @@ operation after it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
@@ -31,13 +31,33 @@ ARRIVALS = 10_000
 LOOKED_AT = 400
 """The most classes of transitions of one instance whose coverage is computed."""
 
+TOLD = 1000
+"""After how many classes of transitions the progress is told."""
+
+
+def _untold(_: str) -> None:
+    """Tells no progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowFar:
+    """How far an instance is searched: to `most_states` (0: to its end). `tell` is called now and
+    then with how far the work is, in words."""
+
+    most_states: int = 0
+    tell: Callable[[str], None] = _untold
+
+
+UNBOUNDED = HowFar()
+
 
 @dataclass(slots=True)
 class ExploredInstance:
     """The graph of an instance, and a planner for its vectors. `pairs` collects the (state, branch)
     pairs that the vectors take, `taken` the first transition of each branch, `replies` the first
     with each enum member in the reply of each branch. `amounts` has, for obligations of this kind,
-    the first transition that meets it, with the most members where several are asked for."""
+    the first transition that meets it, with the most members where several are asked for. `tell`
+    is that of its `HowFar`, `_classes` the number of classes of transitions once it is known."""
 
     graph: StateGraph
     engine: InstancePlanner
@@ -46,16 +66,25 @@ class ExploredInstance:
     taken: dict[str, Transition] = field(default_factory=dict)
     replies: dict[str, Transition] = field(default_factory=dict)
     amounts: dict[str, tuple[int, Transition]] = field(default_factory=dict)
+    tell: Callable[[str], None] = _untold
     _asked: dict[str, set[str]] = field(default_factory=dict)
+    _classes: int = -1
 
     @staticmethod
     def of(
-        model: n.Model, instance: n.Instance, wanted: Iterable[Obligation] = ()
+        model: n.Model,
+        instance: n.Instance,
+        wanted: Iterable[Obligation] = (),
+        pace: HowFar = UNBOUNDED,
     ) -> ExploredInstance:
-        """Search `instance` to its end. Of the obligations `wanted` those of amounts are used."""
-        graph = state_graph(model, instance)
+        """Search `instance` to its end. Of the obligations `wanted` those of amounts are used.
+        Raises TooManyStates."""
+        graph = state_graph(
+            model, instance, pace.most_states, lambda states: pace.tell(f"{states:,} states")
+        )
         engine = InstancePlanner.around(model, graph.successors)
         made = ExploredInstance(graph, engine, InstancePlanner.opened(model, instance))
+        made.tell = pace.tell
         for obligation in wanted:
             if obligation.kind == "amount":
                 made._asked.setdefault(obligation.branch, set()).add(obligation.member)
@@ -109,7 +138,24 @@ class ExploredInstance:
 
     def every(self) -> int:
         """One class of transitions out of how many a small suite looks at."""
-        return max(1, sum(1 for _ in self.graph.cases()) // LOOKED_AT)
+        return max(1, self.classes() // LOOKED_AT)
+
+    def classes(self) -> int:
+        """How many classes of transitions there are."""
+        if self._classes < 0:
+            self._classes = sum(1 for _ in self._cases())
+        return self._classes
+
+    def _cases(self) -> Iterator[Transition]:
+        """The cases of the graph, telling how far they are."""
+        states = len(self.graph.states)
+        for number, transition in enumerate(self.graph.cases(), 1):
+            if not number % TOLD:
+                self.tell(
+                    f"{number:,} classes of transitions, of {transition.source:,} of {states:,}"
+                    " states"
+                )
+            yield transition
 
     def _along(self, acts: Sequence[Act], name: str, branch: str) -> Iterator[Vector]:
         why = Why((name,), "witness", name, OPEN, (branch,) if branch else ())
@@ -134,7 +180,7 @@ class ExploredInstance:
         count = 0
         last: tuple[int, str, tuple[Value, ...]] | None = None
         number, name = -1, ""
-        for transition in self.graph.cases():
+        for transition in self._cases():
             self._note(transition)
             if number != transition.source:
                 number = transition.source

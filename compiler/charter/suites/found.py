@@ -71,7 +71,8 @@ class Found:
     `rules`. `notes` maps open obligations to how far the search went, and why no further.
     `instances` has digests of the bounds of the instances that were searched, `mutants` those of
     the texts of the mutants that were asked for; `pairs` says how many pairs of branches in a row
-    are taken, or why not."""
+    are taken, or why not. `left_out` are the instances that have more states than were to be
+    searched, with that number."""
 
     asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
@@ -81,6 +82,7 @@ class Found:
     instances: Mapping[str, str] = field(default_factory=dict)
     mutants: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def is_of(self, model: n.Model) -> bool:
         """Whether a search was made, of the rules of this model."""
@@ -97,6 +99,16 @@ class Found:
         partly = partial(proofs, model, component)
         whole = {row: reason for row, reason in proofs.items() if row not in partly}
         return Searched(whole, {**self.notes, **partly}, NO_NOTE)
+
+    def still_left_out(self, model: n.Model, component: str) -> dict[str, int]:
+        """The instances that the search left out and that have the same bounds now, with the number
+        of states that they exceed."""
+        now = bounds_digests(model, component)
+        return {
+            name: states
+            for name, states in self.left_out.items()
+            if name in now and self.instances.get(name) == now[name]
+        }
 
 
 NOTHING = Found()
@@ -241,9 +253,11 @@ def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
     """The questions with what a file of proofs says. Raises `BadVector`."""
     held = JsonReader(_parsed(path.read_text(encoding="utf-8"), str(path)), str(path)).object()
     content = {"lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", **held}
+    content = {"left_out": {}, **content}
     content.pop("bound", None)  # older files have one sentence for all open obligations
     reader = JsonReader(content, str(path))
-    reader.fields("rules", "lemmas", "proofs", "open", "instances", "mutants", "pairs")
+    names = ("rules", "lemmas", "proofs", "open", "instances", "mutants", "pairs", "left_out")
+    reader.fields(*names)
     return Found(
         asked,
         _reasons(reader.item("proofs")),
@@ -253,6 +267,7 @@ def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
         _reasons(reader.item("instances")),
         _reasons(reader.item("mutants")),
         reader.text("pairs"),
+        {name: item.integer() for name, item in reader.item("left_out").entries()},
     )
 
 
@@ -286,6 +301,7 @@ def write_found(folder: Path, found: Found) -> None:
         "instances": dict(found.instances),
         "mutants": dict(found.mutants),
         "pairs": found.pairs,
+        **({"left_out": dict(found.left_out)} if found.left_out else {}),
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")

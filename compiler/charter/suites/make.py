@@ -16,7 +16,7 @@ from charter.diagnostics import Source
 from charter.formats.project import find_project
 from charter.formats.reading import BadVector
 from charter.formats.suite import Manifest, read_manifest
-from charter.suites.build import Progress, build_full
+from charter.suites.build import Progress, WantedParts, build_full
 from charter.suites.found import place, read_found, write_found
 from charter.suites.record import VectorRecord, merged
 from charter.suites.smoke import smoke
@@ -48,12 +48,12 @@ def open_subject(charter: Path, sources: Sequence[Source], variant: str, compone
     return replace(chosen, overlays=overlays)
 
 
-def look(about: Subject, charter: Path, progress: Progress) -> Subject:
-    """Search again, with the solver if it is installed, and write the results beside the
-    charter."""
+def look(about: Subject, charter: Path, progress: Progress, most_states: int = 0) -> Subject:
+    """Search again, with the solver if it is installed, and write the results beside the charter;
+    instances with more than `most_states` are left out (0: none)."""
     from charter.suites.search import search
 
-    found = search(about, progress, find_spec("z3") is not None)
+    found = search(about, progress, find_spec("z3") is not None, most_states)
     write_found(place(charter, about.model.variant, about.inside), found)
     return replace(about, found=found)
 
@@ -97,7 +97,9 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
         manifest = write_records(folder, records, of.manifest(small.counts()))
         return Made(manifest, {}, left, small.failed)
     with _scratch(folder) as scratch:
-        built = build_full(of.model, of.component.name, scratch, progress)
+        name = of.component.name
+        left_out = of.found.still_left_out(of.model, name)
+        built = build_full(WantedParts(of.model, name, left_out), scratch, progress)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
         manifest = write_records(folder, merged(everything), about)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from charter.core import nodes as n
 from charter.formats.vector import Vector, Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
-from charter.suites.explored import ExploredInstance
+from charter.suites.explored import ExploredInstance, HowFar
 from charter.suites.found import mutants_of
 from charter.suites.question_search import QuestionSearch
 from charter.suites.smoke import SmokeVector, mutant_model, tells_title
@@ -18,13 +18,15 @@ from charter.vectors.kills import tells
 from charter.vectors.plan import OPEN
 
 
-def told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
+def told_by_exploration(
+    found: QuestionSearch, tiny: Sequence[n.Instance], tell: Callable[[str], None]
+) -> None:
     """For each mutant that no question was made for, a transition of a small instance after which
     all of its runs differ."""
     told = {asked.title for asked in found.asked}
     left = _models(found, (name for name in _mutants(found) if tells_title(name) not in told))
     for instance in tiny if left else ():
-        explored = ExploredInstance.of(found.about.model, instance)
+        explored = _explored(found, instance, tell)
         vectors = tuple(explored.loaded(explored.every()))
         for name in tuple(left):
             mutant = _answers(left[name], instance)
@@ -34,7 +36,9 @@ def told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> No
                 del left[name]
 
 
-def keep_told_from_start(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
+def keep_told_from_start(
+    found: QuestionSearch, tiny: Sequence[n.Instance], tell: Callable[[str], None]
+) -> None:
     """For each mutant that only questions from given states tell, keep one from the first state,
     where there is one: many adapters cannot load a state."""
     left = _models(
@@ -45,7 +49,7 @@ def keep_told_from_start(found: QuestionSearch, tiny: Sequence[n.Instance]) -> N
             del left[name]
     starting = (i for i in tiny if found.desk.at(i)[0].planner.start()[1] is None)
     for instance in starting if left else ():
-        explored = ExploredInstance.of(found.about.model, instance)
+        explored = _explored(found, instance, tell)
         steps = tuple(explored.loaded_steps(explored.every()))
         for name in tuple(left):
             mutant = _answers(left[name], instance)
@@ -55,6 +59,14 @@ def keep_told_from_start(found: QuestionSearch, tiny: Sequence[n.Instance]) -> N
             if walk is not None:
                 found.keep(walk, instance, _why(name))
                 del left[name]
+
+
+def _explored(
+    found: QuestionSearch, instance: n.Instance, tell: Callable[[str], None]
+) -> ExploredInstance:
+    """An instance that was searched to its end before, so it needs no bound."""
+    pace = HowFar(tell=lambda how_far: tell(f"{instance.name}, {how_far}"))
+    return ExploredInstance.of(found.about.model, instance, pace=pace)
 
 
 def _mutants(found: QuestionSearch) -> list[str]:

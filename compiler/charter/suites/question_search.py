@@ -73,7 +73,8 @@ class QuestionSearch:
     withdrawn counter values that questions show. `begun` are the scenarios and kept questions that
     begin in the first state of the component, `reached` the obligations that they meet, `ways`
     transitions that met others, `looked` how many of all classes of transitions of an instance were
-    looked at."""
+    looked at. `left_out` are instances with more states than were to be searched, with that
+    number."""
 
     about: Subject
     desk: Desk
@@ -91,6 +92,7 @@ class QuestionSearch:
     reached: set[str] = field(default_factory=set)
     ways: list[MeetingTransition] = field(default_factory=list)
     looked: dict[str, tuple[int, int]] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:

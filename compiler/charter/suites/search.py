@@ -4,17 +4,18 @@ are committed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from charter.core import nodes as n
 from charter.core.reach import always
+from charter.explore.select import TooManyStates
 from charter.formats.vector import Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope
 from charter.suites.build import Progress
-from charter.suites.explored import ExploredInstance
+from charter.suites.explored import ExploredInstance, HowFar
 from charter.suites.found import (
     NO_NOTE,
     Found,
@@ -41,21 +42,45 @@ from charter.vectors.plan import OPEN
 NO_SOLVER = "the solver was not asked, as z3 is not installed"
 
 
-def search(about: Subject, progress: Progress, solver: bool) -> Found:
-    """Search for questions in all small instances, with the solver or without. Of earlier searches
-    only the questions for findings are kept, which are written by hand, and what the solver found
-    for the same rules, if it is not asked now: so the result does not depend on the order of
-    edits."""
+@dataclass(slots=True)
+class PartsTold:
+    """The progress of a search: how many of `total` parts are done, and how far the next one is."""
+
+    progress: Progress
+    total: int
+    done: int = 0
+
+    def within(self, part: str) -> Callable[[str], None]:
+        """A function that tells how far a part is."""
+        return lambda how_far: self.progress(f"{part}: {how_far}", self.done, self.total)
+
+    def next(self, part: str) -> None:
+        """A part is done."""
+        self.done += 1
+        self.progress(part, self.done, self.total)
+
+    def end(self, part: str) -> None:
+        """All is done."""
+        self.done = self.total
+        self.progress(part, self.done, self.total)
+
+
+def search(about: Subject, progress: Progress, solver: bool, most_states: int = 0) -> Found:
+    """Search for questions in all small instances, with the solver or without; an instance with
+    more than `most_states` is left out (0: none). Of earlier searches only the questions for
+    findings are kept, which are written by hand, and what the solver found for the same rules, if
+    it is not asked now: so the result does not depend on the order of edits."""
     found = QuestionSearch.of(about)
     name = about.component.name
-    tiny = searched(about.model, name)
-    total = len(tiny) + 3
+    chosen = searched(about.model, name)
+    told = PartsTold(progress, len(chosen) + 3)
     for entry in found.desk.scenarios(name):
         found.include(entry)
     _keep_earlier(found, "finding")
-    for number, instance in enumerate(tiny, 1):
-        _explored(found, instance)
-        progress(f"{instance.name}, {len(found.left)} left", number, total)
+    for instance in chosen:
+        _explored(found, instance, HowFar(most_states, told.within(instance.name)))
+        told.next(f"{instance.name}, {len(found.left)} left")
+    tiny = tuple(instance for instance in chosen if instance.name not in found.left_out)
     found.keep_pairs()
     found.keep_reached()
     if not any(i.machine == name for i in about.model.instances):
@@ -65,30 +90,29 @@ def search(about: Subject, progress: Progress, solver: bool) -> Found:
     if not solver:
         if about.found.is_of(about.model):
             _keep_earlier(found, "solver")
-        told_by_exploration(found, tiny)
-        keep_told_from_start(found, tiny)
-        progress("mutants", total, total)
+        told_by_exploration(found, tiny, told.within("mutants"))
+        keep_told_from_start(found, tiny, told.within("mutants"))
+        told.end("mutants")
         return _with_earlier_proofs(found)
-    return _with_solver(found, tiny, progress)
+    return _with_solver(found, tiny, told)
 
 
-def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], progress: Progress) -> Found:
+def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], told: PartsTold) -> Found:
     """The results of a search with the solver, or without it for rules that it cannot encode."""
     from charter import prove  # needs z3
     from charter.suites import solving
 
-    total = len(tiny) + 3
     try:
-        proofs, lemmas = solving.solved(found, tiny)
-        progress(f"solver, {len(found.left)} left", total - 2, total)
-        solving.mutants(found)
+        proofs, lemmas = solving.solved(found, tiny, told.within("solver"))
+        told.next(f"solver, {len(found.left)} left")
+        solving.mutants(found, told.within("mutants"))
     except prove.CannotEncode as problem:
         for row in found.left:
             found.note(row, f"the solver was not asked, as it has no encoding of {problem}")
-        told_by_exploration(found, tiny)
+        told_by_exploration(found, tiny, told.within("mutants"))
         proofs, lemmas = {}, ()
-    keep_told_from_start(found, tiny)
-    progress("mutants", total, total)
+    keep_told_from_start(found, tiny, told.within("mutants"))
+    told.end("mutants")
     return _noted(found, proofs, lemmas, found.opened())
 
 
@@ -104,7 +128,8 @@ def _noted(
     bounds = bounds_digests(about.model, about.component.name)
     asked = tuple(in_order(found.asked))
     mutants = mutants_digests(about.model, about.component.name)
-    return Found(asked, proofs, lemmas, rules, notes, bounds, mutants, found.told)
+    left_out = found.left_out
+    return Found(asked, proofs, lemmas, rules, notes, bounds, mutants, found.told, left_out)
 
 
 def _with_earlier_proofs(found: QuestionSearch) -> Found:
@@ -119,9 +144,10 @@ def _with_earlier_proofs(found: QuestionSearch) -> Found:
     return _noted(found, proofs, lemmas, notes)
 
 
-def is_stale(about: Subject) -> bool:
+def is_stale(about: Subject, most_states: int = 0) -> bool:
     """Whether the earlier search was of other rules, instances or mutants, or without the solver,
-    which is installed now, or has proofs that are not about all instances."""
+    which is installed now, or has proofs that are not about all instances, or left out an instance
+    at a smaller number of states."""
     unasked = any(NO_SOLVER in note for note in about.found.notes.values())
     missed = unasked and find_spec("z3") is not None
     name = about.component.name
@@ -129,7 +155,9 @@ def is_stale(about: Subject) -> bool:
     new += unasked_mutants(about.model, name, about.found)
     partly = partial(about.found.proofs or {}, about.model, name)
     other = not about.found.is_of(about.model)
-    return missed or other or bool(new) or bool(partly) or outdated(about)
+    bounds = about.found.still_left_out(about.model, name).values()
+    further = any(not most_states or most_states > bound for bound in bounds)
+    return missed or other or bool(new) or bool(partly) or further or outdated(about)
 
 
 def opened(about: Subject) -> bool:
@@ -187,9 +215,15 @@ def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:
     return all(machine.holds(prop, state) for prop in always(about.model, about.component.name))
 
 
-def _explored(found: QuestionSearch, instance: n.Instance) -> None:
-    explored = ExploredInstance.of(found.about.model, instance, found.desk.wanted)
-    classes, every = sum(1 for _ in explored.graph.cases()), explored.every()
+def _explored(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None:
+    try:
+        explored = ExploredInstance.of(found.about.model, instance, found.desk.wanted, pace)
+    except TooManyStates as problem:
+        found.left_out[instance.name] = problem.searched
+        for row in found.left:
+            found.note(row, f"left out, with {problem}", instance)
+        return
+    classes, every = explored.classes(), explored.every()
     why = Why((), "exploration", "", OPEN, ())
     for transition, vector in explored.loaded_steps(every):
         way = MeetingTransition(frozenset(), explored, transition, instance)

@@ -3,7 +3,7 @@ for those that nothing meets, and steps that distinguish mutants."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from charter import prove as smt
@@ -24,7 +24,7 @@ DEPTH = 5
 
 
 def solved(
-    found: QuestionSearch, tiny: Sequence[n.Instance]
+    found: QuestionSearch, tiny: Sequence[n.Instance], tell: Callable[[str], None]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Search with the solver for what is left; returns its proofs, and the lemmas that they use.
     Steps start in states that satisfy all `always` properties; lemmas are those that are proved."""
@@ -33,11 +33,13 @@ def solved(
     opened = [Machine.of(model, replace(place, offers=(), only=())) for place in places]
     lemmas = always(model, name)
     for instance, machine in zip(places, opened, strict=True):
+        tell(f"single steps of {instance.name}, {len(found.left)} left")
         _single(found, machine, instance, lemmas)
     rests: dict[str, set[str]] = {o.name: set() for o in _left(found)}
     shown: dict[str, list[n.Instance]] = {row: [] for row in rests}
     used: set[str] = set()
     for instance, machine in zip(places, opened, strict=True):
+        tell(f"proofs in {instance.name}, {len(found.left)} left")
         kept = smt.invariants(machine, lemmas).proved
         used |= {*kept}
         proved = tuple(lemma for lemma in lemmas if lemma.name in kept)
@@ -55,6 +57,7 @@ def solved(
         row: reason(places, [name for name in order if name in core]) for row, core in rests.items()
     }
     for small in tiny:
+        tell(f"runs of {small.name}, {len(found.left)} left")
         _runs(found, small)
     return proofs, tuple(name for name in order if name in used)
 
@@ -130,7 +133,7 @@ def step_of(found: smt.SolverTransition) -> PlannedStep:
     )
 
 
-def mutants(found: QuestionSearch) -> None:
+def mutants(found: QuestionSearch, tell: Callable[[str], None]) -> None:
     """For each mutant a step that it allows and the charter does not, or vice versa."""
     about = found.about
     files = pipeline.parse_or_refuse(about.sources)
@@ -139,6 +142,7 @@ def mutants(found: QuestionSearch) -> None:
     for mutant in mutants_of(about.model, about.component.name):
         if tells_title(mutant.name) in told:
             continue
+        tell(mutant.name)
         edited = mutant_model(about, files, mutant.name)
         instance = next(i for i in about.model.instances if i.name == mutant.instance)
         opened = replace(instance, offers=(), only=())

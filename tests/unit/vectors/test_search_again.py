@@ -1,5 +1,6 @@
 """A search of rules that changed finds what a search without earlier questions finds."""
 
+import sys
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -273,3 +274,40 @@ def test_an_implementation_that_keeps_the_constants_of_the_first_question_is_tol
     answers = Answers(machine, machine.outcomes)
     asked = [e.vector for e in entries if e.instance.name == other.name]
     assert any(tells(answers, v.question, v.answer) == "always" for v in asked)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_an_instance_with_too_many_states_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, native: bool
+) -> None:
+    if not native:
+        monkeypatch.setitem(sys.modules, "llvmlite", None)
+    about = written(tmp_path, LARGE)
+    told: list[str] = []
+    found = search(about, lambda name, *_: told.append(name), False, 3)
+    assert found.left_out == {"tiny": 3}
+    assert "tiny" not in {asked.instance for asked in found.asked}
+    assert {asked.instance for asked in found.asked} == {"tiny_one"}
+    assert any(name.startswith("tiny: ") and name.endswith(" states") for name in told)
+    alone = written(tmp_path, LARGE[: LARGE.index("instance tiny_one")])
+    notes = search(alone, lambda *_: None, False, 3).notes.values()
+    assert notes and all("left out, with more than 3 states (tiny)" in note for note in notes)
+
+
+def test_an_instance_that_was_left_out_is_searched_once_more_states_may_be(
+    tmp_path: Path,
+) -> None:
+    about = written(tmp_path, LARGE)
+    folder = tmp_path / "found"
+    write_found(folder, search(about, lambda *_: None, False, 3))
+    again = replace(about, found=read_found(folder))
+    assert again.found.left_out == {"tiny": 3}
+    assert not is_stale(again, 3) and not is_stale(again, 2)
+    assert is_stale(again, 4) and is_stale(again, 0)
+    whole = search(again, lambda *_: None, False, 0)
+    assert not whole.left_out and "tiny" in {asked.instance for asked in whole.asked}
+
+
+LARGE = BOX.replace("instance tiny of c { cap = 3 }", "instance tiny of c { cap = 9 }\n") + (
+    "instance tiny_one of c { cap = 1 }\n"
+)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
+from charter.suites.build import WantedParts, tasks
 from conform.cli.main import main
 
 TEXT = """protocol NAME
@@ -123,3 +124,20 @@ def test_damaged_result_of_a_search_is_one_sentence_with_the_remedy(
         else:
             assert "remove it and make it anew: `conform vectors " in told
             assert "spec/lamp.charter --search`" in told
+
+
+def test_instance_that_is_too_large_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lamp.charter").write_text(TEXT.replace("NAME", "lamp"))
+    told = "tiny (more than 1 states); give it fewer elements"
+    assert main(["vectors", "lamp.charter", "--search", "--most", "1"]) == 0
+    assert told in capsys.readouterr().err
+    assert main(["vectors", "lamp.charter"]) == 0
+    assert told in capsys.readouterr().err
+    (lamp,) = (model := api.load(Path("lamp.charter"))).components
+    kinds = [(t.kind, t.instance) for t in tasks(WantedParts(model, lamp.name, ["tiny"]), tmp_path)]
+    assert kinds == [("walks", "tiny")]
+    assert main(["vectors", "lamp.charter", "--search"]) == 0
+    assert told not in capsys.readouterr().err

@@ -3,11 +3,11 @@ the charter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
-from charter.explore.reference.search import ReferenceExploration, explore
+from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Defined, Transition
 from charter.semantics.builtins import EvaluationError
@@ -18,15 +18,22 @@ from charter.semantics.expressions import State
 
 @dataclass(frozen=True, slots=True)
 class DefinedGraph:
-    """The graph of a complete reference search of a component."""
+    """The graph of a reference search of a component."""
 
     found: ReferenceExploration
     successors: Defined
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance) -> DefinedGraph:
-        """Search an instance to its end."""
-        found = explore(model, instance)
+    def of(
+        model: n.Model,
+        instance: n.Instance,
+        most_states: int = 0,
+        tell: Callable[[int], None] = lambda _: None,
+    ) -> DefinedGraph:
+        """Search an instance to its end, or to `most_states` (0: to its end); `tell` is called now
+        and then with the number of states."""
+        options = ReferenceOptions(most_states=most_states)
+        found = explore(model, instance, options, lambda distinct, _, __: tell(distinct))
         return DefinedGraph(found, Defined(found.graph.machine))
 
     @property

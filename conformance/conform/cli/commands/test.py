@@ -19,14 +19,14 @@ from conform.adapters.targets import found_by, target_of, targets_of
 from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
-from conform.cli.commands.numbers import count
+from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import UNLOADED, near, show, typed
 from conform.cli.commands.story import show_story
 from conform.cli.commands.unasked import mutants_told, not_seen, unasked, untold
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
-from conform.cli.commands.vectors import UNSEARCHED
+from conform.cli.commands.vectors import MOST, UNSEARCHED, too_large
 from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
@@ -55,9 +55,6 @@ new finding on an implementation; 2: something is missing here; 3: a run is inco
 trusted; 4: vacuous, or `misses` or `fails` is wrong. The first of 1, 3 and 4 counts.
 """
 
-MOST = 200_000
-"""The most states of an instance that are searched, unless --most says otherwise."""
-
 _WORST = (1, 3, 4, 0)
 
 
@@ -66,8 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--adapter", default="", help="id or folder (default: all that fit)")
     parser.add_argument("--release", default="", help="release of the target (default: its own)")
     parser.add_argument(
-        "--most", type=count, default=MOST, metavar="N",
-        help=f"give up an instance after N states (default: {MOST:,}; 0: never)",
+        "--most", type=count_or_all, default=MOST, metavar="N",
+        help=f"give up an instance after N states (default: {MOST:,}; 0: never); it is left out of"
+        " the search for questions, too",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -77,10 +75,11 @@ class Tested:
     """The results so far: exit codes, what --json prints (`obligations`: for each judged component
     how many are covered, infeasible and open), the instances that were given up, and the
     mutants that no vector tells from a charter. `inside` is the folder in which commands are to be
-    typed; "" is the one in which the user is."""
+    typed; "" is the one in which the user is. `most` is the option --most."""
 
     quiet: bool
     inside: str = ""
+    most: int = MOST
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
     obligations: list[Json] = field(default_factory=list)
@@ -116,8 +115,8 @@ def _run(arguments: argparse.Namespace) -> int:
         say(f"in {inside}")
         os.chdir(inside)  # paths that are shown are relative to the project
     charters = [Path(near(str(path))) for path in charters]
-    tested = Tested(arguments.json, inside)
-    models = {path: _checked(path, arguments.most, tested) for path in charters}
+    tested = Tested(arguments.json, inside, arguments.most)
+    models = {path: _checked(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
         _check_targets(chosen, models, bool(arguments.adapter) or not arguments.charter)
@@ -186,7 +185,7 @@ def _check_targets(chosen: Sequence[Target], models: dict[Path, Model], each: bo
 # --- the charter ---------------------------------------------------------------------------------
 
 
-def _checked(path: Path, most: int, tested: Tested) -> Model:
+def _checked(path: Path, tested: Tested) -> Model:
     """Check a charter with its variants and mutants, as `conform check` does, and explore its
     instances. Raises `Errors` unless all errors are scenarios that fail."""
     found = checked(path)
@@ -202,7 +201,7 @@ def _checked(path: Path, most: int, tested: Tested) -> Model:
     if failing:
         tested.codes.append(1)
     tested.tell("scenarios", f"{len(model.scenarios)}, {plural(len(failing), 'failure')}")
-    explored = [_explored(model, instance.name, most, tested) for instance in model.instances]
+    explored = [_explored(model, instance.name, tested) for instance in model.instances]
     tested.charters.append(
         {
             "charter": str(path),
@@ -213,11 +212,12 @@ def _checked(path: Path, most: int, tested: Tested) -> Model:
     return model
 
 
-def _explored(model: Model, instance: str, most: int, tested: Tested) -> dict[str, Json]:
+def _explored(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
     """Explore one instance."""
     try:
         with searching() as progress:
-            found = api.explore(model, instance, api.ExploreOptions(most_states=most), progress)
+            options = api.ExploreOptions(most_states=tested.most)
+            found = api.explore(model, instance, options, progress)
     except api.CannotExplore as error:
         tested.codes.append(3)
         tested.tell("explore", f"{instance}: {error}")
@@ -229,7 +229,7 @@ def _explored(model: Model, instance: str, most: int, tested: Tested) -> dict[st
         tested.tell("explore", f"{instance}: {states}, {len(stories)} violated")
     elif not found.complete:
         tested.given_up.append(instance)
-        why = found.stopped or f"{states} (--most {most})"
+        why = found.stopped or f"{states} (--most {tested.most})"
         tested.tell("explore", f"{instance}: not searched to the end: {why}")
     elif found.vacuous or found.not_missed or found.not_failed:
         tested.codes.append(4)
@@ -345,7 +345,8 @@ def _generate(
     left = {(one.protocol, one.component) for one in manifests
             if one.counts["obligations_open"] and not one.variant}  # fmt: skip
     for path, component in judged:
-        if (models[path].protocol, component) in left and _looked(path, component, thorough=True):
+        opened = (models[path].protocol, component) in left
+        if opened and _looked(path, component, tested.most, thorough=True):
             tested.tell("vectors", f"{component}: looked again, as a scenario was removed")
             changed |= {*api.generate(project)}
     told = [f"{plural(len(changed), 'file')} changed" if changed else "up to date"]
@@ -357,19 +358,21 @@ def _manifests(project: Project) -> list[Path]:
     return sorted((project.generated / "suites").rglob(MANIFEST))
 
 
-def _looked(path: Path, component: str, thorough: bool = False) -> bool:
+def _looked(path: Path, component: str, most: int, thorough: bool = False) -> bool:
     """Look for questions where it is needed; whether it was."""
     with tasks("vectors") as progress:
-        wanted = api.SuiteRequest(path, component=component)
+        wanted = api.SuiteRequest(path, component=component, most=most)
         return api.look_if_stale(wanted, progress, thorough)
 
 
 def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     """Look for questions, unless this was done for the same rules."""
     model, component = about
-    looked = _looked(path, component)
+    looked = _looked(path, component, tested.most)
     if not api.searched(model, component):
         tested.tell("vectors", f"{component}: {UNSEARCHED}")
+    if left_out := api.left_out(path, model, component):
+        tested.tell("vectors", f"{component}: {too_large(left_out, '--most N')}")
     if not looked:
         tested.tell("vectors", f"{component}: the questions are of these rules")
         return

@@ -6,13 +6,14 @@ import argparse
 import contextlib
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from charter import api
 from charter.formats.canonical import Json
 from charter.formats.suite import counted
+from conform.cli.commands.numbers import count_or_all
 from conform.console.errors import CannotWrite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.progress import tasks
@@ -33,10 +34,10 @@ with tiny, and with the solver if it is installed, which also proves that nothin
 them. It writes both into the folder found/ beside the charter, from which both suites are made;
 components but the first have a folder of their own in it. Old questions stay if they still have an
 answer; to start again, remove the folder. Instances that are new or have other bounds are searched
-again, too. If instances differ in constants, each branch, and each side of a comparison that reads
-a constant, is asked for with the constants of each. Each branch is asked for right after each other
-one, in at most 250 pairs, those that change the state first; instances with many transitions are
-left out.
+again, too. An instance with more states than --most says is left out, then and in the full suite.
+If instances differ in constants, each branch, and each side of a comparison that reads a constant,
+is asked for with the constants of each. Each branch is asked for right after each other one, in at
+most 250 pairs, those that change the state first; instances with many transitions are left out.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.
@@ -49,6 +50,20 @@ UNSEARCHED = (
 )
 
 
+MOST = 200_000
+"""The most states of an instance that is searched for questions, unless --most says otherwise."""
+
+
+def too_large(names: Mapping[str, int], option: str) -> str:
+    """A sentence about the instances that the search for questions left out; `option` allows more
+    states."""
+    told = ", ".join(f"{name} (more than {number(most)} states)" for name, most in names.items())
+    return (
+        f"left out of the search for questions, and of the full suite: {told}; give it fewer"
+        f" elements or smaller constants, or allow more states with {option}"
+    )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
@@ -58,6 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--component", default="", help="the component (default: the first)")
     parser.add_argument("--search", action="store_true", help="search for more questions first")
+    parser.add_argument(
+        "--most", type=count_or_all, default=MOST, metavar="N",
+        help="with --search: leave out instances with more than N states"
+        f" (default: {MOST:,}; 0: none)",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, help="folder of the suite (default: build/suites/...)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -87,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
         profile=arguments.profile,
         search=arguments.search,
         out=arguments.out,
+        most=arguments.most,
     )
     if arguments.search and not installed("z3"):
         say(f"without z3, what only the solver finds or proves is left out ({remedy('z3')})")
@@ -162,6 +183,11 @@ def _tell_new(made: dict[str, Json], arguments: argparse.Namespace) -> None:
     for option in ("component", "variant"):
         chosen = getattr(arguments, option)
         command += [f"--{option}", chosen] if chosen else []
+    left_out = made["left_out"]
+    assert isinstance(left_out, dict)
+    if left_out:
+        most = {name: int(str(states)) for name, states in left_out.items()}
+        say(too_large(most, "--search --most N"))
     if not made["vectors"]:
         say(f"the suite has no vectors; `{shlex.join(command)}` searches for questions")
         return
