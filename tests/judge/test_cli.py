@@ -238,6 +238,28 @@ def test_rejudge_against_a_changed_charter_finds_the_changed_rule(
         after = json.loads((out / "summary.json").read_text())
         assert bool(after["deviations"]) == bool(exit_code)
         assert ("expire/expired" in said) == bool(exit_code)
+        rejudged_alike(conform, place, out, tmp_path / f"{place.name}-site")
+
+
+def rejudged_alike(conform, place, again, site):
+    """A run and what was judged again are told to be the same, by another suite."""
+    code, said, _ = conform("compare", place, again)
+    assert code == 0
+    lines = said.splitlines()
+    assert lines[2] == "121 questions in both, 0 answered differently"
+    told = re.fullmatch(
+        r"the suite differs: (\d+) vectors are judged differently \(\d+ left (conforms|diverges),"
+        r" right (conforms|diverges)\), what was observed is the same",
+        lines[3],
+    )
+    assert told and len(lines) == 4
+    found = json.loads(conform("compare", place, again, "--json")[1])
+    assert (found["judged_differently"], found["differences"]) == (int(told[1]), [])
+    conform("report", place, again, "--out", site)
+    for page in ("compare.html", "index.html"):
+        text = (site / page).read_text()
+        assert f"The suite differs: {told[1]} vectors are judged differently" in text
+        assert "0 of 121 vectors" in text and "both observed the same" not in text
 
 
 def test_targets_as_json(conform, targets_folder):

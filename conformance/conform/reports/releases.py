@@ -14,7 +14,7 @@ from conform.reports.matrix import Reading
 from conform.reports.runs import ReportedRun
 from conform.reports.traces import ReportedStep, VectorTrace
 from conform.reports.values import FieldRow, rows, shown
-from conform.runs.compare import RunDifference, compare
+from conform.runs.compare import Comparison, RunDifference, compare
 
 _GROUPS = 40
 
@@ -39,7 +39,8 @@ class DifferenceGroup:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two runs compared. `refused` is the reason if they cannot be ("" otherwise)."""
+    """Two runs compared. `refused` is the reason if they cannot be ("" otherwise), `judged` says
+    that verdicts differ though what was observed is the same."""
 
     left: ReportedRun
     right: ReportedRun
@@ -50,6 +51,7 @@ class Compared:
     groups: tuple[DifferenceGroup, ...] = ()
     more: int = 0
     refused: str = ""
+    judged: str = ""
 
 
 def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
@@ -125,7 +127,13 @@ def _compared(left: Reading, right: Reading) -> Compared:
     groups.sort(key=lambda group: (*_rank(group.example)[:2], -group.count, group.example.id))
     kinds = tuple((a, b, count) for (a, b), count in found.kinds.most_common())
     return Compared(left.run, right.run, found.both, found.differing, found.only, kinds,
-                    tuple(groups[:_GROUPS]), max(0, len(groups) - _GROUPS))  # fmt: skip
+                    tuple(groups[:_GROUPS]), max(0, len(groups) - _GROUPS),
+                    judged=_sentence(found))  # fmt: skip
+
+
+def _sentence(found: Comparison) -> str:
+    told = found.judged_told
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
 
 
 def _rank(item: RunDifference) -> tuple[bool, int, str]:

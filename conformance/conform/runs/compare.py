@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from conform.console.errors import BadRun
+from conform.console.terminal import number, plural
 from conform.judging.differ import paths
 from conform.judging.relabel import key
 from conform.judging.walk import shows_part
@@ -24,9 +26,9 @@ _EXAMINED = 2_000
 @dataclass(frozen=True, slots=True)
 class RunDifference:
     """One question with different results in two runs: `step` is the first different step (-1 if
-    the observations are equal), `where` the different paths (`image` if only one image agrees with
-    the observation; empty if one run has no observation). Differences with equal `group` are shown
-    together."""
+    there is none), `where` the different paths (`image` if only one image agrees with the
+    observation; empty if one run has no observation), `observed` whether one run has one.
+    Differences with equal `group` are shown together."""
 
     id: str
     kinds: tuple[str, str]
@@ -34,6 +36,7 @@ class RunDifference:
     operation: str
     where: tuple[str, ...]
     replies: tuple[Json, Json]
+    observed: bool = True
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -42,6 +45,8 @@ class RunDifference:
     @property
     def nowhere(self) -> str:
         """The text for a difference without paths."""
+        if not self.observed:
+            return "both observed nothing"
         return "both observed the same" if self.step < 0 else "one of them observed nothing"
 
     def json(self) -> dict[str, Json]:
@@ -57,7 +62,8 @@ class RunDifference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of comparing two runs."""
+    """The result of comparing two runs. `differing` questions were answered differently; of those
+    in `judged` both runs observed the same, but the verdicts differ, since what `differs` does."""
 
     runs: tuple[RunFolder, RunFolder]
     both: int
@@ -65,6 +71,24 @@ class Comparison:
     differing: int
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
     differences: tuple[RunDifference, ...] = ()
+    judged: Counter[tuple[str, str]] = field(default_factory=Counter)
+    differs: str = ""
+
+    @property
+    def judged_told(self) -> str:
+        """That verdicts differ though what was observed is the same; "" if none does."""
+        if not self.judged:
+            return ""
+        count = sum(self.judged.values())
+        are = "is" if count == 1 else "are"
+        kinds = "; ".join(
+            f"{number(many)} left {left}, right {right}".replace("_", " ")
+            for (left, right), many in self.judged.most_common()
+        )
+        return (
+            f"{self.differs} differs: {plural(count, 'vector')} {are} judged differently ({kinds}),"
+            " what was observed is the same"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +117,77 @@ def compare(left: str, right: str) -> Comparison:
         for name in shared
         if (first[name].kind, first[name].behaviour) != (second[name].kind, second[name].behaviour)
     )
-    kinds = Counter((first[name].kind, second[name].kind) for name in differing)
+    pairs = {name: (first[name], second[name]) for name in differing}
+    judged = _judged_only(runs, types, pairs)
+    differing = [name for name in differing if name not in judged]
     examined = differing[:_EXAMINED]
-    operations = _operations(runs[0], examined) or _operations(runs[1], examined)
-    seen = (
-        _steps(runs[0], {name: first[name].bucket for name in examined}, types[0], operations),
-        _steps(runs[1], {name: second[name].bucket for name in examined}, types[1], operations),
-    )
+    operations = _operations(runs, examined)
+    seen = [
+        dict(_steps(run, {name: pairs[name][side].bucket for name in examined}, of, operations))
+        for side, (run, of) in enumerate(zip(runs, types, strict=True))
+    ]
     found = tuple(
         difference(
             name,
-            (first[name].kind, second[name].kind),
+            _kinds(pairs[name]),
             (seen[0].get(name, []), seen[1].get(name, [])),
             operations.get(name, []),
         )
         for name in examined
     )
-    only = (len(first) - len(shared), len(second) - len(shared))
-    return Comparison(runs, len(shared), only, len(differing), kinds, found)
+    return Comparison(
+        runs,
+        both=len(shared),
+        only=(len(first) - len(shared), len(second) - len(shared)),
+        differing=len(differing),
+        kinds=Counter(_kinds(pairs[name]) for name in differing),
+        differences=found,
+        judged=Counter(_kinds(pairs[name]) for name in judged),
+        differs=differs(*(run.read_json("run.json") for run in runs)),
+    )
+
+
+def _kinds(pair: tuple[_Verdict, _Verdict]) -> tuple[str, str]:
+    return pair[0].kind, pair[1].kind
+
+
+def _judged_only(
+    runs: tuple[RunFolder, RunFolder],
+    types: Sequence[OpaqueTypes],
+    pairs: Mapping[str, tuple[_Verdict, _Verdict]],
+) -> set[str]:
+    """The questions of which both runs observed the same, with the same images: only the verdicts
+    differ."""
+    perhaps = [name for name, pair in pairs.items() if _perhaps_same(*pair)]
+    operations = _operations(runs, perhaps)
+    digests: list[dict[str, bytes]] = []
+    for side, (run, of) in enumerate(zip(runs, types, strict=True)):
+        wanted = {name: pairs[name][side].bucket for name in perhaps}
+        steps = _steps(run, wanted, of, operations)
+        digests.append({name: _digest(found) for name, found in steps if found})
+    return {name for name in digests[0] if digests[0][name] == digests[1].get(name)}
+
+
+def _perhaps_same(one: _Verdict, other: _Verdict) -> bool:
+    """Whether two runs may have observed the same: a verdict on the adapter has no behaviour."""
+    return one.behaviour == other.behaviour or not (one.behaviour and other.behaviour)
+
+
+def _digest(steps: Steps) -> bytes:
+    return hashlib.sha256(key([list(step) for step in steps])).digest()
+
+
+def differs(one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
+    """What differs between two runs, by their run.json, so that their verdicts on the same
+    observation do."""
+    for name, what in (
+        ("spec_digest", "the charter"),
+        ("entries", "the overlay"),
+        ("suite", "the suite"),
+    ):
+        if one.get(name) != other.get(name):
+            return what
+    return "the judge"
 
 
 def _opened(place: str) -> RunFolder:
@@ -133,21 +210,22 @@ def _steps(
     wanted: Mapping[str, int],
     opaque: OpaqueTypes,
     operations: Mapping[str, list[str]],
-) -> dict[str, Steps]:
+) -> Iterator[tuple[str, Steps]]:
     """The relabelled steps of the wanted questions, which come with their buckets: reply,
     observation, and whether the image agrees with it."""
-    found: dict[str, Steps] = {}
     for bucket in sorted(set(wanted.values())):
         for observed in observations(folder, bucket):
             for result in observed.results.results:
                 if result.id in wanted:
                     values, called = observed.results.values, operations.get(result.id, [])
                     renamed = renamed_steps(values, result.steps, opaque, called)
-                    found[result.id] = [
-                        (*step, _agrees(values, indices))
-                        for step, indices in zip(renamed, result.steps, strict=False)
-                    ]
-    return found
+                    yield (
+                        result.id,
+                        [
+                            (*step, _agrees(values, indices))
+                            for step, indices in zip(renamed, result.steps, strict=False)
+                        ],
+                    )
 
 
 def _agrees(values: Sequence[Json], step: Sequence[int]) -> bool:
@@ -159,8 +237,12 @@ def _agrees(values: Sequence[Json], step: Sequence[int]) -> bool:
         return False
 
 
-def _operations(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:
-    """The operations of questions, if the suite of the run is still in the cache."""
+def _operations(runs: tuple[RunFolder, RunFolder], wanted: list[str]) -> dict[str, list[str]]:
+    """The operations of questions, if the suite of one of the runs is still in the cache."""
+    return _operations_of(runs[0], wanted) or _operations_of(runs[1], wanted)
+
+
+def _operations_of(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:
     from conform.console.errors import BadSuite
     from conform.suites.cache import bucket_of, open_suite
 
@@ -189,4 +271,5 @@ def difference(
             operation = operations[step - 1] if 0 < step <= len(operations) else ""
             return RunDifference(name, kinds, step, operation, where, (one[0], other[0]))
     shorter, longer = sorted(map(len, seen))
-    return RunDifference(name, kinds, -1 if shorter == longer else shorter, "", (), (None, None))
+    step = -1 if shorter == longer else shorter
+    return RunDifference(name, kinds, step, "", (), (None, None), observed=longer > 0)

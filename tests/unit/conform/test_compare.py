@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
-from conform.runs.compare import Steps, difference
+from conform.runs.compare import Steps, difference, differs
 from conform.storage.observations import renamed_steps
 
 KINDS = ("conforms", "diverges")
@@ -38,6 +38,7 @@ def test_a_run_observed_nothing_when_it_ends_early() -> None:
 
 def test_nothing_is_made_up_when_both_observed_the_same() -> None:
     assert where([START], [START]) == (-1, (), "both observed the same")
+    assert where([], []) == (-1, (), "both observed nothing")
 
 
 def steps_of(*steps: list[int]) -> list[tuple[Json, Json]]:
@@ -57,3 +58,11 @@ def test_steps_are_shown_up_to_the_first_that_violates_the_protocol() -> None:
 def test_message_of_a_fault_is_shown_as_it_came() -> None:
     fault = {"fault": "Taken", "message": "@7 is held"}
     assert steps_of([-1, 0, -1], [4, -1, -1]) == [(None, {"held": []}), (fault, None)]
+
+
+def test_charter_is_named_when_verdicts_on_the_same_observations_differ() -> None:
+    run: dict[str, Json] = {"spec_digest": "1", "entries": {"a": "m"}, "suite": "2"}
+    assert differs(run, {**run, "spec_digest": "3", "suite": "4"}) == "the charter"
+    assert differs(run, {**run, "entries": {}}) == "the overlay"
+    assert differs(run, {**run, "suite": "4"}) == "the suite"
+    assert differs(run, {**run}) == "the judge"

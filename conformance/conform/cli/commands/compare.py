@@ -13,7 +13,8 @@ from conform.storage.store import RunFolder
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
 
-Exit code 0: both behaved alike on all common questions; 1: they did not.
+Exit code 0: both behaved alike on all common questions; 1: they did not. Two versions of a charter
+may judge the same behaviour differently: a line says so, and the exit code is 0.
 """
 
 
@@ -34,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "both": found.both,
                 "only": list(found.only),
                 "differing": found.differing,
+                "judged_differently": sum(found.judged.values()),
                 "kinds": {f"{a} / {b}": count for (a, b), count in found.kinds.most_common()},
                 "differences": [difference.json() for difference in found.differences],
             }
@@ -60,6 +62,8 @@ def _show(found: Comparison) -> None:
     out(f"{number(found.both)} questions in both, {number(found.differing)} answered differently")
     if any(found.only):
         out(f"{number(found.only[0])} only left, {number(found.only[1])} only right")
+    if found.judged:
+        out(found.judged_told)
     for (left, right), count in found.kinds.most_common():
         out(f"  {number(count):>8}  left {left}, right {right}")
     groups: dict[tuple[str, ...], list[RunDifference]] = {}
@@ -77,7 +81,8 @@ def _show_group(held: list[RunDifference]) -> None:
     out("")
     where = shortened(", ".join(first.where) or first.nowhere, 100)
     out(f"{number(len(held))} x {first.operation or 'start'}: {where}")
-    out(f"   for example {first.id[:12]} step {first.step}")
+    step = f" step {first.step}" if first.step >= 0 else ""
+    out(f"   for example {first.id[:12]}{step}")
     if key(first.replies[0]) != key(first.replies[1]):
         out(f"   left replies  {shortened(key(first.replies[0]).decode())}")
         out(f"   right replies {shortened(key(first.replies[1]).decode())}")
