@@ -166,7 +166,7 @@ def _write_vector(site: Site, item: Reading, trace: VectorTrace) -> None:
         "vector.html.j2",
         run=item.run,
         trace=trace,
-        picture=spacetime(trace, item.run.sections.ordered),
+        picture=spacetime(trace, item.run.places.observation),
         findings=item.findings,
     )
 
@@ -206,10 +206,10 @@ def _pictures(
 ) -> tuple[Picture, ...]:
     if trace is None:
         return ()
-    ordered = run.sections.ordered
+    place = run.places.observation
     deviation = step.deviation if step else None
-    state = state_picture(trace, deviation, ordered) if deviation else None
-    drawn = (state, spacetime(trace, ordered))
+    state = state_picture(trace, deviation, place) if deviation else None
+    drawn = (state, spacetime(trace, place))
     return tuple(picture for picture in drawn if picture is not None)
 
 

@@ -82,7 +82,8 @@ def details(
         steps = traces[0].steps[number], traces[1].steps[number]
         before = traces[0].steps[number - 1].state if number else None
         one, other = _comparable(*steps)
-        fields = rows(before, one, other, compared.left.sections.ordered)
+        about = compared.left.places, steps[0].operation
+        fields = rows(before, one, other, about)
         calls = tuple(step.call for step in traces[0].steps[1 : number + 1])
         found.append(Detail(group, steps, fields, calls))
     return tuple(found)

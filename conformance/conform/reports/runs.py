@@ -15,8 +15,10 @@ import pyarrow.compute
 from charter.formats.canonical import Json
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
+from conform.reports.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
 from conform.runs.kept import kept
+from conform.storage.observations import types_of
 from conform.storage.store import Dataset, RunFolder, open_files
 from conform.storage.tables import DATASETS
 from conform.suites.cache import Suite, open_suite
@@ -50,6 +52,14 @@ class ReportedRun:
         """A field of run.json; "" if missing."""
         value = self.about.get(name, "")
         return value if isinstance(value, str) else ""
+
+    @property
+    def places(self) -> ValuePlaces:
+        """Which lists are sequences: by the types of the suite if run.json has them, else by the
+        names of variables, fields and parameters. Raises `BadRun`."""
+        known = self.sections.operations or self.sections.branches
+        names = self.sections.ordered if known else None
+        return ValuePlaces(types_of(self.about), names)
 
     def count(self, name: str) -> int:
         """A number of summary.json; 0 if missing."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from charter.formats.canonical import Json
 from conform.reports import shapes
-from conform.reports.lanes import FLAG, MANY, ONE, Field, Lanes, Mark, lanes
+from conform.reports.lanes import FLAG, MANY, ONE, ROW, Field, Lanes, Mark, lanes
+from conform.reports.places import UNKNOWN, ValuePlace
 from conform.reports.shapes import Picture, Shape, chip_width, line, shape, spelled, words
 from conform.reports.traces import ReportedStep, VectorTrace
 from conform.reports.values import shown
@@ -27,10 +28,11 @@ class _Chip:
     state: str
 
 
-def spacetime(trace: VectorTrace, ordered: frozenset[str]) -> Picture | None:
-    """The picture of a vector; None if no state mentions an element of a sort."""
+def spacetime(trace: VectorTrace, place: ValuePlace = UNKNOWN) -> Picture | None:
+    """The picture of a vector; None if no state mentions an element of a sort. `place` is that of
+    an observation."""
     drawn = trace.steps[:_STEPS]
-    found = lanes_of(trace, ordered)
+    found = lanes_of(trace, place)
     if found is None:
         return None
     width = _LEFT + _LANE * len(found.names) + 8
@@ -47,13 +49,13 @@ def spacetime(trace: VectorTrace, ordered: frozenset[str]) -> Picture | None:
     )
 
 
-def lanes_of(trace: VectorTrace, ordered: frozenset[str]) -> Lanes | None:
+def lanes_of(trace: VectorTrace, place: ValuePlace) -> Lanes | None:
     """The lanes of all states of a vector, observed and expected."""
     if trace.question is None:
         return None
     states: list[Json] = [step.state for step in trace.steps if step.state is not None]
     states += [_expected(step) for step in trace.steps if step.deviation]
-    return lanes(states, trace.question.sorts, ordered)
+    return lanes(states, trace.question.sorts, place)
 
 
 def _description(trace: VectorTrace, found: Lanes) -> str:
@@ -177,12 +179,14 @@ def _columns(step: ReportedStep, before: frozenset[Mark], found: Lanes) -> dict[
     wanted = found.marks(_expected(step)) if step.deviation else now
     if step.state is None and step.deviation is None:
         return {}
-    states: dict[Mark, str] = dict.fromkeys(before - now, "gone")
+    held = {(mark.field, mark.lane) for mark in now}  # those at another position are not gone
+    gone = [mark for mark in before if (mark.field, mark.lane) not in held]
+    states: dict[Mark, str] = dict.fromkeys(gone, "gone")
     states |= {mark: "held" if mark in before or not step.number else "new" for mark in now}
     states |= dict.fromkeys(wanted - now, "missing")
     states |= dict.fromkeys(now - wanted, "wrong")
     columns: dict[str, list[_Chip]] = {}
-    for mark in sorted(states, key=lambda m: (found.fields.index(m.field), m.lane)):
+    for mark in sorted(states, key=lambda m: (found.fields.index(m.field), m.lane, m.at)):
         columns.setdefault(mark.lane, []).append(_Chip(mark, states[mark]))
     return columns
 
@@ -200,13 +204,15 @@ def colours(found: Lanes, field: Field) -> tuple[str, str]:
         return shapes.INK, shapes.PAPER
     if field.kind == FLAG:
         return shapes.PAPER, shapes.MUTED
-    sets = [other for other in found.fields if other.kind == MANY]
+    sets = [other for other in found.fields if other.kind in (MANY, ROW)]
     return shapes.TINTS[sets.index(field) % len(shapes.TINTS)]
 
 
 def _chip(chip: _Chip, found: Lanes, x: float, y: float) -> Iterator[Shape]:
-    label = found.label(chip.mark.field)
-    label = label if len(label) <= 15 else label[:14] + "…"
+    label, at = found.label(chip.mark.field), chip.mark.told
+    room = 15 - (len(at) + 1 if at else 0)
+    label = label if len(label) <= room else label[: max(room - 1, 3)] + "…"
+    label = f"{label} {at}" if at else label
     paper, ink = colours(found, chip.mark.field)
     border, width, dash, css = _style(chip.state, ink, chip.mark.field.kind)
     if chip.state in ("gone", "missing"):
@@ -239,7 +245,8 @@ def _told(chip: _Chip) -> str:
         "wrong": "observed, but not allowed", "missing": "expected, but not observed",
     }[chip.state]  # fmt: skip
     where = f"{chip.mark.field.scope}." if chip.mark.field.scope else ""
-    return f"{chip.mark.lane}: {where}{chip.mark.field.name} ({what})"
+    at = f" {chip.mark.told}" if chip.mark.at else ""
+    return f"{chip.mark.lane}: {where}{chip.mark.field.name}{at} ({what})"
 
 
 def short(path: str) -> str:
@@ -247,7 +254,7 @@ def short(path: str) -> str:
     return ".".join(path.split(".")[-2:])
 
 
-def scalar(value: Json) -> str:
+def scalar(value: Json, place: ValuePlace) -> str:
     """A value that is not a mark, shortened for a picture."""
-    text = shown(value)
+    text = shown(value, place)
     return text if len(text) <= 16 else text[:15] + "…"

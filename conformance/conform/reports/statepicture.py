@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from charter.formats.canonical import Json
 from conform.reports import shapes
-from conform.reports.lanes import Field, Lanes, Mark
+from conform.reports.lanes import ROW, Field, Lanes, Mark, in_order
+from conform.reports.places import UNKNOWN, ValuePlace
 from conform.reports.shapes import Picture, Shape, line, shape, spelled, words
 from conform.reports.spacetime import colours, lanes_of, scalar, short
 from conform.reports.traces import DeviationRow, VectorTrace
-from conform.reports.values import flat
+from conform.reports.values import flat, placed
 
 _ROW, _GAP, _CELL, _TOP = 25, 14, 24, 50
 _SCALARS = 8
 
 
 def state_picture(
-    trace: VectorTrace, deviation: DeviationRow, ordered: frozenset[str]
+    trace: VectorTrace, deviation: DeviationRow, place: ValuePlace = UNKNOWN
 ) -> Picture | None:
     """The picture; None for a fault, an image, or states that mention no element of a sort."""
     nearest = deviation.nearest
@@ -25,7 +26,7 @@ def state_picture(
     if nearest is None or observed is None or "image" in deviation.observed:
         return None
     panels = (deviation.before, nearest.get("observation"), observed)
-    found = lanes_of(trace, ordered)
+    found = lanes_of(trace, place)
     if found is None:
         return None
     used = {mark.field for state in panels for mark in found.marks(state)}
@@ -57,13 +58,14 @@ def _description(found: Lanes, panels: tuple[Json, Json, Json]) -> str:
     parts = []
     for name, state in zip(("before", "expected", "observed"), panels, strict=True):
         marks = found.marks(state)
-        held = [f"{found.label(field)} {{{_members_text(field, marks)}}}" for field in found.fields]
+        held = [f"{found.label(field)} {_members_text(field, marks)}" for field in found.fields]
         parts.append(f"{name}: {', '.join(held)}")
     return "; ".join(parts) + "."
 
 
 def _members_text(field: Field, marks: frozenset[Mark]) -> str:
-    return ", ".join(sorted(mark.lane for mark in marks if mark.field == field))
+    held = ", ".join(in_order(mark for mark in marks if mark.field == field))
+    return f"<{held}>" if field.kind == ROW else f"{{{held}}}"
 
 
 def _heads(found: Lanes, left: float, across: float) -> Iterator[Shape]:
@@ -85,22 +87,33 @@ def _members(
 ) -> Iterator[Shape]:
     left, across, y = place
     yield words(_cut(found.label(field), 26), left - 10, y + 12, "t", text_anchor="end")
-    before, wanted, got = (found.marks(state) for state in panels)
+    before, wanted, got = (
+        {mark.lane: mark for mark in found.marks(state) if mark.field == field} for state in panels
+    )
     paper, ink = colours(found, field)
     for panel, marks in enumerate((before, wanted, got)):
         start = left + panel * (across + _GAP)
         for position, lane in enumerate(found.names):
-            mark = Mark(field, lane)
+            mark = marks.get(lane)
             x = start + _offset(found, across, position)
-            differs = panel > 0 and (mark in wanted) != (mark in got)
-            told = f"{lane} {'is' if mark in marks else 'is not'} in {found.label(field)}"
-            if mark in marks:
+            differs = panel > 0 and wanted.get(lane) != got.get(lane)
+            told = f"{lane} {'is' if mark else 'is not'} in {found.label(field)}"
+            told = f"{told} {mark.told}" if mark and mark.at else told
+            if mark:
                 yield shape("circle", told=told, cx=x, cy=y + 8, r=7, fill=paper, stroke=ink,
                             stroke_width=1.2)  # fmt: skip
+                yield from _position(mark, x, y + 12, ink)
             else:
                 yield shape("circle", told=told, cx=x, cy=y + 8, r=1.8, fill=shapes.LINE)
             if differs:
                 yield _ring(x, y + 8, panel)
+
+
+def _position(mark: Mark, x: float, y: float, ink: str) -> Iterator[Shape]:
+    """The first position of an element in a sequence; the title of the circle has all."""
+    if mark.at:
+        more = "+" if len(mark.at) > 1 else ""
+        yield words(f"{mark.at[0]}{more}", x, y, "lane", text_anchor="middle", fill=ink)
 
 
 def _ring(x: float, y: float, panel: int) -> Shape:
@@ -126,11 +139,14 @@ def _scalars(panels: tuple[Json, Json, Json], found: Lanes) -> dict[str, tuple[s
     """The values that are not marks and are not equal in all three states; those that differ from
     the expectation first."""
     sides = [flat(state) for state in panels]
+    places = {path: place for state in panels for path, place in placed(state, found.place).items()}
     rows: list[tuple[bool, str, tuple[str, str, str]]] = []
     for path in dict.fromkeys(path for side in sides[1:] for path in side):
         if found.draws(path):
             continue
-        first, wanted, got = (scalar(side[path]) if path in side else "—" for side in sides)
+        first, wanted, got = (
+            scalar(side[path], places[path]) if path in side else "—" for side in sides
+        )
         if (first, wanted) != (wanted, got):
             rows.append((wanted == got, path, (first, wanted, got)))
     return {short(path): held for _, path, held in sorted(rows)[:_SCALARS]}

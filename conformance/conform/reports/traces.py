@@ -13,8 +13,18 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
 from conform.judging.walk import operation_at
+from conform.reports.places import ValuePlaces
 from conform.reports.runs import ReportedRun, mapping, texts
-from conform.reports.values import FieldRow, call_text, flat, rows, shown
+from conform.reports.values import (
+    NOT_KNOWN,
+    FieldRow,
+    call_text,
+    compared,
+    flat,
+    placed,
+    rows,
+    shown,
+)
 from conform.storage.observations import labelled_by
 
 
@@ -36,24 +46,24 @@ class DeviationRow:
     paths: tuple[str, ...]
     values: tuple[str, ...] = ()
 
-    def outcomes(self, ordered: frozenset[str]) -> tuple[ExpectedOutcome, ...]:
+    def outcomes(self, places: ValuePlaces) -> tuple[ExpectedOutcome, ...]:
         """Every expectation, with the fields in which the observation differs from it."""
         if "image" in self.observed:
             return ()
         found = []
         for item in self.expected:
-            fields = self._against(item, ordered)
+            fields = self._against(item, places)
             found.append(ExpectedOutcome(str(item["branch"]), _only_differing(fields)))
         return tuple(sorted(found, key=lambda outcome: len(outcome.fields)))
 
-    def differing(self, ordered: frozenset[str]) -> tuple[FieldRow, ...]:
+    def differing(self, places: ValuePlaces) -> tuple[FieldRow, ...]:
         """The fields of the step, compared with the closest expectation."""
         if "image" in self.observed:
-            return _image_rows(self.observed, ordered)
-        return self._against(self.nearest, ordered)
+            return _image_rows(self.observed, places)
+        return self._against(self.nearest, places)
 
     def _against(
-        self, nearest: Mapping[str, Json] | None, ordered: frozenset[str]
+        self, nearest: Mapping[str, Json] | None, places: ValuePlaces
     ) -> tuple[FieldRow, ...]:
         state = self.observed.get("observation")
         seen: dict[str, Json] = {"reply": self.observed.get("reply")}
@@ -62,7 +72,7 @@ class DeviationRow:
             seen["observation"] = state
             wanted |= {"observation": nearest["observation"]} if nearest else {}
         before = self.before if state is not None else None
-        return rows(before, wanted if nearest else None, seen, ordered)
+        return rows(before, wanted if nearest else None, seen, (places, self.operation))
 
     @property
     def nearest(self) -> Mapping[str, Json] | None:
@@ -87,11 +97,11 @@ def _only_differing(fields: Sequence[FieldRow]) -> tuple[FieldRow, ...]:
     return tuple(row for row in fields if row.kind == "differs")
 
 
-def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[FieldRow, ...]:
+def _image_rows(observed: Mapping[str, Json], places: ValuePlaces) -> tuple[FieldRow, ...]:
     """The fields of the image, compared with the observation of the same step."""
     image = flat(observed["image"])
     shows = {path: item for path, item in flat(observed["observation"]).items() if path in image}
-    return rows({}, dict(shows), dict(image), ordered)
+    return compared(({}, shows, image), placed(observed["observation"], places.observation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +120,18 @@ class ReportedStep:
     fields: tuple[FieldRow, ...] = ()
     resolved: Mapping[str, Json] = field(default_factory=dict)
     outcomes: tuple[ExpectedOutcome, ...] = ()
-    ordered: frozenset[str] = frozenset()
+    places: ValuePlaces = NOT_KNOWN
 
     @property
     def call(self) -> str:
-        return call_text(self.operation, self.args, self.ordered) if self.operation else self._start
+        return call_text(self.operation, self.args, self.places) if self.operation else self._start
 
     @property
     def short_call(self) -> str:
         """The operation with its references replaced by values."""
         if not self.operation:
             return self._start
-        return call_text(self.operation, self.resolved, self.ordered)
+        return call_text(self.operation, self.resolved, self.places)
 
     @property
     def _start(self) -> str:
@@ -130,7 +140,7 @@ class ReportedStep:
     @property
     def answered(self) -> str:
         """The reply on one line."""
-        return shown(self.reply) if self.number else ""
+        return shown(self.reply, self.places.reply(self.operation)) if self.number else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +187,14 @@ def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace
         for name, seen in _seen(line, known.keys() & set(held)).items():
             known[name].raw = seen
     questions = run.questions(ids)
-    ordered, opaque = run.sections.ordered, labelled_by(run.about)
+    places, opaque = run.places, labelled_by(run.about)
     for name, found in known.items():
         asked = questions.get(name)
         called = [call.operation for call in asked[0].operations] if asked else []
         if asked or not opaque.differ:  # without the question the types of replies are not known
             found.seen = _relabelled(found.raw, opaque, called)
     return {
-        name: _trace(name, found, questions.get(name), ordered)
+        name: _trace(name, found, questions.get(name), places)
         for name, found in known.items()
         if found.verdict
     }
@@ -274,7 +284,7 @@ def _indices(step: Json) -> tuple[int, int]:
 
 
 def _trace(
-    name: str, known: _Known, asked: tuple[Question, Why] | None, ordered: frozenset[str]
+    name: str, known: _Known, asked: tuple[Question, Why] | None, places: ValuePlaces
 ) -> VectorTrace:
     question, why = asked if asked else (None, None)
     verdict = known.verdict
@@ -288,19 +298,19 @@ def _trace(
         not_judged=not_judged,
         question=question,
         why=why,
-        steps=tuple(_steps(known, question, texts(verdict["branches"]), ordered)),
+        steps=tuple(_steps(known, question, texts(verdict["branches"]), places)),
     )
 
 
 def _steps(
-    known: _Known, question: Question | None, branches: Sequence[str], ordered: frozenset[str]
+    known: _Known, question: Question | None, branches: Sequence[str], places: ValuePlaces
 ) -> list[ReportedStep]:
     last = len(question.operations) if question else max(0, len(known.seen) - 1)
     last = max([last, *known.deviations])
     found: list[ReportedStep] = []
     for number in range(last + 1):
         history = History(tuple(step.state for step in found), tuple(step.reply for step in found))
-        found.append(_step(number, known, question, branches, (history, ordered)))
+        found.append(_step(number, known, question, branches, (history, places)))
     return found
 
 
@@ -309,9 +319,9 @@ def _step(
     known: _Known,
     question: Question | None,
     branches: Sequence[str],
-    around: tuple[History, frozenset[str]],
+    around: tuple[History, ValuePlaces],
 ) -> ReportedStep:
-    history, ordered = around
+    history, places = around
     before = history.observations[-1] if number else None
     deviation = known.deviations.get(number)
     call = question.operations[number - 1] if question and number else None
@@ -327,9 +337,9 @@ def _step(
         status = "loaded" if question and question.given is not None else "start"
     fields: tuple[FieldRow, ...] = ()
     if deviation:
-        fields = deviation.differing(ordered)
+        fields = deviation.differing(places)
     elif state is not None:
-        fields = rows(before, None, {"reply": reply, "observation": state}, ordered)
+        fields = rows(before, None, {"reply": reply, "observation": state}, (places, operation))
     return ReportedStep(
         number=number,
         operation=operation,
@@ -340,8 +350,8 @@ def _step(
         state=state,
         deviation=deviation,
         fields=fields,
-        outcomes=deviation.outcomes(ordered) if deviation else (),
-        ordered=ordered,
+        outcomes=deviation.outcomes(places) if deviation else (),
+        places=places,
         resolved={name: _resolved(arg, history) for name, arg in args.items()},
     )
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from conform.reports.places import UNKNOWN, ValuePlace, ValuePlaces
 
 ABSENT = "—"
+NOT_KNOWN = ValuePlaces()
+"""The places of a run of which nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +34,48 @@ class FieldRow:
     kind: str
 
 
-def shown(value: Json, ordered: bool = False) -> str:
-    """A value on one line, as the charter writes it."""
+def shown(value: Json, place: ValuePlace = UNKNOWN) -> str:
+    """A value on one line, as the charter writes it; a list that may be a sequence or a set is
+    shown in its order, in square brackets."""
     if value is None:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        inner = ", ".join(shown(item) for item in value)
-        return f"⟨{inner}⟩" if ordered else "{" + inner + "}"
+        left, right = _brackets(place)
+        return f"{left}{', '.join(_item(item, place) for item in value)}{right}"
     if isinstance(value, dict):
-        return _object(value)
+        return _object(value, place)
     return str(value)
 
 
-def _object(value: Mapping[str, Json]) -> str:
+def _brackets(place: ValuePlace) -> tuple[str, str]:
+    match place.sequence:
+        case True:
+            return "<", ">"
+        case False:
+            return "{", "}"
+        case None:
+            return "[", "]"
+
+
+def _item(value: Json, place: ValuePlace) -> str:
+    """An element of a list, or an entry of a map that is written as a list of pairs."""
+    if place.is_map and isinstance(value, list) and len(value) == 2:
+        return f"{shown(value[0])}: {shown(value[1], place.at(''))}"
+    return shown(value, place.item())
+
+
+def _object(value: Mapping[str, Json], place: ValuePlace) -> str:
     if "ref" in value and isinstance(value["ref"], list):
         return _reference(value["ref"], value.get("plus"), "in" in value)
     if value == {"never_issued": True}:
         return "never issued"
-    fields = ", ".join(f"{name}: {shown(item)}" for name, item in value.items() if name != "case")
+    fields = ", ".join(
+        f"{name}: {shown(item, place.at(name, {**value}))}"
+        for name, item in value.items()
+        if name != "case"
+    )
     if "case" in value:
         return f"{shown(value['case'])}({fields})" if fields else shown(value["case"])
     return "{" + fields + "}"
@@ -65,11 +90,9 @@ def _reference(path: Sequence[Json], plus: Json, in_reply: bool) -> str:
     return f"{where} after step {step}{added}" if step else f"{where} at the start{added}"
 
 
-def call_text(
-    operation: str, args: Mapping[str, Json], ordered: frozenset[str] = frozenset()
-) -> str:
-    """An operation with its arguments; those in `ordered` are rankings."""
-    parts = [f"{name}: {shown(arg, name in ordered)}" for name, arg in args.items()]
+def call_text(operation: str, args: Mapping[str, Json], places: ValuePlaces = NOT_KNOWN) -> str:
+    """An operation with its arguments."""
+    parts = [f"{name}: {shown(arg, places.argument(name))}" for name, arg in args.items()]
     return f"{operation}({', '.join(parts)})"
 
 
@@ -83,38 +106,67 @@ def flat(value: Json, at: str = "") -> dict[str, Json]:
     return {at: value}
 
 
+def placed(value: Json, place: ValuePlace, at: str = "") -> dict[str, ValuePlace]:
+    """The places of the fields that `flat` finds."""
+    if isinstance(value, dict) and value:
+        found: dict[str, ValuePlace] = {}
+        for name, item in value.items():
+            path = f"{at}.{name}" if at else name
+            found.update(placed(item, place.at(name, value), path))
+        return found
+    return {at: place}
+
+
 def rows(
-    before: Json, expected: Json | None, observed: Json | None, ordered: frozenset[str]
+    before: Json,
+    expected: Mapping[str, Json] | None,
+    observed: Mapping[str, Json],
+    about: tuple[ValuePlaces, str] = (NOT_KNOWN, ""),
 ) -> tuple[FieldRow, ...]:
     """All fields of `{"reply", "observation", ...}` values of one step, those that differ first.
 
-    `before` is the previous observation; `expected` is None if nothing is expected or known.
+    `before` is the previous observation; `expected` is None if nothing is expected or known;
+    `about` are the places of the run and the step's operation.
     """
-    old = {f"observation.{path}": item for path, item in flat(before).items() if path}
-    wanted = None if expected is None else flat(expected)
-    got = flat(observed)
+    places, operation = about
+    kinds = {"reply": places.reply(operation), "observation": places.observation}
+    old: dict[str, Json] = {"observation": before} if before is not None else {}
+    found: dict[str, ValuePlace] = {}
+    for side in (old, expected or {}, observed):
+        for name, value in side.items():
+            found.update(placed(value, kinds.get(name, UNKNOWN), name))
+    earlier = {path: item for path, item in flat(old).items() if path not in ("", "observation")}
+    wanted = None if expected is None else flat({**expected})
+    return compared((earlier, wanted, flat({**observed})), found)
+
+
+Sides = tuple[Mapping[str, Json], Mapping[str, Json] | None, Mapping[str, Json]]
+"""The fields of what was before, of what was expected, and of what was observed."""
+
+
+def compared(sides: Sides, places: Mapping[str, ValuePlace]) -> tuple[FieldRow, ...]:
+    """A row for each field of three sides."""
+    old, wanted, got = sides
     names = dict.fromkeys([*got, *(wanted or {}), *old])
-    return tuple(_row(name, (old, wanted, got), ordered) for name in sorted(names, key=_reply_last))
+    return tuple(
+        _row(name, sides, places.get(name, UNKNOWN)) for name in sorted(names, key=_reply_last)
+    )
 
 
 def _reply_last(path: str) -> tuple[bool, str]:
     return not path.startswith("reply"), path
 
 
-Sides = tuple[Mapping[str, Json], Mapping[str, Json] | None, Mapping[str, Json]]
-
-
-def _row(path: str, sides: Sides, ordered: frozenset[str]) -> FieldRow:
+def _row(path: str, sides: Sides, place: ValuePlace) -> FieldRow:
     old, wanted, got = sides
-    sequence = path.rpartition(".")[2] in ordered
     differs = wanted is not None and _text(wanted, path) != _text(got, path)
     changed = not path.startswith("reply") and _text(old, path) != _text(got, path)
-    left = tokens(wanted, path, got, sequence) if wanted is not None else ()
+    left = tokens(wanted, path, got, place) if wanted is not None else ()
     return FieldRow(
         path=path.removeprefix("observation."),
-        before=tokens(old, path, old, sequence) if not path.startswith("reply") else (),
+        before=tokens(old, path, old, place) if not path.startswith("reply") else (),
         expected=left,
-        observed=tokens(got, path, wanted if wanted is not None else got, sequence),
+        observed=tokens(got, path, wanted if wanted is not None else got, place),
         kind="differs" if differs else "changed" if changed else "same",
     )
 
@@ -124,23 +176,33 @@ def _text(values: Mapping[str, Json], path: str) -> str | None:
 
 
 def tokens(
-    values: Mapping[str, Json], path: str, other: Mapping[str, Json], ordered: bool
+    values: Mapping[str, Json], path: str, other: Mapping[str, Json], place: ValuePlace
 ) -> tuple[Token, ...]:
-    """One side of a field as pieces; those that the other side does not have are marked."""
+    """One side of a field as pieces; those that the other side does not have are marked. Of lists
+    with the same members the order differs: they are marked as a whole."""
     if path not in values:
         return (Token(ABSENT, path in other),)
     value, against = values[path], other.get(path)
     whole = _text(values, path) != _text(other, path)
-    if not isinstance(value, list) or not isinstance(against, list) or ordered or not value:
-        return (Token(shown(value, ordered), whole),)
-    return tuple(_items(value, against))
+    lists = isinstance(value, list) and isinstance(against, list) and value
+    if not lists or place.sequence or place.is_map or (whole and _alike(value, against)):
+        return (Token(shown(value, place), whole),)
+    assert isinstance(value, list) and isinstance(against, list)
+    return tuple(_items(value, against, place))
 
 
-def _items(value: Sequence[Json], against: Sequence[Json]) -> Iterator[Token]:
+def _alike(value: Json, against: Json) -> bool:
+    """Whether two lists have the same members."""
+    assert isinstance(value, list) and isinstance(against, list)
+    return {*map(canonical.text, value)} == {*map(canonical.text, against)}
+
+
+def _items(value: Sequence[Json], against: Sequence[Json], place: ValuePlace) -> Iterator[Token]:
     held = {canonical.text(item) for item in against}
-    yield Token("{")
+    left, right = _brackets(place)
+    yield Token(left)
     for position, item in enumerate(value):
         if position:
             yield Token(", ")
-        yield Token(shown(item), canonical.text(item) not in held)
-    yield Token("}")
+        yield Token(_item(item, place), canonical.text(item) not in held)
+    yield Token(right)

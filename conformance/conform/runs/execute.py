@@ -370,8 +370,8 @@ def _greet(
 
 
 def label_types(manifest: Manifest) -> dict[str, Json]:
-    """The types by which the labels of a run count, if they count by type."""
-    return {"types": dict(manifest.types)} if "state" in manifest.types else {}
+    """The types of a suite, by which labels may count and a report tells sequences from sets."""
+    return {"types": dict(manifest.types)} if manifest.types else {}
 
 
 def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:

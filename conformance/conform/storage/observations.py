@@ -12,7 +12,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import BadVector
-from charter.formats.types import read_types
+from charter.formats.types import JudgedTypes, read_types
 from conform.console.errors import BadRun
 from conform.judging.walk import operation_at
 from conform.storage.store import RunFolder
@@ -45,9 +45,14 @@ def observations(folder: RunFolder, bucket: int) -> Iterator[ObservationBatch]:
 
 def labelled_by(about: Mapping[str, Json]) -> OpaqueTypes:
     """The types by which the labels of a run count, from its run.json. Raises `BadRun`."""
+    return OpaqueTypes.of(types_of(about))
+
+
+def types_of(about: Mapping[str, Json]) -> JudgedTypes | None:
+    """The types of a run's suite, from its run.json; None if it has none. Raises `BadRun`."""
     types = about.get("types")
     try:
-        return OpaqueTypes.of(read_types(types, "types") if types else None)
+        return read_types(types, "types") if types else None
     except BadVector as error:
         raise BadRun(f"run.json is not what `conform run` writes ({error})") from None
 

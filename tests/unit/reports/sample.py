@@ -16,6 +16,16 @@ from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDIC
 from conform.suites.cache import open_suite
 
 BROKERS = {"b1": 0, "b2": 7, "b3": 1000003}
+TYPES = {
+    "observes": {
+        "partition": "map Topic -> {replicas: list Broker, isr: set Broker, elr: set Broker,"
+        " leader: option Broker, last_known_elr: set Broker, leader_epoch: int,"
+        " partition_epoch: int}",
+        "registration": "map Broker -> {epoch: Epoch, fenced: bool, shutting_down: bool}",
+    },
+    "replies": {},
+    "names": {"Broker": "sort", "Topic": "sort", "Epoch": "ordered"},
+}
 HOSTILE = '<script>alert("x")</script>'
 STEERING = "\x1b]0;owned\x07\x9b2J\u202e\u2066"
 
@@ -119,7 +129,7 @@ def run_json(release, suite):
         "spec_digest": "5eed", "overlay": "kafka_controller", "engine": "inline",
         "adapter": "ada97e5", "prepared": {f"kafka-{HOSTILE}.jar": "1a2b3c"},
         "errors": {"STALE_BROKER_EPOCH": "STALE_BROKER_EPOCH", "Odd": HOSTILE},
-        "buckets": 1, "limit": 0,
+        "buckets": 1, "limit": 0, "types": TYPES,
         "command": ["conform", "run", "--target", "kafka-controller", "--release", release],
     }  # fmt: skip
 
