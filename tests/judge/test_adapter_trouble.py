@@ -208,4 +208,4 @@ def test_the_reference_says_what_a_question_lacks(called):
         Reference(Leases()).start(Question("q", {}, None))
     code, _, err = called("doctor", "--adapter", "reference", "--model", "charter_models.none")
     assert code == 2
-    assert "charter_models.none, which cannot be imported" in err and "Traceback" not in err
+    assert "charter_models.none, which cannot be imported (" in err and "Traceback" not in err

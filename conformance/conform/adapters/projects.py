@@ -37,16 +37,22 @@ def project_here(wanted: Path | None = None) -> Project:
     return found
 
 
-def model_folders(module: str = "", suite: str = "") -> tuple[str, ...]:
-    """The folders with generated models, in the order of search: those of `projects`, and the one
-    in which the folder `suite` lies, if another project generated it; but first one that has
-    `module`, since models share code of their own folder. Raises `BadProject`."""
+def model_folders(module: str = "", suite: str = "", target: Path | None = None) -> tuple[str, ...]:
+    """The folders with generated models, in the order of search: that of the project in which the
+    folder `suite` lies, then those of `projects_of` the folder of the target; but first one that
+    has `module`, since models share code of their own folder. Raises `BadProject`."""
     package = module.rpartition(".")[0].replace(".", "/")
-    folders = [project.generated for project in projects()]
-    beside = find_project(Path(suite)) if suite and Path(suite).exists() else None
-    if beside and Path(suite).resolve().is_relative_to(beside.generated):
-        folders = list(dict.fromkeys((*folders, beside.generated)))
+    of_suite = find_project(Path(suite)) if suite and Path(suite).exists() else None
+    searched = (*((of_suite,) if of_suite else ()), *projects_of(target))
+    folders = dict.fromkeys(project.generated for project in searched)
     return tuple(map(str, sorted(folders, key=lambda folder: not (folder / package).is_dir())))
+
+
+def projects_of(target: Path | None) -> tuple[Project, ...]:
+    """The project in which the folder of a target lies, unless it comes with conform, then those of
+    `projects`. Raises `BadProject`."""
+    own = find_project(target) if target else None
+    return tuple(dict.fromkeys((*((own,) if own and own != builtin() else ()), *projects())))
 
 
 def projects() -> tuple[Project, ...]:

@@ -144,10 +144,18 @@ def load(module: str) -> JudgeModel:
         found = importlib.import_module(module + WIRE if find_spec(module + WIRE) else module)
     except ImportError as error:
         raise BadSuite(
-            f"the suite names the model {module}, which cannot be imported ({error});"
-            " run `conform generate`, or use a suite of this charter"
+            f"the suite names the model {module}, which cannot be imported ({error}): call the"
+            " command in the project of its charter, or name a suite or the folder of a target"
+            f" there, after `conform generate`; searched: {_searched()}"
         ) from None
     return cast("JudgeModel", found)
+
+
+def _searched() -> str:
+    """The folders in which models are searched, as a person reads them."""
+    package = sys.modules.get(PACKAGE)
+    places = [str(Path(place).parent) for place in getattr(package, "__path__", ())]
+    return " or ".join(places) or "Python's path"
 
 
 def digest(modules: Collection[str]) -> str:

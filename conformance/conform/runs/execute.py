@@ -36,6 +36,7 @@ from conform.runs.engines.watching import JudgedSoFar
 from conform.runs.findings import run_findings
 from conform.runs.forgetful import forgetful, left_open, outlook, unobserved
 from conform.runs.kept import keep
+from conform.runs.origin import folder_noted
 from conform.runs.resume import alone_in, continued, folder_at, start_or_resume, telling
 from conform.runs.select import (
     Ranges,
@@ -136,6 +137,7 @@ def run_target(
         about["id"] = f"{about['id']}-part-{canonical.digest(selection)[:6]}"
     about["selection"] = selection
     folder = folder_at(options.out, about)
+    about["folder"] = folder_noted(prepared.target, folder.place)
     check_apart(prepared.target, folder.place)
     with alone_in(folder):
         about = start_or_resume(folder, about, say, options.go_on)

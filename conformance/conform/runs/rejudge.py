@@ -11,8 +11,8 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterStart
+from conform.adapters.projects import model_folders
 from conform.adapters.session import Judgement
-from conform.adapters.targets import target
 from conform.console.errors import BadRun
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem, assess
@@ -28,6 +28,7 @@ from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.execute import Finished, judged_with, label_types, scope
 from conform.runs.findings import run_findings
 from conform.runs.kept import keep
+from conform.runs.origin import folder_noted, target_or_noted
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.runs.selection import Wanted
 from conform.runs.shrink import given_states
@@ -52,11 +53,12 @@ class _Job:
 @dataclass(frozen=True, slots=True)
 class RejudgeOptions:
     """The options of judging again, into the folder `out`; `older`: by what, if the suite is not of
-    the charter of the project as it is now."""
+    the charter of the project as it is now; `suite` is what the caller calls the suite."""
 
     out: str
     baseline: Baseline = NO_BASELINE
     older: str = ""
+    suite: str = ""
 
 
 def rejudge(
@@ -83,8 +85,15 @@ def rejudge(
         "spec_digest": manifest.spec_digest,
         "rejudged": before["id"],
     }
-    judged_target = target(str(before.get("found_by", before["target"])))
+    judged_target, found = target_or_noted(Path(old.place), before)
+    about["folder"] = folder_noted(judged_target, new.place) if found else before.get("folder", "")
+    beside = judged_target.folder if found else Path(old.place)
+    model.use_folders(model_folders(manifest.models.charter, options.suite, beside))
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
+    if not found:  # nobody knows the releases of entries, but which ones applied
+        held = before["entries"]
+        assert isinstance(held, dict)
+        entries = {name: one for name, one in entries.items() if name in held}
     about.pop("types", None)
     about |= {**judged_with(suite, entries), **label_types(manifest)}
     about["not_compared"] = dict(judged_target.not_compared)
@@ -98,9 +107,9 @@ def rejudge(
     job = _Job(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)
-    found = canaries["canaries"]
-    assert isinstance(found, list)
-    counts.canaries = [*found, *counts.canaries]
+    earlier_canaries = canaries["canaries"]
+    assert isinstance(earlier_canaries, list)
+    counts.canaries = [*earlier_canaries, *counts.canaries]
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     left = left_out(new, replace(intended, wish=_wish(about)))

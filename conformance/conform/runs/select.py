@@ -19,7 +19,7 @@ from charter.formats.releases import numbers, within
 from charter.formats.spelling import meant
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
 from charter.formats.target import FILE, Target
-from conform.adapters.projects import model_folders, projects
+from conform.adapters.projects import model_folders, projects, projects_of
 from conform.adapters.targets import (
     NO_PROJECT,
     Prepared,
@@ -32,6 +32,7 @@ from conform.console.errors import BadSuite, UnknownTarget
 from conform.judging.claims import LOAD
 from conform.judging.model import PACKAGE, use_folders
 from conform.runs.kept import kept
+from conform.runs.origin import target_of_run
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
 
@@ -67,11 +68,13 @@ class RunSelection:
 
 @dataclass(frozen=True, slots=True)
 class ChosenRun:
-    """A target that is not prepared yet, the requested release, and the suite."""
+    """A target that is not prepared yet, the requested release, and the suite, which is named as
+    `place`."""
 
     target: Target
     release: str
     suite: Suite
+    place: str
 
 
 def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
@@ -83,23 +86,25 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
 def choose(selection: RunSelection) -> ChosenRun:
     """Find the target of a run, and open its suite. Raises `ConformError`s, and `BadProject`."""
     name, release, suite = selection.target, selection.release, selection.suite
-    if selection.earlier:
-        about = RunFolder(str(Path(selection.earlier).resolve())).read_json("run.json")
-        same = name in ("", about["target"])
-        name = name or str(about.get("found_by", about["target"]))
-        release = release or (str(about["release"]) if same else "")
-        suite = suite or generated_suite(str(about["suite"]))
-    if not name:
+    if not (name or selection.earlier):
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
-    chosen = target(name)
-    return ChosenRun(chosen, release, _opened(suite_for(chosen, release, suite), selection))
+    if selection.earlier:
+        earlier = Path(selection.earlier).resolve()
+        about = RunFolder(str(earlier)).read_json("run.json")
+        chosen = target(name) if name else target_of_run(earlier, about)
+        release = release or (str(about["release"]) if name in ("", about["target"]) else "")
+        suite = suite or generated_suite(str(about["suite"]), chosen.folder)
+    else:
+        chosen = target(name)
+    place = suite_for(chosen, release, suite)
+    return ChosenRun(chosen, release, _opened(place, selection), place)
 
 
 def prepared_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
     """Prepare the target of a run, and find the models. Raises `ConformError`s."""
     chosen, found = run.target, run.suite
     module = found.manifest.models.charter
-    folders = model_folders(module)
+    folders = model_folders(module, run.place, chosen.folder)
     use_folders(folders)
     prepared = prepare(chosen, run.release, model_values(module, folders))
     start = replace(prepared.start, consts=found.manifest.consts)
@@ -120,12 +125,15 @@ def _opened(place: str, selection: RunSelection) -> Suite:
 
 
 def suite_for(chosen: Target, release: str, suite: str = "") -> str:
-    """The requested suite, or the generated one that fits the target. For a target of any protocol
-    that is one of the project around the working folder. Raises `BadSuite`."""
+    """The requested suite, or the generated one that fits the target, in the target's own project
+    before others. For a target of any protocol that is one of the project around the working
+    folder, if there is one. Raises `BadSuite`."""
     if suite:
         return suite
     variant = chosen.variant(release_of(chosen, release))
-    for project in projects() if chosen.protocol else projects()[:1]:
+    here = find_project(Path())
+    searched = projects_of(None if here and not chosen.protocol else chosen.folder)
+    for project in searched if chosen.protocol else searched[:1]:
         found = _fitting(project.generated, chosen, variant)
         if found:
             return found
@@ -158,9 +166,9 @@ def _at_hand() -> str:
     return f"{there}`conform generate` makes those of the charters in {place}/, and sees no others"
 
 
-def generated_suite(digest: str) -> str:
+def generated_suite(digest: str, target_folder: Path | None = None) -> str:
     """The folder of the generated suite with a digest, else the digest, for the cache."""
-    for project in projects():
+    for project in projects_of(target_folder):
         for path in sorted((project.generated / "suites").rglob(MANIFEST)):
             with contextlib.suppress(BadVector, OSError):
                 if read_manifest(path.parent).digest == digest:

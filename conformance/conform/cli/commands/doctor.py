@@ -104,7 +104,7 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
             f"{chosen.id} runs a generated model: name its module, as in --model"
             " charter_models.kafka_replication.controller"
         )
-    folders = model_folders(model)
+    folders = model_folders(model, target=chosen.folder)
     use_folders(folders)
     if chosen.prepare[:1] == ("cargo",):
         say(_GOES_BY_DATES)

@@ -13,6 +13,7 @@ from charter.formats import canonical
 from charter.formats.project import Project, find_project
 from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, Manifest, read_manifest
+from conform.adapters.projects import builtin
 from conform.adapters.targets import target
 from conform.console.errors import BadSuite
 from conform.runs.select import generated_suite, suite_for
@@ -34,28 +35,26 @@ class Older:
 def older_than_charter(wanted: str, release: str, suite: str = "") -> Older:
     """Whether the suite by which a target is judged, the generated one or the one that is named as
     `suite`, is older than the charter in the project. Raises `ConformError`s."""
-    project = find_project(Path())
     chosen = target(wanted)
-    if project is None or not (chosen.protocol or suite):
+    if not (chosen.protocol or suite):
         return Older()
     try:
         place = _place(suite_for(chosen, release, suite))
         manifest = read_manifest(place)
     except (BadSuite, BadVector, OSError):
         return Older()  # the run says so
-    if not (suite or _is_in(place, project)):
-        return Older()
     return older_suite(manifest, suite or str(place))
 
 
 def older_suite(manifest: Manifest, name: str = "") -> Older:
-    """Whether a suite, which the caller calls `name`, is older than the charter in the project. The
-    charter is compiled only if a text of the project changed since they were last found to be the
-    same. Raises `BadProject`."""
-    project = find_project(Path())
-    if project is None:
-        return Older()
+    """Whether a suite, which the caller calls `name`, is older than the charter in the project in
+    which it lies, or else the one here. The charter is compiled only if a text of the project
+    changed since they were last found to be the same. Raises `BadProject`."""
     name = name or generated_suite(manifest.digest)
+    here = find_project(Path())
+    project = (find_project(Path(name)) if Path(name).exists() else None) or here
+    if project is None or (project == builtin() != here):
+        return Older()
     generated = _is_in(Path(name), project)
     key = canonical.text_digest(f"{manifest.digest} {generated} {project.root}")
     known, state = cache_folder() / "fresh" / key, _state(project, manifest)
@@ -104,6 +103,7 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
 
     about = f"{manifest.protocol} {manifest.component}"
     made = f"{suite} was made" if suite else "generated/ was made"
+    where = "" if project == find_project(Path()) else f" in {project.root}"
     try:
         now = api.spec_digest(project, manifest.protocol, manifest.component, manifest.variant)
     except api.Refused as error:
@@ -121,11 +121,11 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
             _OLDER,
             f"the suite {suite} is of an older version of the charter: the rules of"
             f" {about} have changed since it was made, and the verdict is about the old ones;"
-            " `conform vectors` makes it again",
+            f" `conform vectors`{where} makes it again",
         )
     what = "have changed" if now else "are in no charter of the project any more"
     return Older(
         _OLDER,
         f"the judge works by an older version of the charter: the rules of {about} {what} since"
-        " generated/ was made; run `conform generate`, or `conform test`, which does all",
+        f" generated/ was made; run `conform generate`{where}, or `conform test`, which does all",
     )

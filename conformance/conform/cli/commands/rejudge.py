@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 
-from conform.adapters.projects import model_folders
 from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
 from conform.console.terminal import out, out_json, say
-from conform.judging.model import use_folders
 from conform.runs.baseline import NO_BASELINE, read_baseline
 from conform.runs.rejudge import RejudgeOptions, rejudge
 from conform.suites.cache import open_suite
@@ -38,10 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     suite = open_suite(arguments.suite, os.cpu_count() or 1)
-    use_folders(model_folders(suite.manifest.models.charter))
     baseline = read_baseline(arguments.baseline) if arguments.baseline else NO_BASELINE
     older = older_suite(suite.manifest, arguments.suite)
-    options = RejudgeOptions(arguments.out, baseline, older.by)
+    options = RejudgeOptions(arguments.out, baseline, older.by, arguments.suite)
     finished = rejudge(arguments.run, suite, options, releases_of)
     if older.told:
         say(older.told)

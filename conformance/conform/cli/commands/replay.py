@@ -17,6 +17,7 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.verdict import Kind, Severity, Verdict
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
+from conform.adapters.targets import found_by
 from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import one_line, out, out_json, plural, say
@@ -124,9 +125,7 @@ def _otherwise(run: RunFolder, resolved: ResolvedRun) -> str:
     same = same and about.get("sources") == sources
     if not same or about["release"] != prepared.release:
         return "it diverged in the run, with another adapter or program than this one"
-    asks = shlex.join(
-        ["conform", "doctor", "--adapter", str(about.get("found_by", about["target"]))]
-    )
+    asks = shlex.join(["conform", "doctor", "--adapter", found_by(prepared.target)])
     return (
         "it diverged in the run, and the adapter's files are the same: if its implementation is,"
         " too, it keeps state of an earlier question, or answers otherwise each time;"

@@ -27,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    use_folders(model_folders())  # sections.json lies beside the models
+    first = arguments.runs[0]  # sections.json lies beside the models
+    use_folders(model_folders(target=first if first.is_dir() else None))
     written = write(arguments.runs, arguments.out, arguments.sections)
     if arguments.json:
         out_json(written.json())
