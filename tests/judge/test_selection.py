@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from conform.adapters.targets import target
-from conform.runs.selection import failed_before
+from conform.runs.selection import SuitePart, Wanted, all_asked_told, failed_before
 
 
 @pytest.fixture
@@ -59,6 +59,13 @@ def test_what_failed_is_asked_again_and_the_run_is_trusted(ran):
     assert {row["id"] for row in rows(told)} == failed
     assert left(told) == {("not asked", "--last-failed"): 121 - len(failed)}
     assert "-part-" in told["run"]["id"]
+
+
+def test_last_failed_that_leaves_nothing_out_says_so():
+    wanted = Wanted(last_failed=True)
+    none, some = SuitePart(None, (3,)), SuitePart(frozenset({"a"}), (1,), frozenset({"a"}))
+    assert "--last-failed leaves nothing out" in all_asked_told(wanted, none)
+    assert not all_asked_told(wanted, some) and not all_asked_told(Wanted(), none)
 
 
 def test_everything_is_asked_when_nothing_failed_before(ran):

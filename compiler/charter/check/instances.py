@@ -126,7 +126,8 @@ class Bounds:
         if isinstance(core, ir.Literal) and isinstance(core.value, int):
             self.consts[name] = core.value
             if isinstance(kind, ty.Int) and not _inside(core.value, kind):
-                message = f"{core.value} is outside the range of `{name}`"
+                limits = show_type(kind).removeprefix("int ")
+                message = f"{core.value} is outside the range of `{name}`, {limits}"
                 self.scope.error("int/out-of-range", message, span)
             return
         self.consts[name] = 0

@@ -262,6 +262,8 @@ class _Rules:
         found = comparison.compare(self.probes.sample)
         if found.told:
             raise _Failed(found.told)
+        if not found.compared:
+            return f"{NOT_CHECKED}no operation was performed in any question"
         return f"{plural(found.compared, 'question')} compared in several orders"
 
     def unresolved(self) -> None:

@@ -26,6 +26,7 @@ ALIKE = 8
 """The most of them with the same constants, sorts and last operation."""
 SECONDS = 10.0
 """No other order is begun after this time. The first one may take a third of it."""
+_STEP = "step "
 ROUNDS = 3
 """How often a difference must be seen: an implementation may choose by chance."""
 
@@ -97,7 +98,8 @@ def _settings(question: Mapping[str, Json]) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """How many questions were compared, and what differs; "" if nothing does."""
+    """How many questions were compared of which an operation was performed, and what differs; "" if
+    nothing does."""
 
     compared: int
     told: str = ""
@@ -136,7 +138,7 @@ class OrderComparison:
                     told = self._confirmed(asked, number, seen, began + SECONDS)
                     if told:
                         return Forgetting(len(asked), told)
-        return Forgetting(len(asked))
+        return Forgetting(sum(map(_performed, first.values())))
 
     def _confirmed(
         self,
@@ -188,6 +190,11 @@ class OrderComparison:
         return found
 
 
+def _performed(answer: PlacedTexts) -> bool:
+    """Whether an answer has an operation that was performed."""
+    return any(place.startswith(_STEP) for place, _ in answer)
+
+
 def _orders(asked: Sequence[Trial]) -> Iterator[Sequence[int]]:
     """The reverse order, and others with another question first, until each constant that varies
     did so at the beginning: an adapter may keep what it got first."""
@@ -207,7 +214,7 @@ def _read(trial: Trial, result: Result, batch: BatchTexts, opaque: OpaqueTypes) 
     steps = Walker(opaque).walk(result, batch, trial.operations)
     found: list[tuple[str, str]] = []
     for number, (reply, state) in enumerate(zip(steps.replies, steps.states, strict=True)):
-        name = f"step {number}, {trial.operations[number - 1]}" if number else "the first state"
+        name = f"{_STEP}{number}, {trial.operations[number - 1]}" if number else "the first state"
         if number:
             found.append((f"{name}: reply", reply.decode()))
         shown = orjson.loads(state)

@@ -48,7 +48,15 @@ from conform.runs.select import (
     prepared_run,
     variables,
 )
-from conform.runs.selection import ALL, SuitePart, Wanted, failed_before, part_of, record_failed
+from conform.runs.selection import (
+    ALL,
+    SuitePart,
+    Wanted,
+    all_asked_told,
+    failed_before,
+    part_of,
+    record_failed,
+)
 from conform.runs.shrink import given_states, with_shrunk
 from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
@@ -131,6 +139,8 @@ def run_target(
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
     part = part_of(suite, options.wanted, failed_before(prepared.target, prepared.release))
+    if told := all_asked_told(options.wanted, part):
+        say(told)
     selection = part.json(options.wanted)
     about = {**_greet(prepared, suite, options, say), **judged_with(suite, resolved.entries)}
     if selection:

@@ -132,6 +132,8 @@ def telling(
                     "adapter.toml has no `sources`, so this run goes on only with --continue, and"
                     " else starts again (`conform help adapter`)"
                 )
+        else:
+            ended.add_note("no bucket was finished, so the same command starts again")
         raise
 
 

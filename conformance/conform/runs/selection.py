@@ -104,6 +104,17 @@ def _no_vector(wanted: Wanted, branches: Iterable[str]) -> str:
     return f"no vector{which} takes a branch with {wanted.branch!r} in its name; there are: {shown}"
 
 
+def all_asked_told(wanted: Wanted, part: SuitePart) -> str:
+    """What is said where nothing failed before, so that `last_failed` leaves nothing out; ""
+    elsewhere."""
+    if not wanted.last_failed or part.failed:
+        return ""
+    return (
+        "--last-failed leaves nothing out: no vector of this suite had a new finding or adapter"
+        " trouble when it was last asked (findings of the overlay and of the baseline do not count)"
+    )
+
+
 # --- what failed before --------------------------------------------------------------------------
 
 

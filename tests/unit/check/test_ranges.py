@@ -338,3 +338,13 @@ def test_an_expression_with_an_error_of_its_own_has_no_range() -> None:
       }
     }"""
     assert set(codes(text)) == {"type/mismatch", "witness/none"}
+
+
+def test_a_constant_of_an_instance_outside_of_its_range_is_told_with_the_range() -> None:
+    text = """protocol p
+const cap: int 1..4
+component c { state on: bool = false }
+instance tiny of c { cap = 9 }
+"""
+    found = api.check_texts((Source("p.charter", text),))
+    assert "9 is outside the range of `cap`, 1..4" in [one.message for one in found]

@@ -175,3 +175,14 @@ def test_an_election_that_an_earlier_failover_spoils_is_told(sample):
     assert not compared(fake.Fake, sample).told
     told = compared(fake.Leaks, sample).told
     assert ", elect: reply is " in told and "NOT_LEADER" in told and "if asked alone" in told
+
+
+class Skeleton(Seats):
+    """Performs nothing."""
+
+    def perform(self, operation, args):
+        raise sdk.Unsupported(operation)
+
+
+def test_questions_of_which_nothing_was_performed_are_not_counted():
+    assert compared(Skeleton).compared == 0
