@@ -22,6 +22,8 @@ TINY_CONTROLLERS = [
     "tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics",
 ]  # fmt: skip
 ALONE = "tiny_reassignment"
+REPLICA = {"tiny_leader": 40, "tiny_follower": 1, "tiny_storage": 3, "tiny_consumer": 1}
+"""Of replica and consumer; of their states one in so many is compared."""
 EVERY = {"tiny_elr": 3, "tiny_proposals": 2}
 """Of the states of these, one in so many is compared; the slow tests compare each."""
 SOME = 5
@@ -65,6 +67,18 @@ def asked(charter: str, name: str, every: int = 1, models: int = 1) -> Tally:
 def test_transitions_of_a_tiny_controller_are_as_defined(name: str) -> None:
     tally = asked(KAFKA, name, EVERY.get(name, 1), models=SOME)
     assert tally.states > 250 and tally.moves > 15_000 and tally.noted > 50
+
+
+@pytest.mark.parametrize("name", spec.of_kafka(REPLICA))
+def test_transitions_of_a_tiny_replica_are_as_defined(name: str) -> None:
+    tally = asked(KAFKA, name, REPLICA[name])
+    assert tally.moves > tally.states > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REPLICA)
+def test_every_transition_of_a_tiny_replica_is_as_defined(name: str) -> None:
+    assert asked(KAFKA, name).moves >= 8
 
 
 @spec.together(KAFKA, ALONE)

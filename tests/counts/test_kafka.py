@@ -20,10 +20,12 @@ TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
     "tiny_topics",
 ]  # fmt: skip
+REPLICA = ["tiny_leader", "tiny_follower", "tiny_storage", "tiny_consumer"]
+"""Of the components that brokers and clients have."""
 MOST_TRANSITIONS = 200_000
 
 
-@pytest.mark.parametrize("name", spec.of_kafka(TINY))
+@pytest.mark.parametrize("name", spec.of_kafka([*TINY, *REPLICA]))
 def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
     name: str, golden: Golden
 ) -> None:
@@ -34,8 +36,8 @@ def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
 
 
 def test_every_tiny_instance_is_pinned() -> None:
-    mine = (i.name for i in spec.model("kafka").instances if i.machine == "controller")
-    assert sorted(TINY) == sorted(name for name in mine if name.startswith("tiny"))
+    found = (i.name for i in spec.model("kafka").instances if i.name.startswith("tiny"))
+    assert sorted([*TINY, *REPLICA]) == sorted(found)
 
 
 def behaviour(compiled: CompiledMachine, state: State) -> set[tuple[object, ...]]:

@@ -68,8 +68,9 @@ class SearchedInstance:
 
 def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[SearchedPlace, str]:
     """For each instance with each of these variants ("": none) a digest of what a search of it
-    depends on: rules, properties, bounds and `SEARCHES`. Comments, layout, scenarios and other
-    instances do not change it. With `mutants` for each mutant in its own instance, too."""
+    depends on: rules, properties, bounds and `SEARCHES`. Comments, layout, scenarios, other
+    instances and what can be observed do not change it. With `mutants` for each mutant in its own
+    instance, too."""
     found: dict[SearchedPlace, str] = {}
     for variant in variants:
         model = charter.model(Selection(variant))
@@ -88,7 +89,17 @@ def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[Se
 
 
 def _by_instance(model: n.Model) -> dict[str, str]:
-    bare = replace(model, scenarios=(), mutants=(), variants=(), sources=(), docs=(), links=())
+    hidden = tuple(replace(component, observables=()) for component in model.components)
+    bare = replace(
+        model,
+        components=hidden,
+        scenarios=(),
+        mutants=(),
+        variants=(),
+        sources=(),
+        docs=(),
+        links=(),
+    )
     version = f" {SEARCHES}" if SEARCHES > 1 else ""
     found: dict[str, str] = {}
     for machine in dict.fromkeys(i.machine for i in model.instances):

@@ -153,8 +153,9 @@ class Machine(Generic[E_co, S_co]):
 
     def loaded(self, durable: State) -> State:
         """The state after a failover from `durable`: volatile variables get their initial values,
-        then the component's `failover` runs if it has one (it must have one outcome)."""
-        fresh = self.initial()
+        whatever the instance starts with, then the component's `failover` runs if it has one (it
+        must have one outcome)."""
+        fresh = self.initial_of_component()
         kept = {
             v.name: durable[v.name] if v.kind == "durable" else fresh[v.name]
             for v in self.variables

@@ -22,7 +22,7 @@ from charter_models.prelude import Outcome, concat, take
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "consumer"
-SPEC_DIGEST = "67b8cf6607feb754920e"
+SPEC_DIGEST = "576b25fc9f7177ad8452"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 OPERATIONS: tuple[str, ...] = ("take",)
-OBSERVES: tuple[str, ...] = ()
+OBSERVES: tuple[str, ...] = ("consumed",)
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {("take", ("records", "*")): 999_999_999}
 
 
@@ -101,4 +101,4 @@ def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> 
 
 def observe(state: Consumer) -> Json:
     """What the widest level of observation shows."""
-    return {}
+    return {"consumed": list(state.consumed)}

@@ -44,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "fb2b6df976ba52b8cfdb"
+SPEC_DIGEST = "a6a439b7df4a56d89baf"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

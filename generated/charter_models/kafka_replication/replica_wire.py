@@ -73,7 +73,19 @@ OPERATIONS: tuple[str, ...] = (
     "begin",
     "delete",
 )
-OBSERVES: tuple[str, ...] = ()
+OBSERVES: tuple[str, ...] = (
+    "log",
+    "high_watermark",
+    "leader",
+    "leader_epoch",
+    "leads",
+    "running",
+    "starting",
+    "incarnation",
+    "session",
+    "clean_file",
+    "flushed",
+)
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
     ("fetch", ("request", "broker_epoch")): "@999999999999",
     ("fetch", ("request", "leader_epoch")): 999_999_999,
@@ -241,7 +253,19 @@ def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> 
 
 def observe(state: Replica) -> Json:
     """What the widest level of observation shows."""
-    return {}
+    return {
+        "running": state.running,
+        "starting": state.starting,
+        "incarnation": state.incarnation,
+        "session": None if state.session is None else f"@{state.session}",
+        "clean_file": None if state.clean_file is None else f"@{state.clean_file}",
+        "leader": state.leader,
+        "leader_epoch": state.leader_epoch,
+        "leads": None if state.leads is None else _leadership_json(state.leads),
+        "log": list(state.log),
+        "flushed": state.flushed,
+        "high_watermark": state.high_watermark,
+    }
 
 
 def _peer_json(it: Peer) -> Json:

@@ -59,6 +59,20 @@ def test_each_condition_is_asked_for_by_its_label_when_a_label_covers_several() 
     assert asked == [f"mcdc go/yes {part} true" for part in ("1", "l[1]", "l[2]", "k[1]", "k[2]")]
 
 
+def test_comparisons_that_a_flush_stands_for_are_not_asked_for() -> None:
+    text = """protocol p const most: int 1..9 component disk {
+      cached state log: seq bool max most = <> on disk end
+      state end: int 0..most = 0
+      operation write(n: int 0..most) -> bool {
+        branch full when size(log) >= most  reply false
+        branch cut { log' = take(log, n)  flush log to n  reply true } } }
+    witness w of disk: took write/cut"""
+    model = api.load_text(text)
+    found = obligations(model, model.components[0])
+    asked = {o.name.rpartition(" ")[0] for o in found if o.kind == "boundary"}
+    assert asked == {"boundary write/full size(log) >= most"}
+
+
 def test_nothing_is_asked_for_when_it_cannot_decide() -> None:
     assert not [name for name in names() if name.startswith("mcdc befriend/added")]
     assert not [name for name in names() if "reply befriend/added" in name]

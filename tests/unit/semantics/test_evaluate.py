@@ -53,3 +53,14 @@ def test_an_update_has_no_value_when_its_key_is_outside_of_the_map() -> None:
     changed = n.MapWith(whole, (entry,), type=kind)
     with pytest.raises(EvaluationError, match="2 is not a key of the map"):
         room.evaluator.value(changed, Scope(room.initial()), {})
+
+
+def test_volatile_state_has_its_own_initial_value_when_a_state_is_loaded() -> None:
+    """An implementation that loads a state knows nothing of the `start`s of an instance."""
+    model = api.load_text("""protocol p component c {
+      volatile state seen: int 0..3 = 0  state kept: int 0..3 = 0
+      operation stop() -> bool { branch done { crash process  reply true } } }
+    witness w of c: took stop/done
+    instance tiny of c { start seen = 2  start kept = 1 }""")
+    machine = Machine.of(model, model.instances[0])
+    assert machine.loaded(machine.initial()) == {"seen": 0, "kept": 1}
