@@ -68,8 +68,7 @@ def elaborate_changes(
 ) -> ir.Model:
     """Check an edited version of the protocol `before`, which was elaborated already. If all names
     still mean the same, only the changed declarations and operations are elaborated, and the result
-    has only these. It has neither properties nor scenarios: an edit may leave them without a
-    meaning."""
+    has only these, without properties and scenarios: an edit may leave them without a meaning."""
     old, _ = machines.collect(before, Diagnostics())
     table, types = machines.collect(files, diagnostics)
     done = {id(node) for node in declarations(before) if isinstance(node, _DROPPED)}
@@ -136,8 +135,6 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
 
 
 _DROPPED = sx.PropertyDecl | sx.EventuallyDecl | sx.ScenarioDecl
-"""What is left out of an edited protocol if it no longer has a meaning."""
-
 _T = TypeVar("_T")
 _K = TypeVar("_K", ty.Sort, ty.Counter, ty.Enum, ty.Record, ty.Union)
 
