@@ -14,9 +14,10 @@ from charter.formats.reading import BadVector, JsonReader
 
 FOLDER = "verdicts"
 FILE, PAGE = "verdicts.json", "README.md"
-FORMAT = 2
-EARLIER = 1
-"""The format in which each verdict is an object: it is read, not written."""
+FORMAT = 3
+OBJECTS = 1
+"""The format in which each verdict is an object: it is read, not written. In format 2 only those in
+`details` are; since 3 a witness is only the number of steps to it."""
 
 Word = Literal["holds", "not exercised", "violated", "unknown", "found", "not found"]
 
@@ -123,6 +124,8 @@ def _shown(row: InstanceVerdicts, names: Sequence[str]) -> dict[str, Json]:
 
 
 def _answer(one: PropertyVerdict) -> Json:
+    if one.steps is not None and one == PropertyVerdict("found", one.steps):
+        return one.steps
     shown: dict[str, Json] = {"word": one.word}
     if one.steps is not None:
         shown["steps"] = one.steps
@@ -140,11 +143,11 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
     try:
         raw: Json = json.loads(path.read_text(encoding="utf-8"))
         whole = JsonReader(raw, "the file")
-        if whole.object().get("format") == EARLIER:
+        if whole.object().get("format") == OBJECTS:
             whole.fields("format", "instances")
             return tuple(_row(row, _told(row)) for row in whole.item("instances").items())
         whole.fields("format", "properties", "instances")
-        if whole.value("format") != FORMAT:
+        if whole.value("format") not in (2, FORMAT):
             raise BadVector(f"it has another format than {FORMAT}")
         names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
         return tuple(_row(row, _spelt(row, names)) for row in whole.item("instances").items())
@@ -203,6 +206,8 @@ def _row(row: JsonReader, verdicts: Mapping[str, PropertyVerdict]) -> InstanceVe
 
 
 def _verdict(answer: JsonReader) -> PropertyVerdict:
+    if isinstance(answer.raw, int):
+        return PropertyVerdict("found", answer.integer())
     held = answer.object()
     word = answer.text("word")
     known: tuple[Word, ...] = get_args(Word)
