@@ -36,15 +36,24 @@ class JudgedBounds:
     arguments: dict[str, Range | None] = field(default_factory=dict)
     """The least and the largest number of each argument ("submit priority"); None for one that
     refers to what was observed in some question."""
+    named: dict[str, int] = field(default_factory=dict)
+    """The most elements of each sort that the operations and the given state of one question name:
+    a question may have more, about which it asks nothing."""
 
     def add(self, question: bytes | str) -> None:
         """Add a question, as JSON."""
         asked = orjson.loads(question)
         self.constants.add(tuple(sorted(asked.get("consts", {}).items())))
         sizes = {sort: len(names) for sort, names in asked["sorts"].items()}
-        self._grow(sizes)
+        _grow(self.elements, sizes)
         self._add_together(sizes)
-        for call in asked.get("operations", ()):
+        operations = asked.get("operations", ())
+        named = {*_texts(asked.get("given"))}
+        for call in operations:
+            named.update(_texts(call["args"]))
+        for sort, names in asked["sorts"].items() if operations else ():
+            _grow(self.named, {sort: len(named.intersection(names))})
+        for call in operations:
             for place, number in _numbers(call["operation"], call["args"]):
                 self._ask(place, None if number is None else (number, number))
 
@@ -55,7 +64,8 @@ class JudgedBounds:
         listed, elements = bounds["constants"], bounds["elements"]
         assert isinstance(listed, list) and isinstance(elements, dict)
         self.constants |= {_constants(values) for values in listed}
-        self._grow(_sizes(elements))
+        _grow(self.elements, _sizes(elements))
+        _grow(self.named, _sizes(bounds.get("named", {})))
         together = bounds.get("together", [elements])
         assert isinstance(together, list)
         for sizes in together:
@@ -69,10 +79,6 @@ class JudgedBounds:
             self.arguments[place] = None
         else:
             self.arguments[place] = (min(known[0], asked[0]), max(known[1], asked[1]))
-
-    def _grow(self, sizes: Mapping[str, int]) -> None:
-        for sort, size in sizes.items():
-            self.elements[sort] = max(size, self.elements.get(sort, 0))
 
     def _add_together(self, sizes: Mapping[str, int]) -> None:
         made = tuple(sorted(sizes.items()))
@@ -93,7 +99,29 @@ class JudgedBounds:
             "elements": {**elements},
             "together": together,
             "arguments": arguments,
+            **({"named": {**dict(sorted(self.named.items()))}} if self.named else {}),
         }
+
+
+def _grow(most: dict[str, int], sizes: Mapping[str, int]) -> None:
+    for sort, size in sizes.items():
+        most[sort] = max(size, most.get(sort, 0))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """The texts inside a value, and the keys of its maps."""
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from _texts(item)
+        case dict():
+            yield from value
+            for item in value.values():
+                yield from _texts(item)
+        case _:
+            pass
 
 
 def _numbers(place: str, value: Json) -> Iterator[tuple[str, int | None]]:
@@ -155,12 +183,21 @@ def bounds_told(bounds: Json) -> str:
         more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
         parts.append(f"{_tuple(names)} = {', '.join(shown[:SHOWN])}{more}")
     if judged.together:
-        parts.append(f"at most {_sizes_told(sorted(judged.together))}")
+        parts.append(f"at most {_sizes_told(sorted(judged.together))}{_unnamed(judged)}")
     asked = [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
     if asked:
         more = f" and {len(asked) - SHOWN} more" if len(asked) > SHOWN else ""
         parts.append(f"{', '.join(asked[:SHOWN])}{more}")
     return "; ".join(parts)
+
+
+def _unnamed(judged: JudgedBounds) -> str:
+    """What to add where no question names as many elements as it has."""
+    fewer = [
+        f"{most or 'no'} {sort}" for sort, most in sorted(judged.named.items())
+        if most < judged.elements.get(sort, 0)
+    ]  # fmt: skip
+    return f", but no question names more than {', '.join(fewer)}" if fewer else ""
 
 
 def _argument(place: str, asked: Range) -> str:

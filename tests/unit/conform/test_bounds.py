@@ -79,6 +79,21 @@ def test_of_many_sizes_the_first_are_told_and_older_runs_have_none() -> None:
     assert bounds_told(old) == "at most 2 Client, 2 Name"
 
 
+def test_elements_that_no_question_names_are_told() -> None:
+    """A question has them, and asks nothing about them: two messages of which one is ever sent."""
+    sorts = {"Box": {"b1": 1}, "Message": {"m1": 1, "m2": 2}}
+    post = {"operation": "post", "args": {"box": "b1", "message": "m1"}}
+    one, both = JudgedBounds(), JudgedBounds()
+    one.add(json.dumps({"sorts": sorts, "operations": [post]}))
+    one.add(json.dumps({"sorts": sorts, "operations": [{**post, "args": {"message": "m2"}}]}))
+    both.join(one.json())
+    told = "at most 1 Box, 2 Message, but no question names more than 1 Message"
+    assert bounds_told(both.json()) == told
+    both.add(json.dumps({"sorts": sorts, "given": {"kept": {"m1": None}}, "operations": [
+        {**post, "args": {"message": "m2"}}]}))  # fmt: skip
+    assert bounds_told(both.json()) == "at most 1 Box, 2 Message"
+
+
 def called(operation: str, **args: object) -> str:
     return json.dumps({"sorts": {}, "operations": [{"operation": operation, "args": args}]})
 
