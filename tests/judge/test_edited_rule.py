@@ -12,7 +12,7 @@ from charter.formats.project import project_at
 from charter.formats.suite import read_manifest
 
 ROOT = Path(__file__).parents[2]
-SUITE = ROOT / "generated" / "suites" / "kafka_replication" / "controller"
+SUITE = Path("generated") / "suites" / "kafka_replication" / "controller"
 RULE = "& set(replicas)) - isr - suspect"
 
 
@@ -29,7 +29,7 @@ def edited(root: Path) -> None:
 
 def write_models(root: Path) -> None:
     """The models of the edited charter, and of the mutants that the suite takes along."""
-    mutants = read_manifest(SUITE).models.mutants
+    mutants = read_manifest(root / SUITE).models.mutants
     for protocol in generate.protocols(project_at(root)):
         opened = generate.open_protocol(protocol)
         files = dict(generate.base_models(opened))
@@ -40,8 +40,8 @@ def write_models(root: Path) -> None:
 
 
 def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
-    """`conform run --target reference`, with the models of `root`."""
-    command = ["run", "--target", "reference", "--suite", str(SUITE), "--engine", "inline"]
+    """`conform run --target reference`, with the models and the suite of `root`."""
+    command = ["run", "--target", "reference", "--suite", str(root / SUITE), "--engine", "inline"]
     return subprocess.run(
         [sys.executable, "-m", "conform.cli.main", *command, "--out", str(out)],
         cwd=root,

@@ -19,7 +19,10 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A suite that `conform vectors` then seems to have made."""
     folder = tmp_path / "suite"
     write_toy_suite(folder, 3)
-    told = {"open": {}, "failed": [], "new": [], "pairs": "", "searched": ["tiny"], "looked": True}
+    told = {
+        "open": {}, "failed": [], "new": [], "pairs": "", "searched": ["tiny"], "looked": True,
+        "left_out": {},
+    }  # fmt: skip
     made = {**read_manifest(folder).json(), "folder": str(folder), **told}
     monkeypatch.setattr(api, "make_suite", lambda wanted, progress: made)
     return folder
