@@ -67,7 +67,10 @@ def with_shared(files: sx.Protocol, overlay: sx.OverlayDecl) -> sx.Protocol:
 
 
 def component_alone(files: sx.Protocol, component: str) -> sx.Protocol:
-    """The protocol without systems, other components, and what is declared for these."""
+    """The protocol without systems, other components, and what is declared for these; all of it if
+    `component` is ""."""
+    if not component:
+        return files
     instances = (n for n in declarations(files) if isinstance(n, sx.InstanceDecl))
     places = {n.name.text for n in instances if n.machine.text == component}
 

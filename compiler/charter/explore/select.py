@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
@@ -21,9 +21,6 @@ from charter.explore.model_checker import (
 )
 from charter.explore.result import Counts, SearchResult
 from charter.explore.successors import Defined, StateGraph, Successors
-
-if TYPE_CHECKING:
-    from charter.explore.reference.graph import DefinedGraph
 
 MOST_BY_REFERENCE = 300_000
 """The default number of states up to which the reference engine checks liveness in place of the
@@ -161,6 +158,11 @@ def state_graph(
     far. Raises TooManyStates if there are more than `most_states` (0: any number)."""
     from charter.explore.reference.graph import DefinedGraph
 
+    def defined() -> StateGraph:
+        graph = DefinedGraph.of(model, instance, most_states, tell)
+        _refuse_partial(graph.found.counts, most_states)
+        return graph
+
     try:
         with _loading_native():
             from charter.explore.native.explore import NativeOptions
@@ -170,22 +172,16 @@ def state_graph(
             from charter.explore.native.program import Choices
             from charter.explore.native.search import GaveUp
     except EngineUnsupported:
-        return _whole(DefinedGraph.of(model, instance, most_states, tell), most_states)
+        return defined()
     options = NativeOptions(
         Choices(detailed=True), most_states=most_states, cache=cache_folder("engine")
     )
     try:
         found = explore_native(model, instance, options, lambda now: tell(now.distinct))
     except (CannotCompile, GaveUp):
-        return _whole(DefinedGraph.of(model, instance, most_states, tell), most_states)
+        return defined()
     _refuse_partial(found.counts, most_states)
     return CompiledGraph.around(found)
-
-
-def _whole(graph: DefinedGraph, most_states: int) -> DefinedGraph:
-    """The graph. Raises TooManyStates if its search was not complete."""
-    _refuse_partial(graph.found.counts, most_states)
-    return graph
 
 
 def _refuse_partial(counts: Counts, most_states: int) -> None:

@@ -101,14 +101,14 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
         beside = tuple(entry.name.text for overlay in overlays for entry in overlay.entries)
         before = replace(selection, mutant="", entries=beside)
         base, earlier = _elaborated(tuple(file.span.source for file in files), before)
-        edited = _chosen(_edited(base, selection), selection.component)
+        edited = component_alone(_edited(base, selection), selection.component)
         model = check_edited(edited, selection.variant, diagnostics, earlier)
         if selection.mutant and not selection.variant:  # a variant may drop the property
             check_mutants(files, model, diagnostics, selection.mutant)
     else:
         edited = flatten(files, selection)
         if selection.variant:  # a charter that is not edited needs a witness, of any machine
-            edited = _chosen(edited, selection.component)
+            edited = component_alone(edited, selection.component)
         model = check_protocol(edited, selection.variant, diagnostics)
     diagnostics.refuse_if_any()
     return run_rich(model)
@@ -119,11 +119,7 @@ def _elaborated(sources: tuple[Source, ...], before: Selection) -> tuple[sx.Prot
     """The trees before a mutant or entries are applied, and their core. Cached, like the trees:
     what an edit leaves as it is is elaborated once. `before` names all entries of an overlay."""
     files = _before_edits(_parsed(sources), before)
-    return files, elaborated(_chosen(files, before.component), before.variant)
-
-
-def _chosen(files: sx.Protocol, component: str) -> sx.Protocol:
-    return component_alone(files, component) if component else files
+    return files, elaborated(component_alone(files, before.component), before.variant)
 
 
 def with_state_condition(

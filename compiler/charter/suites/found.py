@@ -252,8 +252,10 @@ def _parsed(content: str, where: str) -> Json:
 def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
     """The questions with what a file of proofs says. Raises `BadVector`."""
     held = JsonReader(_parsed(path.read_text(encoding="utf-8"), str(path)), str(path)).object()
-    content = {"lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", **held}
-    content = {"left_out": {}, **content}
+    content = {
+        "lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", "left_out": {},
+        **held,
+    }  # fmt: skip
     content.pop("bound", None)  # older files have one sentence for all open obligations
     reader = JsonReader(content, str(path))
     names = ("rules", "lemmas", "proofs", "open", "instances", "mutants", "pairs", "left_out")

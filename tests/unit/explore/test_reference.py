@@ -7,6 +7,7 @@ from charter.core import types as t
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.reference.graph import DefinedGraph
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
+from charter.explore.select import state_graph
 from charter.semantics.canonical import Canonical
 from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
@@ -194,7 +195,8 @@ def test_both_graphs_have_the_same_cases_and_arrivals() -> None:
     """A suite is planned from either: from compiled code, or where there is none from this."""
     model = api.load_text(CASES)
     slow = DefinedGraph.of(model, model.instances[0])
-    fast = CompiledGraph.of(model, model.instances[0], None)
+    fast = state_graph(model, model.instances[0])
+    assert isinstance(fast, CompiledGraph)
     assert [dict(one) for one in slow.states] == [dict(one) for one in fast.states]
     cases = list(slow.cases())
     assert cases == list(fast.cases()) and len(cases) > len(slow.states) > 3

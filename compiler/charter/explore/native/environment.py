@@ -199,7 +199,7 @@ class OfferPrinter:
         code.store(number, CTX, OP)
         open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
         for foreign in (0, 1) if open_ else (0,):
-            _Loops(self, operation, number, target, foreign).all()
+            _Loops(self, operation, target, foreign).all()
         code.give()
         self.unit.add(code)
 
@@ -210,7 +210,6 @@ class _Loops:
 
     offers: OfferPrinter
     operation: s.Operation | s.Step
-    number: int
     target: fn.Outcomes
     foreign: int
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from charter.core import nodes as n
 from charter.explore.native.anchor import use
 from charter.explore.native.compiled import CompiledMachine
-from charter.explore.native.explore import Exploration, NativeOptions, explore
-from charter.explore.native.program import Choices
+from charter.explore.native.explore import Exploration
 from charter.explore.native.traces import OutcomeBuffer
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Transition
@@ -26,13 +23,6 @@ class CompiledGraph:
     successors: CompiledMachine
     states: tuple[State, ...]
     _arrivals: list[tuple[int, TraceStep]] = field(default_factory=list)
-
-    @staticmethod
-    def of(model: n.Model, instance: n.Instance, cache: Path | None) -> CompiledGraph:
-        """Search an instance to its end. Raises CannotCompile or GaveUp."""
-        return CompiledGraph.around(
-            explore(model, instance, NativeOptions(Choices(detailed=True), cache=cache))
-        )
 
     @staticmethod
     def around(found: Exploration) -> CompiledGraph:
