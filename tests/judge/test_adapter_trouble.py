@@ -209,3 +209,14 @@ def test_the_reference_says_what_a_question_lacks(called):
     code, _, err = called("doctor", "--adapter", "reference", "--model", "charter_models.none")
     assert code == 2
     assert "charter_models.none, which cannot be imported (" in err and "Traceback" not in err
+
+
+def test_variable_that_is_not_shown_is_told_with_what_to_write(ran):
+    out = ran("partial", "--limit", "12")[1]
+    assert '[not_compared] "variable registration" = "why"\n' in out
+
+
+def test_operation_that_is_claimed_and_refused_is_told_with_both_remedies(ran):
+    out = ran("claims_and_refuses", "--limit", "12")[1]
+    assert "next: write `failover`" in out
+    assert 'adapter.toml: [not_compared] "unsupported failover" = "why"\n' in out

@@ -157,6 +157,21 @@ def test_junit_says_why_when_a_run_is_not_trusted_or_never_began(ran, tmp_path):
     assert "the adapter did not start" in case.find("error").get("message")
 
 
+def test_junit_has_what_a_build_that_failed_wrote_to_stderr(
+    called, targets_folder, toy_suite, tmp_path
+):
+    junit, file = tmp_path / "junit.xml", Path("adapters") / targets_folder("faithful")
+    built = "import sys; print('main.go:7: undefined: x', file=sys.stderr); sys.exit(1)"
+    line = f'prepare = ["{{python}}", "-c", "{built}"]\n[deadlines]'
+    toml = file / "adapter.toml"
+    toml.write_text(toml.read_text().replace("[deadlines]", line))
+    asked = ("run", "--target", file, "--suite", toy_suite, "--junit", junit)
+    assert called(*asked)[0] == 2
+    error = next(iter(cases(junit).values())).find("error")
+    assert "could not be prepared" in error.get("message")
+    assert error.text == "the last lines that it wrote to stderr:\nmain.go:7: undefined: x"
+
+
 def test_junit_says_why_when_the_project_file_is_wrong(ran, tmp_path):
     Path("charter.toml").write_text("adapters = 1")
     junit = tmp_path / "junit.xml"

@@ -161,6 +161,31 @@ def test_open_obligations_are_counted_and_the_command_that_lists_them_named(
     assert sorted(lines[:4]) == [f"  {name}" for name in sorted(names)]
 
 
+def test_continue_goes_on_with_a_run_that_was_interrupted(conform, project: Path) -> None:
+    assert conform("test")[0] == 0
+    (summary,) = project.glob("build/runs/*/summary.json")
+    summary.unlink()
+    assert "starts again, and 4 buckets are judged again: without `sources`" in conform("test")[2]
+    summary.unlink()
+    code, out, err = conform("test", "--continue")
+    assert (code, err.count("continuing the run in ")) == (0, 1)
+    assert "starts again" not in err
+    assert "4 buckets were judged before, perhaps with another implementation" in out
+
+
+def test_what_is_proved_infeasible_is_told_with_the_instances_of_the_proof(
+    conform, project: Path
+) -> None:
+    spec = project / "spec" / "lamp.charter"
+    worn = "lit: bool = false\n  state worn: bool = false\n"
+    text = LAMP.replace("lit: bool = false\n", worn) + "always whole of lamp: not worn\n"
+    never = "    branch odd when broken: worn { reply false }\n    branch on when"
+    spec.write_text(text.replace("    branch on when", never))
+    out = conform("test")[1]
+    (told,) = [line for line in out.splitlines() if line.startswith("ledger")]
+    assert told == "ledger    lamp: 5 obligations covered, 2 proved infeasible in tiny, 0 open"
+
+
 def test_obligations_that_only_a_removed_scenario_covered_are_searched(
     conform, project: Path
 ) -> None:

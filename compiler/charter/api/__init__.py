@@ -49,6 +49,7 @@ from charter.api.suites import (
     left_out,
     look_if_stale,
     make_suite,
+    proof_instances,
     searched,
 )
 from charter.core.nodes import Model
@@ -115,6 +116,7 @@ __all__ = [
     "outdated",
     "overlay_entries",
     "place",
+    "proof_instances",
     "prove",
     "read_sources",
     "replaced_in_property",

@@ -77,6 +77,14 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     return tuple(instance.name for instance in proofs.searched(model, component))
 
 
+def proof_instances(model: ir.Model, component: str) -> tuple[str, ...]:
+    """The instances of a component in which an obligation that counts as infeasible is proved so,
+    by their names."""
+    from charter.suites import proofs
+
+    return tuple(instance.name for instance in proofs.proof_instances(model, component))
+
+
 @dataclass(frozen=True, slots=True)
 class BoundingConstant:
     """A constant that only bounds types, with its type as text, and its values in the instances and

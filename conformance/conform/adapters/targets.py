@@ -24,6 +24,7 @@ from charter.formats.project import BadProject, Project, check_named, find_proje
 from charter.formats.spelling import meant
 from charter.formats.target import FILE, Target, check_ids, id_in, read_target, target_files
 from conform.adapters.base import AdapterStart
+from conform.adapters.heard import heard
 from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
@@ -290,15 +291,19 @@ def java() -> str:
 
 
 def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
+    stderr: tuple[str, ...] = ()
     try:
-        done = subprocess.run(
-            list(command),
-            stdout=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, **python_path()},
-            timeout=_PREPARE_SECONDS,
-            check=False,
-        )
+        with heard() as ears:
+            done = subprocess.run(
+                list(command),
+                stdout=subprocess.PIPE,
+                stderr=ears.pipe if ears else None,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **python_path()},
+                timeout=_PREPARE_SECONDS,
+                check=False,
+            )
+        stderr = ears.lines() if ears else ()
     except (FileNotFoundError, PermissionError) as error:
         raise CannotPrepare(
             f"{chosen.id} could not be prepared: {command[0]!r}, the program of `prepare` in"
@@ -324,7 +329,7 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
             f"the last line that `{shlex.join(command)}` wrote to stdout is no JSON object:"
             f" {lines[-1][:_WIDTH]!r}; write what is for people to stderr (`conform help adapter`)"
         )
-    raise CannotPrepare(f"{chosen.id} could not be prepared: {reason}")
+    raise CannotPrepare(f"{chosen.id} could not be prepared: {reason}", stderr)
 
 
 def _object(line: str) -> dict[str, object] | None:

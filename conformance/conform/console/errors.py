@@ -27,7 +27,12 @@ class UnknownRelease(ConformError):
 
 
 class CannotPrepare(ConformError):
-    """The target's `prepare` command failed: a JDK, a jar or a registry is missing."""
+    """The target's `prepare` command failed: a JDK, a jar or a registry is missing. `stderr` has
+    the last lines of what it wrote there, which our stderr has, too."""
+
+    def __init__(self, sentence: str, stderr: tuple[str, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.stderr = stderr
 
 
 class CannotStart(ConformError):

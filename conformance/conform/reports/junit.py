@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -48,10 +49,12 @@ def junit_of_run(folder: Path) -> str:
     return junit(run)
 
 
-def junit_of_error(target: str, sentence: str) -> str:
-    """The JUnit XML of a run that did not come to its end."""
+def junit_of_error(target: str, sentence: str, stderr: Sequence[str] = ()) -> str:
+    """The JUnit XML of a run that did not come to its end; `stderr`: the last lines of a program
+    that failed."""
     suite = Xml.Element("testsuite", name=target)
-    _error(suite, "the run", "not run", sentence)
+    told = ["the last lines that it wrote to stderr:", *stderr] if stderr else []
+    _error(suite, "the run", "not run", sentence, "\n".join(told))
     return _written(suite, None)
 
 

@@ -16,6 +16,8 @@ from conform.storage.store import RunFolder
 
 FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
 """The verdicts that say that the adapter failed."""
+_SILENT = re.compile(r"^(no answer in )([0-9.]+) s")
+"""How a detail begins of a question without an answer: each has less time than the one before."""
 STEP = re.compile(r"^step [0-9]+: ")
 """How a detail begins that names the step."""
 _MOST = 20
@@ -39,17 +41,26 @@ class _Failure:
 
 def adapter_trouble(folder: RunFolder) -> list[Json]:
     """How the adapter failed, most frequent first: kind, the detail and the id of one vector, and
-    the number of vectors. Details that differ only in the step, in an
-    example or in stderr are one."""
+    the number of vectors. Details that differ only in the step, in an example, in stderr or in the
+    time without an answer are one; the longest time is told."""
     failed = pc.field("kind").isin([str(kind) for kind in FAILED])
     rows = folder.table("verdicts", ["id", "kind", "detail"], failed)
     found: dict[tuple[str, str], _Failure] = {}
     for row in rows.sort_by("id").to_pylist():
         how = STEP.sub("", row["detail"]).partition(STDERR)[0].partition(SUCH_AS)[0]
         failure = _Failure(row["kind"], row["detail"], row["id"])
-        found.setdefault((row["kind"], how), failure).vectors += 1
+        one = found.setdefault((row["kind"], _SILENT.sub(r"\1", how)), failure)
+        one.vectors += 1
+        if _waited(failure.detail) > _waited(one.detail):
+            one.detail, one.vector = failure.detail, failure.vector
     ordered = sorted(found.values(), key=lambda failure: (-failure.vectors, failure.vector))
     return [failure.json() for failure in ordered[:_MOST]]
+
+
+def _waited(detail: str) -> float:
+    """The seconds without an answer that a detail tells; 0 if it tells of none."""
+    silent = _SILENT.match(detail)
+    return float(silent[2]) if silent else 0.0
 
 
 def place_told(failure: Mapping[str, Json]) -> str:

@@ -12,9 +12,12 @@ from charter.formats.adapter import constant
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.stdio import StdioConnection
-from conform.cli.commands.shown import _show_unclaimed
+from conform.cli.commands.shown import _show_hidden, _show_unclaimed
+from conform.cli.commands.unwritten import denied
 from conform.console.errors import CannotStart, CannotWrite
-from conform.storage.store import guarded
+from conform.judging.claims import refused
+from conform.runs.execute import Finished
+from conform.storage.store import RunFolder, guarded
 
 
 def test_late_answer_to_hello_names_the_deadline() -> None:
@@ -57,3 +60,41 @@ def test_operation_that_hello_leaves_out_has_a_remedy(capsys: pytest.CaptureFixt
     assert "the adapter does not list the operation capture" in told
     assert '[not_compared] "unsupported capture" = "why"' in told
     assert "void" not in told and "limit" not in told
+
+
+def test_variables_that_hello_leaves_out_have_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    left = [
+        {"what": "variable held", "vectors": 65, "allowed": ""},
+        {"what": "variable log", "vectors": 65, "allowed": "write only"},
+        {"what": "variable spent", "vectors": 65, "allowed": ""},
+    ]
+    _show_hidden({"not_compared": [*left]})
+    assert capsys.readouterr().out == (
+        "the adapter does not show held, spent: show them in `observe` and list them in what hello"
+        " observes (`conform help adapters`), or allow it in adapter.toml: [not_compared]"
+        ' "variable held" = "why", "variable spent" = "why", each in a line of its own\n'
+    )
+    _show_hidden({"not_compared": [*left[:2]]})
+    told = capsys.readouterr().out
+    assert "not show held: show it in `observe` and list it in" in told
+    assert told.endswith('adapter.toml: [not_compared] "variable held" = "why"\n')
+    _show_hidden({"not_compared": left[1:2]})
+    assert capsys.readouterr().out == ""
+
+
+def test_what_is_no_operation_of_hello_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    """An adapter may answer `unsupported` with a reason of its own."""
+    left = [{"what": "unsupported quorum", "vectors": 65, "allowed": ""}]
+    _show_unclaimed({"not_compared": [*left]}, {"put"})
+    assert capsys.readouterr().out == (
+        "the adapter answered that quorum is unsupported: perform what these vectors ask for, or"
+        ' allow it in adapter.toml: [not_compared] "unsupported quorum" = "why"\n'
+    )
+    left = [{"what": "unsupported put", "vectors": 65, "allowed": ""}]
+    _show_unclaimed({"not_compared": [*left]}, {"put"})
+    assert "does not list the operation put in" in capsys.readouterr().out
+
+
+def test_capability_that_hello_claims_and_an_answer_denies_is_told() -> None:
+    run = Finished(RunFolder("run"), {"capabilities": ["elr", "load"]}, {}, [])
+    assert denied(run, [{"detail": refused("load")}, {"detail": "it ended"}]) == ["load"]

@@ -162,6 +162,17 @@ def test_prepare_that_fails(tmp_path, monkeypatch, command, sentence):
         prepare(written(tmp_path / "x", TOML % command), "", {})
 
 
+def test_prepare_that_fails_says_why_on_stderr_and_the_error_has_the_last_lines(
+    tmp_path, monkeypatch, capfd
+):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    says = "import sys; print(*range(90), sep=chr(10), file=sys.stderr); raise SystemExit(1)"
+    with pytest.raises(CannotPrepare) as failed:
+        prepare(written(tmp_path / "x", TOML % says), "", {})
+    assert failed.value.stderr == tuple(map(str, range(70, 90)))
+    assert "\n0\n1\n" in f"\n{capfd.readouterr().err}"
+
+
 def test_prepare_whose_program_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     content = (TOML % "pass").replace("{python}", "cmakee")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from charter.formats.project import BadProject
@@ -10,7 +11,7 @@ from conform.cli.commands.fresh import older_than_charter
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
-from conform.console.errors import ConformError
+from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
 from conform.console.terminal import out_json, say
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
@@ -100,18 +101,19 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _run(arguments)
     except (ConformError, BadProject) as error:
-        _write_error(arguments, str(error))
+        stderr = error.stderr if isinstance(error, CannotPrepare) else ()
+        _write_error(arguments, str(error), stderr)
         raise
     except KeyboardInterrupt:
         _write_error(arguments, "the run was interrupted; repeat the command to go on with it")
         raise
 
 
-def _write_error(arguments: argparse.Namespace, sentence: str) -> None:
+def _write_error(arguments: argparse.Namespace, sentence: str, stderr: Sequence[str] = ()) -> None:
     if arguments.junit:
         from conform.reports.junit import junit_of_error, write_junit  # slow to import
 
-        write_junit(arguments.junit, junit_of_error(arguments.target, sentence))
+        write_junit(arguments.junit, junit_of_error(arguments.target, sentence, stderr))
 
 
 def _baseline(arguments: argparse.Namespace) -> Baseline:

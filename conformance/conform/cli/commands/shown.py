@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -14,7 +14,7 @@ from charter.formats.labels import legend
 from charter.formats.run import RunFinding
 from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import BETWEEN, STDERR, Kind
-from conform.cli.commands.unwritten import next_step, trouble, unwritten
+from conform.cli.commands.unwritten import allowing, denied, next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.claims import EXCEPTION, refused
 from conform.runs.bounds import bounds_told
@@ -25,7 +25,7 @@ from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
 from conform.runs.resume import continued, continued_told
 from conform.runs.trouble import place_told
 
-_UNSUPPORTED = "unsupported "
+_UNSUPPORTED, _VARIABLE = "unsupported ", "variable "
 UNLOADED = "unsupported load"
 """The name of vectors that start in a given state, if the adapter does not claim `load`."""
 
@@ -66,7 +66,8 @@ def show(finished: Finished) -> None:
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
     _show_inconclusive(counted)
-    _show_unclaimed(counted)
+    _show_unclaimed(counted, _operations(about))
+    _show_hidden(counted)
     _show_unresolved(counted)
     _show_unknown_constants(counted)
     if told := continued_told(continued(about)):
@@ -143,25 +144,49 @@ def _show_inconclusive(counted: Mapping[str, Json]) -> None:
             " (`conform explain inconclusive`)")  # fmt: skip
 
 
-def _show_unclaimed(counted: Mapping[str, Json]) -> None:
-    """Shows what to do about vectors that need the capability `load`."""
+def _operations(about: Mapping[str, Json]) -> Collection[str]:
+    """The operations of the charter; none where run.json does not know them."""
+    types = about.get("types")
+    replies = types.get("replies") if isinstance(types, dict) else None
+    return replies if isinstance(replies, dict) else ()
+
+
+def _show_unclaimed(counted: Mapping[str, Json], operations: Collection[str] = ()) -> None:
+    """Shows what to do about vectors that need the capability `load`, an operation that hello
+    leaves out, or what the adapter calls unsupported in words of its own: what is none of the
+    `operations` of the charter."""
     for left in read(counted["not_compared"]):
         if left.what == UNLOADED and not left.allowed:
             out(f"{plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
                 " adapter (`conform help adapters`), or allow it in adapter.toml:"
-                f' [not_compared] "{UNLOADED}" = "why"')  # fmt: skip
+                f" {allowing(UNLOADED)}")  # fmt: skip
         elif left.what.startswith(_UNSUPPORTED) and not left.allowed and left.what != UNLOADED:
             name = one_line(left.what.removeprefix(_UNSUPPORTED))
-            if not name.startswith(constant("")):
-                out(f"the adapter does not list the operation {name} in what hello answers (`about`"
-                    " of the SDK): add it there, or allow it in adapter.toml:"
-                    f' [not_compared] "{_UNSUPPORTED}{name}" = "why"')  # fmt: skip
+            if name.startswith(constant("")):
+                continue
+            told = (f"the adapter does not list the operation {name} in what hello answers (`about`"
+                    " of the SDK): add it there")  # fmt: skip
+            if operations and name not in operations:
+                told = (f"the adapter answered that {name} is unsupported: perform what these"
+                        " vectors ask for")  # fmt: skip
+            out(f"{told}, or allow it in adapter.toml: {allowing(f'{_UNSUPPORTED}{name}')}")
+
+
+def _show_hidden(counted: Mapping[str, Json]) -> None:
+    """Shows what to do about variables that the target does not show."""
+    left = [one.what for one in read(counted["not_compared"])
+            if one.what.startswith(_VARIABLE) and not one.allowed]  # fmt: skip
+    if left:
+        them = "it" if len(left) == 1 else "them"
+        out(f"the adapter does not show {', '.join(what.removeprefix(_VARIABLE) for what in left)}:"
+            f" show {them} in `observe` and list {them} in what hello observes (`conform help"
+            f" adapters`), or allow it in adapter.toml: {allowing(*left)}")  # fmt: skip
 
 
 def _show_unresolved(counted: Mapping[str, Json]) -> None:
     """Shows what to do about references into variables that the target does not show."""
     left = [one for one in read(counted["not_compared"]) if not one.allowed]
-    hides = any(one.what.startswith("variable ") for one in read(counted["not_compared"]))
+    hides = any(one.what.startswith(_VARIABLE) for one in read(counted["not_compared"]))
     for one in left:
         if one.what == Kind.UNRESOLVED and hides:
             out(f"{plural(one.vectors, 'vector')} refer to what the target does not show: take such"
@@ -313,7 +338,12 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, str(item['vector']))}")
     if any(item["kind"] == Kind.TIMED_OUT for item in listed):
-        out("  how long an answer may take is set by [deadlines] in adapter.toml")
+        out(
+            "  how long an answer may take is set by [deadlines] in adapter.toml; after a question"
+            " without an answer the others have less time"
+        )
+    for name in denied(finished, listed):
+        out(f"  what hello claims has to work: let the adapter do {name}, or take it out of hello")
     if any(EXCEPTION in str(item["detail"]) for item in listed):
         out(
             "  an exception of the implementation is a finding if the adapter reports it as a"

@@ -67,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"give up an instance after N states (default: {MOST:,}; 0: never); it is left out of"
         " the search for questions, too",
     )  # fmt: skip
+    parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with"
+                        " interrupted runs although adapter.toml has no `sources`; the result says"
+                        " so")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -75,11 +78,13 @@ class Tested:
     """The results so far: exit codes, what --json prints (`obligations`: for each judged component
     how many are covered, infeasible and open), the instances that were given up, and the
     mutants that no vector tells from a charter. `inside` is the folder in which commands are to be
-    typed; "" is the one in which the user is. `most` is the option --most."""
+    typed; "" is the one in which the user is. `most` and `go_on` are the options --most and
+    --continue."""
 
     quiet: bool
     inside: str = ""
     most: int = MOST
+    go_on: bool = False
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
     obligations: list[Json] = field(default_factory=list)
@@ -115,7 +120,7 @@ def _run(arguments: argparse.Namespace) -> int:
         say(f"in {inside}")
         os.chdir(inside)  # paths that are shown are relative to the project
     charters = [Path(near(str(path))) for path in charters]
-    tested = Tested(arguments.json, inside, arguments.most)
+    tested = Tested(arguments.json, inside, arguments.most, arguments.go_on)
     models = {path: _checked(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
@@ -280,6 +285,7 @@ def _judged(
             target=str(target.folder),
             release=release,
             baseline=_baseline(project, target),
+            go_on=tested.go_on,
             command=("conform", "test", "--adapter", found_by(target)),
         )
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
@@ -394,9 +400,10 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
         command += ["--variant", found.variant] if found.variant else []
         name = f"{component}, variant {found.variant}" if found.variant else component
         listed = f"; `{typed(command, tested.inside)}` lists the open ones" if left else ""
+        where = f" in {', '.join(api.proof_instances(model, component))}" if proved else ""
         tested.tell(
             "ledger",
-            f"{name}: {covered} obligations covered, {proved} proved infeasible,"
+            f"{name}: {covered} obligations covered, {proved} proved infeasible{where},"
             f" {left} open{listed}",
         )
         if pairs := api.branch_pairs(path, model, component, found.variant):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from charter.formats.canonical import Json
@@ -44,8 +44,26 @@ def next_step(finished: Finished, missing: list[str]) -> str:
     return (
         f"  the adapter does not perform {len(missing)} of {len(operations)} operations yet\n"
         f"  next: write `{first}`{where}, and what it needs of `start` and `observe`; then repeat"
-        f" the command{rest}"
+        f" the command{rest}\n"
+        "  an operation that the implementation does not have: take it out of what hello claims,"
+        f" and allow it in adapter.toml: {allowing(f'unsupported {first}')}"
     )
+
+
+def allowing(*names: str) -> str:
+    """What to write in adapter.toml for a run to be fine without what has these names."""
+    apart = ", each in a line of its own" if len(names) > 1 else ""
+    listed = ", ".join(f'"{one_line(name)}" = "why"' for name in names)
+    return f"[not_compared] {listed}{apart}"
+
+
+def denied(finished: Finished, listed: Iterable[Mapping[str, Json]]) -> list[str]:
+    """The capabilities that hello claims and an answer in `listed`, entries of summary.json, calls
+    unsupported."""
+    capabilities = finished.run["capabilities"]
+    assert isinstance(capabilities, list)
+    details = {str(item["detail"]) for item in listed}
+    return [str(name) for name in capabilities if refused(str(name)) in details]
 
 
 def _place(wanted: str, operation: str) -> str:
