@@ -22,7 +22,9 @@ TINY_CONTROLLERS = [
     "tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics",
 ]  # fmt: skip
 ALONE = "tiny_reassignment"
-REPLICA = {"tiny_leader": 40, "tiny_follower": 1, "tiny_storage": 3, "tiny_consumer": 1}
+REPLICA = {
+    "tiny_leader": 40, "tiny_follower": 1, "tiny_log": 20, "tiny_storage": 3, "tiny_consumer": 1,
+}  # fmt: skip
 """Of replica and consumer; of their states one in so many is compared."""
 EVERY = {"tiny_elr": 3, "tiny_proposals": 2}
 """Of the states of these, one in so many is compared; the slow tests compare each."""

@@ -20,7 +20,7 @@ TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
     "tiny_topics",
 ]  # fmt: skip
-REPLICA = ["tiny_leader", "tiny_follower", "tiny_storage", "tiny_consumer"]
+REPLICA = ["tiny_leader", "tiny_follower", "tiny_log", "tiny_storage", "tiny_consumer"]
 """Of the components that brokers and clients have."""
 MOST_TRANSITIONS = 200_000
 

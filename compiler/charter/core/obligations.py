@@ -15,14 +15,17 @@ from charter.core import types as t
 from charter.core.amounts import REPLY, counted_parts
 from charter.core.conditions import Functions, atoms, literal, named_atoms
 from charter.core.options import APART, Apart, asked_for, comparison, may_differ, tested
-from charter.core.walk import branch_expressions, nodes, operands
+from charter.core.walk import branch_expressions, children, nodes, operands
 from charter.diagnostics import BUILTIN
 
-Kind = OneOf["branch", "reply", "mcdc", "amount", "boundary"]
+Kind = OneOf["branch", "reply", "mcdc", "amount", "boundary", "order"]
 Amount = OneOf["none", "one", "several"]
 Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"] | Amount | Apart
 
 AMOUNTS: tuple[Amount, ...] = ("none", "one", "several")
+
+SEEN = ("boundary", "order")
+"""The kinds that ask for the values of an expression wherever an operation evaluates it."""
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
@@ -38,7 +41,9 @@ class Obligation:
     the variable `member`, or replies with so many (if `member` is `REPLY`). boundary: the operation
     `operation` evaluates the comparison `expr` in `where` (operation/branch or a function) with its
     left side equal to its right, or one below or above it; where there is no such step, unequal;
-    options differ in that one is none, or in that one has another value.
+    options differ in that one is none, or in that one has another value. order: the operation
+    evaluates the sequence or ranking `expr` in `where`, of which not all items are equal: with
+    equal ones an implementation may take the wrong end unseen.
     """
 
     kind: Kind
@@ -56,8 +61,9 @@ class Obligation:
 
 def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...]:
     """All obligations of a component, in the order of the text: branches, replies, conditions of
-    guards, amounts, then the boundaries of its operations and of the functions that they reach, for
-    each operation that reaches them. What histories compare is no rule, and has none."""
+    guards, amounts, then the boundaries and the sequences of its operations and of the functions
+    that they reach, for each operation that reaches them. What histories compare is no rule, and
+    has none."""
     functions = {f.name: f for f in model.functions}
     shown = {o.path[0] for o in component.observables if o.path and o.mode != "ignored"}
     operations = [_without_histories(component, o) for o in component.operations]
@@ -79,7 +85,7 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
         for f in reachable_functions(functions, o)
         for e in nodes(f.body)
     ]
-    return (*found, *_boundaries(sites))
+    return (*found, *_boundaries(sites), *_orders(operations, sites))
 
 
 def _without_histories(component: n.Component, operation: n.Operation) -> n.Operation:
@@ -286,6 +292,71 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
                 where=site.where,
                 expr=expr,
             )
+
+
+# --- sequences -----------------------------------------------------------------------------------
+
+_READ = ("first", "last", "at", "item", "take", "drop")
+_MADE = ("append", "concat", "keep")
+
+
+def _orders(operations: Iterable[n.Operation], sites: Iterable[_Site]) -> Iterator[Obligation]:
+    """One row for each sequence whose order an operation keeps or shows. The same text in one place
+    counts once."""
+    ordered = [replace(site, expr=expr) for site in sites for expr in _ordered(site.expr)]
+    ordered += [
+        _Site(o.name, f"{o.name}/{branch.name}", expr, False)
+        for o in operations
+        for branch in o.branches
+        for expr in _replied(branch.reply)
+    ]
+    names: set[str] = set()
+    for site in ordered:
+        where = site.where if "/" in site.where else f"{site.operation} {site.where}"
+        name = f"order {where} {phrase(site.expr)}"
+        if name not in names:
+            names.add(name)
+            yield Obligation(
+                "order",
+                name,
+                "unequal",
+                operation=site.operation,
+                where=site.where,
+                expr=site.expr,
+            )
+
+
+def _ordered(expr: n.Expr) -> Iterator[n.Expr]:
+    """The sequence of which an expression reads a place or a part, or that it makes."""
+    if any(part.span == expr.span for part in children(expr)):
+        return  # the compiler made it, as for what is on disk
+    match expr:
+        case n.Builtin(name=name, args=(first, *_)) if name in _READ and _is_line(first):
+            yield first
+        case n.Builtin(name=name) if name in _MADE and _is_line(expr):
+            yield expr
+        case n.SeqNew(items=items) if len(items) > 1:
+            yield expr
+        case _:
+            pass
+
+
+def _replied(reply: n.Expr) -> Iterator[n.Expr]:
+    """The sequences in a reply that have no row yet."""
+    match reply:
+        case n.UnionNew() | n.RecordNew() | n.Present():
+            for part in children(reply):
+                yield from _replied(part)
+        case n.SeqNew() | n.Literal() | n.Builtin():
+            pass
+        case _ if _is_line(reply):
+            yield reply
+        case _:
+            pass
+
+
+def _is_line(expr: n.Expr) -> bool:
+    return isinstance(expr.type, t.Seq | t.Ranking)
 
 
 def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:

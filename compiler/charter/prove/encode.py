@@ -21,7 +21,7 @@ from charter.diagnostics import Span
 from charter.prove import collections as col
 from charter.prove.terms import FALSE, TRUE, Term, Terms
 from charter.prove.terms_of_types import TermsOfTypes
-from charter.prove.values import Bag, Fields, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
+from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 from charter.semantics.builtins import ordered
 
 Names = Mapping[str, Sym]
@@ -42,7 +42,8 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonEvent:
-    """A watched comparison was evaluated under `condition` with these two sides."""
+    """A watched comparison was evaluated under `condition` with these two sides; or a watched
+    sequence, whose first item is `left` and which has the item `right` behind it."""
 
     site: int
     condition: Term
@@ -52,8 +53,9 @@ class ComparisonEvent:
 
 @dataclass(slots=True)
 class Encoder:
-    """Encodes the expressions of one model. `watched` maps spans of comparisons to numbers; their
-    evaluations are recorded in `events`. `tag` distinguishes the variables of two models."""
+    """Encodes the expressions of one model. `watched` maps spans of comparisons and sequences to
+    numbers; their evaluations are recorded in `events`. `tag` distinguishes the variables of two
+    models."""
 
     types: TermsOfTypes
     functions: Mapping[str, s.Function]
@@ -77,6 +79,12 @@ class Encoder:
 
     def encode(self, e: s.Expr, view: View, names: Names) -> Coded:
         """The value of `e` and where it is defined."""
+        value, defined = self._encoded(e, view, names)
+        if isinstance(value, Line):
+            self._listed(e, value, defined)
+        return value, defined
+
+    def _encoded(self, e: s.Expr, view: View, names: Names) -> Coded:
         terms, types = self.terms, self.types
         match e:
             case n.Literal(value=value):
@@ -278,6 +286,18 @@ class Encoder:
         site = self.watched.get(expr.span) if expr.op in COMPARISONS else None
         if site is not None:
             self._record(site, defined, left, right)
+
+    def _listed(self, expr: s.Expr, line: Line, defined: Term) -> None:
+        """Record the evaluation of a sequence if it is watched."""
+        site = self.watched.get(expr.span) if self.watched else None
+        first, *others = line.slots or (None,)
+        if site is None or first is None:
+            return
+        numbers = self.types.numbers
+        for i, other in enumerate(others, 1):
+            if other is not None:
+                there = numbers.less(numbers.constant(i), line.length)
+                self._record(site, self.terms.and_(defined, there), first, other)
 
     def _record(self, site: int, condition: Term, left: Sym, right: Sym) -> None:
         reached = self.terms.and_(self.path, condition)

@@ -9,7 +9,7 @@ from typing import cast
 
 from charter.core import types as t
 from charter.core.amounts import REPLY
-from charter.core.obligations import Obligation
+from charter.core.obligations import SEEN, Obligation
 from charter.diagnostics import Span
 from charter.prove.collections import distinct
 from charter.prove.program import SymbolicProgram
@@ -18,11 +18,11 @@ from charter.prove.transition import BranchCode
 from charter.prove.values import Bag, Fields, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 
 
-def comparison_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
-    """The comparisons that an encoder has to watch for these obligations, numbered. They are
-    identified by their spans, which the passes keep."""
-    comparisons = (o.expr for o in wanted if o.kind == "boundary" and o.expr is not None)
-    return {span: i for i, span in enumerate(dict.fromkeys(e.span for e in comparisons))}
+def watched_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
+    """The comparisons and sequences that an encoder has to watch for these obligations, numbered.
+    They are identified by their spans, which the passes keep."""
+    watched = (o.expr for o in wanted if o.kind in SEEN and o.expr is not None)
+    return {span: i for i, span in enumerate(dict.fromkeys(e.span for e in watched))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Goals:
 
     def term(self, obligation: Obligation) -> Term:
         """That the step meets the obligation; false if its operation is not offered."""
-        if obligation.kind == "boundary":
-            return self._boundary(obligation)
+        if obligation.kind in SEEN:
+            return self._seen(obligation)
         try:
             operation, branch = self.program.branch(obligation.branch)
         except KeyError:
@@ -124,7 +124,7 @@ class Goals:
             for there, item in found
         )
 
-    def _boundary(self, obligation: Obligation) -> Term:
+    def _seen(self, obligation: Obligation) -> Term:
         terms = self.program.terms
         assert obligation.expr is not None
         site = self.sites[obligation.expr.span]

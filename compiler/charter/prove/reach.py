@@ -9,7 +9,7 @@ from typing import assert_never
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.diagnostics import Span
-from charter.prove.goals import Goals, comparison_sites
+from charter.prove.goals import Goals, watched_sites
 from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
 from charter.prove.replay import (
     ReplayError,
@@ -137,7 +137,7 @@ def reach(
 ) -> tuple[Reached, ...]:
     """The shortest run to each goal, of at most `depth` steps; results in the order of `goals`."""
     goals = _own(machine, goals)
-    sites = comparison_sites(g.obligation for g in goals if isinstance(g, Meets))
+    sites = watched_sites(g.obligation for g in goals if isinstance(g, Meets))
     program = encode_component(machine, options or EncodingOptions(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     initial = machine.initial()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
-from charter.prove.goals import Goals, comparison_sites
+from charter.prove.goals import Goals, watched_sites
 from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
 from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
@@ -69,7 +69,7 @@ def single_step(
     if machine.component is None:
         raise CannotEncode(f"{machine.instance.machine} is a system")
     wanted = bound(machine.model, machine.component, question.wanted)
-    sites = comparison_sites(wanted)
+    sites = watched_sites(wanted)
     program = encode_component(machine, options or EncodingOptions(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     solver.add(program.before_inside)

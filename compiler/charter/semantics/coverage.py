@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from charter.core import nodes as n
 from charter.core.amounts import REPLY
 from charter.core.nodes import Value
-from charter.core.obligations import AMOUNTS, Amount, Obligation, bound
+from charter.core.obligations import AMOUNTS, SEEN, Amount, Obligation, bound
 from charter.core.options import APART, Apart, apart
 from charter.semantics.builtins import items
 from charter.semantics.conditions import guard_atoms
 from charter.semantics.evaluate import Evaluator, Outcome
-from charter.semantics.expressions import Code, Locals, Scope, State
+from charter.semantics.expressions import Code, Locals, Parts, Scope, State
 from charter.semantics.machine import Machine
 
 _Decided = tuple[str, tuple[int, int], bool, Apart | None]
@@ -23,15 +23,28 @@ _Decided = tuple[str, tuple[int, int], bool, Apart | None]
 
 @dataclass(frozen=True, slots=True)
 class _Watcher(Evaluator):
-    """An evaluator that notes both sides of the comparisons it is told to watch."""
+    """An evaluator that notes both sides of the comparisons that it is told to watch, and of
+    sequences the first item beside each other one."""
 
-    watched: Mapping[int, n.Binary] = field(default_factory=dict)
+    watched: Mapping[int, n.Expr] = field(default_factory=dict)
     seen: set[tuple[int, Value, Value]] = field(default_factory=set)
 
     def code(self, expr: n.Expr) -> Code:
         code = Evaluator.code(self, expr)
-        watched = self.watched.get(id(expr))
-        return code if watched is None else self._noting(watched, code)
+        match self.watched.get(id(expr)):
+            case None:
+                return code
+            case n.Binary() as compared:
+                return self._noting(compared, code)
+            case _:
+                return self._noting_items(id(expr), code)
+
+    def _each(self, exprs: Sequence[n.Expr]) -> Parts:
+        """As that of an evaluator, which takes names without their code."""
+        if not any(id(e) in self.watched for e in exprs):
+            return Evaluator._each(self, exprs)
+        codes = [self.code(e) for e in exprs]
+        return lambda scope, names: tuple([code(scope, names) for code in codes])
 
     def _noting(self, watched: n.Binary, code: Code) -> Code:
         left, right = Evaluator.code(self, watched.left), Evaluator.code(self, watched.right)
@@ -39,6 +52,15 @@ class _Watcher(Evaluator):
         def noting(scope: Scope, names: Locals) -> Value:
             found = code(scope, names)
             self.seen.add((id(watched), left(scope, names), right(scope, names)))
+            return found
+
+        return noting
+
+    def _noting_items(self, site: int, code: Code) -> Code:
+        def noting(scope: Scope, names: Locals) -> Value:
+            found = code(scope, names)
+            listed = items(found)
+            self.seen.update((site, listed[0], other) for other in listed[1:])
             return found
 
         return noting
@@ -62,17 +84,16 @@ class Coverage:
     @staticmethod
     def own(machine: Machine, wanted: tuple[Obligation, ...]) -> Coverage:
         """The same by obligations of the machine's own model."""
-        sites = {id(o.expr): o.expr for o in wanted if o.kind == "boundary"}
+        watched = {id(o.expr): o.expr for o in wanted if o.kind in SEEN and o.expr is not None}
         base = machine.evaluator
-        watched = cast(Mapping[int, n.Binary], sites)
         watcher = _Watcher(base.universe, base.functions, base.parts, watched)
         return Coverage(machine, wanted, watcher)
 
     def met(
         self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
     ) -> frozenset[str]:
-        """The names of the obligations that this outcome meets. Boundaries count where they are
-        evaluated on the way to the branch or in any run of its body."""
+        """The names of the obligations that this outcome meets. Boundaries and sequences count
+        where they are evaluated on the way to the branch or in any run of its body."""
         branch, reply = outcome.branch, outcome.reply
         chosen = self.machine.operations[operation]
         assert isinstance(chosen, n.Operation)
@@ -93,7 +114,7 @@ class Coverage:
                 and amount(members(obligation.member, state, outcome)) == obligation.want
             ):
                 found.add(obligation.name)
-            if obligation.kind == "boundary" and obligation.operation == operation:
+            if obligation.kind in SEEN and obligation.operation == operation:
                 sides = seen.get(id(obligation.expr), ())
                 if any(_on_side(obligation.want, left, right) for left, right in sides):
                     found.add(obligation.name)

@@ -46,7 +46,7 @@ class Scope:
 
 Code = Callable[[Scope, Locals], Value]
 """An expression as a function. Raises EvaluationError where the expression has no value."""
-_Parts = Callable[[Scope, Locals], Items]
+Parts = Callable[[Scope, Locals], Items]
 _Pool = Callable[[Scope, Locals], Members]
 _Ordered = Callable[[Scope, Locals], Sequence[Value]]
 _Place = Callable[[Scope, Locals], int]
@@ -150,7 +150,7 @@ class Expressions:
 
         return checked
 
-    def _each(self, exprs: Sequence[n.Expr]) -> _Parts:
+    def _each(self, exprs: Sequence[n.Expr]) -> Parts:
         """The values of several expressions; one or two, or names alone, without a loop, which
         takes longer."""
         named = [e.name for e in exprs if isinstance(e, n.Local)]
@@ -307,7 +307,7 @@ class Expressions:
     # --- records, maps and lists -----------------------------------------------------------------
 
     def _part(self, e: n.FieldOf | n.MapGet) -> Code:
-        whole = cast(_Parts, self.code(e.target))
+        whole = cast(Parts, self.code(e.target))
         match e:
             case n.FieldOf(field=name):
                 assert isinstance(e.target.type, t.Record)
@@ -339,7 +339,7 @@ class Expressions:
         return position
 
     def _updated(self, e: n.RecordWith | n.MapWith) -> Code:
-        whole = cast(_Parts, self.code(e.target))
+        whole = cast(Parts, self.code(e.target))
         entries: list[tuple[_Place, Code]] = []
         match e:
             case n.RecordWith(type=t.Record() as record):

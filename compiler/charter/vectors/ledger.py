@@ -99,6 +99,7 @@ _TITLES = {
     "mcdc": "Conditions of guards, each deciding alone",
     "amount": "None, one or several members changed",
     "boundary": "Both sides of comparisons",
+    "order": "Sequences with unequal items",
 }
 
 
