@@ -161,8 +161,8 @@ def is_stale(about: Subject, most_states: int = 0) -> bool:
 
 
 def opened(about: Subject) -> bool:
-    """Whether the small suite leaves an obligation open that was covered, by a scenario, in the
-    earlier search."""
+    """Whether the small suite leaves an obligation open of which the earlier search says nothing: a
+    scenario covered it then, or an earlier version of conform did not ask for it."""
     return any(row.status == "open" and row.note == NO_NOTE for row in smoke(about).ledger.rows)
 
 
