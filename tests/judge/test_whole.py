@@ -198,7 +198,7 @@ def test_obligations_that_only_a_removed_scenario_covered_are_searched(
     spec = project / "spec" / "lamp.charter"
     spec.write_text(LAMP[: LAMP.index("scenario")])
     out = conform("test")[1]
-    assert "vectors   lamp: looked again for what earlier questions do not show\n" in out
+    assert "vectors   lamp: looked again for what no question showed\n" in out
     assert "ledger    lamp: 4 obligations covered, 0 proved infeasible, 0 open\n" in out
     assert "files changed, but generated/suites/lamp/lamp/full.json is of an older version" in out
 

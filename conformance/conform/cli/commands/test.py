@@ -344,8 +344,8 @@ def _generate(
     judged: Collection[tuple[Path, str]],
     tested: Tested,
 ) -> None:
-    """Bring generated/ up to date; where obligations are open of which the last search says nothing,
-    look for questions again."""
+    """Bring generated/ up to date; where obligations are open of which the last search says
+    nothing, look for questions again."""
     changed = {*api.generate(project)}
     manifests = [read_manifest(place.parent) for place in _manifests(project)]
     left = {(one.protocol, one.component) for one in manifests
@@ -353,7 +353,7 @@ def _generate(
     for path, component in judged:
         opened = (models[path].protocol, component) in left
         if opened and _looked(path, component, tested.most, thorough=True):
-            tested.tell("vectors", f"{component}: looked again for what earlier questions do not show")
+            tested.tell("vectors", f"{component}: looked again for what no question showed")
             changed |= {*api.generate(project)}
     told = [f"{plural(len(changed), 'file')} changed" if changed else "up to date"]
     told += [f"but {stale}" for stale in [api.outdated(project)] if stale]
