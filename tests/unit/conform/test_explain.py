@@ -68,6 +68,12 @@ def test_pages_are_read_from_the_package_when_installed(installed):
         ("scenarios failed", "scenarios failed"), ("stale questions", "stale questions"),
         ("mutants", "mutants"), ("obligations", "obligations"), ("states", "states"),
         ("steps judged", "steps judged"), ("steps not judged", "steps not judged"),
+        ("distinct", "distinct"), ("generated", "generated"), ("depth", "depth"),
+        ("outside", "outside"), ("engine", "engine"), ("symmetry", "symmetry"),
+        ("pairs", "pairs"), ("ledger", "ledger"), ("constants", "constants"),
+        ("not asked", "not asked"), ("judged within", "judged within"),
+        ("small suite", "small suite"), ("fault", "fault"), ("state", "state"),
+        ("caught", "caught"), ("availability", "availability"), ("survives", "survives"),
     ],
 )  # fmt: skip
 def test_label_is_found_as_it_is_printed(label, title):

@@ -15,14 +15,18 @@ EXAMPLES = """examples:
   conform explain inconclusive
   conform explain --list
 
-Explains a diagnostic code, or a word that is printed beside a count. Exit code 0: it
-is explained; 2: there is no such code or word.
+Explains a diagnostic code, a word that is printed beside a count, or a finding of the project by
+its id (f- and ten digits): what deviates, in which runs, and what a baseline says of it. Exit
+code 0: it is explained; 2: there is no such code, word or finding.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "word", nargs="?", default="", help="code of a diagnostic, or a count: stale"
+        "word",
+        nargs="?",
+        default="",
+        help="code of a diagnostic, a count: stale, or id of a finding",
     )
     parser.add_argument("--list", action="store_true", help="list all codes and words")
 
@@ -31,6 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     known = known_words()
     if arguments.list or not arguments.word:
         out("\n".join(known))
+    elif re.fullmatch(r"f-[0-9a-f]+", arguments.word):
+        from conform.cli.commands.explain_finding import told  # slow to import
+
+        out(told(arguments.word))
     elif found := explanation(arguments.word):
         out(found)
     else:

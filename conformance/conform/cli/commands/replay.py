@@ -18,8 +18,10 @@ from charter.formats.verdict import Kind, Severity, Verdict
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
 from conform.adapters.targets import found_by
+from conform.cli.commands.explain_finding import example_of
 from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
+from conform.console.errors import ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
@@ -32,16 +34,20 @@ from conform.runs.shrink import shrunk_item
 from conform.storage.store import RunFolder
 from conform.suites.importing import item_of
 
+_FINDING = "f-"
+"""How the id of a finding begins; that of a vector has digits alone."""
+
 EXAMPLES = """examples:
   conform replay 3b0c91 --run build/runs/kafka-controller-4.3.1-9f01c2aa
   conform replay 3b0c91 --target kafka-controller --release 4.0.2 --suite 9f01c2aa
 
-A prefix of the id is enough. Exit code 0: it conforms; 1: it diverges; 3: it was not judged.
+A prefix of the id is enough; of a finding of the run (f- and ten digits) it shows the example.
+Exit code 0: it conforms; 1: it diverges; 3: it was not judged.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="id of the vector, or a prefix of it")
+    parser.add_argument("id", help="id of the vector, a prefix of it, or id of a finding")
     parser.add_argument("--run", default="", help="take target, release and suite from this run")
     parser.add_argument("--target", default="", help="id or folder of the target")
     parser.add_argument("--release", default="", help="release of the target")
@@ -50,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.id.startswith(_FINDING):
+        arguments.id = _example(arguments.run, arguments.id)
     selection = RunSelection(arguments.run, arguments.target, arguments.release, arguments.suite)
     resolved = resolve(selection, releases_of)
     item, title = _item(arguments, resolved)
@@ -83,6 +91,16 @@ def run(arguments: argparse.Namespace) -> int:
     if verdict.kind is Kind.DIVERGES:
         return 1
     return 0 if verdict.kind in (Kind.CONFORMS, Kind.INCONCLUSIVE) else 3
+
+
+def _example(run: str, name: str) -> str:
+    """The id of the vector that shows a finding. Raises `ConformError`, and `BadRun`."""
+    if not run:
+        raise ConformError(
+            f"{name} is a finding: name its run with --run; `conform explain {name}` says which"
+            " runs have it"
+        )
+    return example_of(RunFolder(str(Path(run).resolve())), name)
 
 
 def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorItem, str]:
