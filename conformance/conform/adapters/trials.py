@@ -3,6 +3,7 @@ that it performs it and that all values are of their types. What it answers is n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +20,8 @@ from conform.judging.claims import lacks_variable, mistyped
 from conform.judging.walk import BatchTexts, Malformed, Walker
 
 MOST = 8
-"""The most questions that are asked for one operation."""
+"""The most of the shortest questions that are asked for one operation."""
+_STEP = re.compile(r"step ([0-9]+): ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +35,47 @@ class Trial:
 
 def trials_of(items: Iterable[VectorItem]) -> dict[str, list[Trial]]:
     """The shortest questions for each operation of a suite, cut after it: `MOST` of those that
-    start in the initial state, and `MOST` of the others."""
-    found: dict[tuple[str, bool], dict[bytes, Trial]] = {}
+    start in the initial state, `MOST` of the others, and one for each branch that these do not
+    take, so that also the values of a reply that comes late are seen."""
+    shortest: dict[tuple[str, bool], dict[bytes, Trial]] = {}
+    taking: dict[tuple[str, bool, frozenset[str]], tuple[bytes, Trial]] = {}
     for item in items:
         question: dict[str, Json] = orjson.loads(item.question)
+        branches = _branches(item.answer)
         calls = question["operations"]
         assert isinstance(calls, list)
         names = tuple(str(call["operation"]) for call in calls if isinstance(call, dict))
         for number, name in enumerate(names):
-            if name in names[:number]:
+            place = (name, question["given"] is not None)
+            known = taking.get((*place, branches[number]))
+            if name in names[:number] and known and len(known[1].operations) <= number + 1:
                 continue
             cut: dict[str, Json] = {**question, "operations": [*calls[: number + 1]]}
-            held = found.setdefault((name, question["given"] is not None), {})
             trial = Trial(names[: number + 1], cut, frozenset(item.needs.split()))
-            held[orjson.dumps(cut, option=orjson.OPT_SORT_KEYS)] = trial
-            if len(held) > MOST:
-                del held[max(held, key=lambda text: len(held[text].operations))]
+            text = orjson.dumps(cut, option=orjson.OPT_SORT_KEYS)
+            if known is None or len(known[1].operations) > number + 1:
+                taking[*place, branches[number]] = text, trial
+            if name not in names[:number]:
+                _keep(shortest.setdefault(place, {}), text, trial)
+    for (name, given, _), (text, trial) in taking.items():
+        shortest.setdefault((name, given), {}).setdefault(text, trial)
     trials: dict[str, list[Trial]] = {}
-    for name, loaded in sorted(found):
-        trials.setdefault(name, []).extend(found[name, loaded].values())
+    for name, given in sorted(shortest):
+        trials.setdefault(name, []).extend(shortest[name, given].values())
     return trials
+
+
+def _keep(held: dict[bytes, Trial], text: bytes, trial: Trial) -> None:
+    """Keep a trial among the `MOST` shortest."""
+    held[text] = trial
+    if len(held) > MOST:
+        del held[max(held, key=lambda text: len(held[text].operations))]
+
+
+def _branches(answer: bytes) -> list[frozenset[str]]:
+    """The branches that each operation of an answer may take."""
+    _, *steps = orjson.loads(answer)["steps"]
+    return [frozenset(str(node["branch"]) for node in nodes) for nodes in steps]
 
 
 @dataclass(slots=True)
@@ -114,7 +137,7 @@ class Trials:
             wrong = mistyped(self.types, trial.question, result, batch) if self.types else ""
             wrong = wrong or lacks_variable(result, batch, self.connection.welcome.observes)
             if wrong:
-                found.mistyped.setdefault(name, wrong)
+                found.mistyped.setdefault(_blamed(trial, wrong), wrong)
             fault = _fault(trial, result, batch)
             if fault:
                 found.faults.setdefault(name, []).append(fault)
@@ -135,6 +158,12 @@ class Trials:
             return result, batch
         self.connection.restart()
         return f"the adapter breaks ({str(answer.kind).replace('_', ' ')}): {answer.detail}"
+
+
+def _blamed(trial: Trial, wrong: str) -> str:
+    """The operation after which a value is wrong; the last one where that is the first state."""
+    step = _STEP.match(wrong)
+    return trial.operations[int(step[1]) - 1 if step else -1]
 
 
 def _fault(trial: Trial, result: Result, batch: BatchTexts) -> str:

@@ -8,7 +8,7 @@ import pytest
 from tests.support.fakes import fake
 from tests.support.judging import fake_start
 from tests.support.toy import charter
-from tests.support.toy.vectors import NODES, TYPES, random_vectors
+from tests.support.toy.vectors import NODES, TYPES, random_vectors, vector
 
 from charter.formats.suite import Manifest, Models
 from charter.formats.target import Target
@@ -51,9 +51,24 @@ class ThrowsOnce(fake.Fake):
 
 def test_trials_are_the_shortest_questions_of_each_operation(trials):
     assert set(trials) == set(charter.OPERATIONS)
-    assert all(len(some) <= MOST and {one.operations[-1] for one in some} == {name}
-               for name, some in trials.items())  # fmt: skip
+    assert all({one.operations[-1] for one in some} == {name} for name, some in trials.items())
     assert trials["register"][0].operations == ("register",)
+
+
+def test_each_branch_of_an_operation_is_tried_also_where_many_questions_are_shorter():
+    """The short ones find nobody to expire."""
+    idle = [vector(*[("failover", {})] * n, ("expire", {"node": "n1"})) for n in range(2 * MOST)]
+    late = [("failover", {})] * 20 + [(name, {"node": "n1"}) for name in ("register", "expire")]
+    found = trials_of(map(item_of, [*idle, vector(*late, ("elect", {}))]))["expire"]
+    assert len(found) == MOST + 1
+    assert found[-1].operations == tuple(name for name, _ in late)
+
+
+def test_a_reply_of_a_wrong_type_is_blamed_on_the_operation_that_gave_it(trials):
+    """Questions for other operations begin with `register`."""
+    assert list(tried(fake.Mistyped, trials).mistyped) == ["register"]
+    only = {"write": trials["write"]}
+    assert list(tried(fake.Mistyped, only).mistyped) == ["register"]
 
 
 def test_a_sound_adapter_performs_everything(trials):
