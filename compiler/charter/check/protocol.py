@@ -17,6 +17,7 @@ from charter.check.elaborate import (
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
 from charter.check.look_alikes import check_look_alikes
 from charter.check.ranges import check_ranges
+from charter.check.replies import check_replies
 from charter.check.required_bounds import check_bounds
 from charter.check.scopes import suggest
 from charter.core import nodes as ir
@@ -67,6 +68,7 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
     checks. Returns the core of the unedited protocol."""
     model = check_protocol(files, "", diagnostics)
     if not diagnostics.errors:
+        check_replies(files, model, diagnostics)
         further(model, diagnostics)
     base = frozenset(diagnostics.items)
     for node in declarations(files):
