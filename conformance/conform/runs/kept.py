@@ -44,3 +44,15 @@ def kept(run: Path) -> Suite | None:
     """The vectors that a run kept; None if it kept none."""
     place = run / PLACE
     return stored_in(place, 1) if (place / MANIFEST).is_file() else None
+
+
+def remedy(about: Mapping[str, Json]) -> str:
+    """What to say of a vector that a run did not keep of a suite that is gone; `about` is the
+    run.json."""
+    variant = f" --variant {about['variant']}" if about["variant"] else ""
+    return (
+        f"the suite {about['suite']} of the run cannot be read from the cache any more, which"
+        f" holds the last ones: `conform vectors CHARTER --component {about['component']}{variant}"
+        " --profile full --out build/full` makes it again if the charter is as it was; name it with"
+        " --suite build/full (a small suite: `conform generate`)"
+    )

@@ -31,7 +31,7 @@ from conform.adapters.targets import (
 from conform.console.errors import BadSuite, UnknownTarget
 from conform.judging.claims import LOAD
 from conform.judging.model import PACKAGE, use_folders
-from conform.runs.kept import kept
+from conform.runs.kept import kept, remedy
 from conform.runs.origin import target_of_run
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
@@ -118,10 +118,14 @@ def _opened(place: str, selection: RunSelection) -> Suite:
     try:
         return open_suite(place, os.cpu_count() or 1)
     except BadSuite:
-        held = kept(Path(selection.earlier)) if selection.earlier and not selection.suite else None
-        if held is None:
+        if not selection.earlier or selection.suite:
             raise
-        return held
+        if held := kept(Path(selection.earlier)):
+            return held
+        if Path(place).exists():
+            raise
+        about = RunFolder(str(Path(selection.earlier).resolve())).read_json("run.json")
+        raise BadSuite(remedy(about)) from None
 
 
 def suite_for(chosen: Target, release: str, suite: str = "") -> str:

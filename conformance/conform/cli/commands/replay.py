@@ -14,6 +14,7 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.vector import Vector
 from charter.formats.verdict import Kind, Severity, Verdict
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
@@ -21,7 +22,7 @@ from conform.adapters.targets import found_by
 from conform.cli.commands.explain_finding import example_of
 from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
-from conform.console.errors import ConformError
+from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
@@ -29,9 +30,11 @@ from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.runs.engines.single import Replayed, Shown, replay
 from conform.runs.findings import CHOSEN_START, constants, is_chosen, listed_findings
+from conform.runs.kept import remedy
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import shrunk_item
 from conform.storage.store import RunFolder
+from conform.suites.cache import Suite
 from conform.suites.importing import item_of
 
 _FINDING = "f-"
@@ -112,8 +115,22 @@ def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorI
         item = shrunk_item(summary, arguments.id, load(module.charter), opaque)
         if item is not None:
             return item, "shrunk"
-    vector = resolved.suite.find(arguments.id)
+    vector = _found(arguments, resolved.suite)
     return item_of(vector), vector.why.title
+
+
+def _found(arguments: argparse.Namespace, suite: Suite) -> Vector:
+    """The vector of a suite, or of what the run kept of it. Raises `BadSuite`."""
+    try:
+        return suite.find(arguments.id)
+    except BadSuite:
+        run = Path(arguments.run).resolve()
+        if not arguments.run or not suite.folder.resolve().is_relative_to(run):
+            raise
+        raise BadSuite(
+            "the run kept only vectors that did not conform, and none of them starts with"
+            f" {arguments.id!r}; {remedy(RunFolder(str(run)).read_json('run.json'))}"
+        ) from None
 
 
 def _in_run(run: str, vector: str) -> str:
