@@ -51,6 +51,7 @@ from charter.api.suites import (
     make_suite,
     proof_instances,
     searched,
+    unasked_scenarios,
 )
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostics, Refused, Source
@@ -128,6 +129,7 @@ __all__ = [
     "stale",
     "tell",
     "tell_trace",
+    "unasked_scenarios",
     "walks_json",
 ]
 

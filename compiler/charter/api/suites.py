@@ -5,7 +5,7 @@ Each function imports what it needs, as in `charters`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -34,11 +34,11 @@ class SuiteRequest:
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
     """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
-    the `open` obligations with their bounds, the `failed` scenarios with location and reason, the
-    instances that are `searched` for questions, those that are `new`, or have other bounds, since
-    the last search, and those that it `left_out`, with the number of states that they exceed;
-    `looked` says whether there was one, `pairs` whether each branch is taken right after each
-    other one.
+    the `open` obligations with their bounds, the `failed` scenarios with location and reason, those
+    of which no question can be made (`unasked`) with the reason, the instances that are `searched`
+    for questions, those that are `new`, or have other bounds, since the last search, and those that
+    it `left_out`, with the number of states that they exceed; `looked` says whether there was one,
+    `pairs` whether each branch is taken right after each other one.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
@@ -61,6 +61,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         "refused": {**made.refused},
         "open": {**made.left},
         "failed": [*made.failed],
+        "unasked": {**made.unasked},
         "searched": [*searched(subject.model, subject.component.name)],
         "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
         "looked": bool(subject.found.rules),
@@ -115,6 +116,14 @@ def bounding_constants(
         )
         for name, kind in bounding(model, chosen)
     }
+
+
+def unasked_scenarios(charter: Path, component: str) -> Mapping[str, str]:
+    """The scenarios of a component of which no question can be made, by title, with the reason:
+    they need a value that nothing shows. Raises as `make_suite` does."""
+    from charter.suites import make, smoke
+
+    return smoke.unasked(make.open_subject(charter, read_sources(charter), "", component))
 
 
 def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:

@@ -17,7 +17,7 @@ def check_replies(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics)
     """Warn of each case of a union of replies that neither a rule nor an edit makes. Nothing is
     said of unions whose values also come from elsewhere: from arguments, or from a domain."""
     operations = [o for component in model.components for o in component.operations]
-    replied = [o.result for o in operations if isinstance(o.result, ty.Union)]
+    replied = {_name(o.result) for o in operations} - {""}
     given = [kind for o in operations for p in o.params for kind in ty.inside(p.type)]
     made: set[tuple[str, str]] = set()
     for expr in _rules(model):
@@ -27,19 +27,18 @@ def check_replies(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics)
             elif isinstance(node, ir.Domain):
                 given += ty.inside(node.type)
     elsewhere = {_name(kind) for kind in given}
-    wanted = {union.name for union in replied} - elsewhere
+    wanted = replied - elsewhere
     edits = (n for n in declarations(files) if isinstance(n, _EDITING))
     edited = {name for edit in edits for name in _names(edit)}
-    for node in declarations(files):
-        if not isinstance(node, sx.UnionDecl) or node.name.text not in wanted:
-            continue
-        for case in node.cases:
+    unions = (n for n in declarations(files) if isinstance(n, sx.UnionDecl))
+    for union in unions:
+        for case in union.cases if union.name.text in wanted else ():
             tag = case.name.text
-            if (node.name.text, tag) not in made and tag not in edited:
-                by = {o.name for o in operations if _name(o.result) == node.name.text}
+            if (union.name.text, tag) not in made and tag not in edited:
+                by = {o.name for o in operations if _name(o.result) == union.name.text}
                 diagnostics.warn(
                     "type/unused-case",
-                    f"no branch replies `{tag}`: no rule makes this case of `{node.name.text}`",
+                    f"no branch replies `{tag}`: no rule makes this case of `{union.name.text}`",
                     case.name.span,
                     hint=f"drop it, or write the branch of {', '.join(sorted(by))} that replies it",
                 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,12 +29,13 @@ Profile = Literal["smoke", "full"]
 @dataclass(frozen=True, slots=True)
 class Made:
     """A written suite, with `refused` vectors by reason. `left` has the open obligations, each with
-    its bound and reason; `failed` the failing scenarios."""
+    its bound and reason; `failed` the failing scenarios, `unasked` those that are no question."""
 
     manifest: Manifest
     refused: dict[str, int]
     left: dict[str, str]
     failed: tuple[str, ...]
+    unasked: Mapping[str, str]
 
 
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
@@ -95,7 +96,7 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
     left = {row.name: row.note for row in small.ledger.rows if row.status == "open"}
     if profile == "smoke":
         manifest = write_records(folder, records, of.manifest(small.counts()))
-        return Made(manifest, {}, left, small.failed)
+        return Made(manifest, {}, left, small.failed, small.unasked)
     with _scratch(folder) as scratch:
         name = of.component.name
         left_out = of.found.still_left_out(of.model, name)
@@ -103,4 +104,4 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
         manifest = write_records(folder, merged(everything), about)
-        return Made(manifest, dict(built.refused), left, small.failed)
+        return Made(manifest, dict(built.refused), left, small.failed, small.unasked)

@@ -77,13 +77,14 @@ class SmokeVector:
 @dataclass(frozen=True, slots=True)
 class Smoke:
     """The small suite. `stale` are titles of questions that no longer have an answer, `failed` the
-    failing scenarios."""
+    failing scenarios, `unasked` those that cannot be asked, by title, with the reason."""
 
     entries: tuple[SmokeVector, ...]
     ledger: Ledger
     kills: tuple[Kill, ...]
     stale: tuple[str, ...]
     failed: tuple[str, ...] = ()
+    unasked: Mapping[str, str] = field(default_factory=dict)
 
     def canaries(self) -> Mapping[str, tuple[str, ...]]:
         """A few mutants with vectors that distinguish all of their runs."""
@@ -115,6 +116,7 @@ class Desk:
     wanted: tuple[Obligation, ...]
     engines: dict[str, tuple[InstancePlanner, Covering]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
+    unasked: dict[str, str] = field(default_factory=dict)
 
     def at(self, instance: n.Instance) -> tuple[InstancePlanner, Covering]:
         """The planner of an instance with everything offered."""
@@ -142,18 +144,24 @@ class Desk:
         return SmokeVector(Vector(question, found, whole), instance, met)
 
     def scenarios(self, component: str) -> list[SmokeVector]:
-        """The vectors of the scenarios of a component; failing scenarios are added to `failed`."""
+        """The vectors of the scenarios of a component; failing scenarios are added to `failed`, and
+        those of which no question can be made to `unasked`."""
         found: list[SmokeVector] = []
         for scenario in self.model.scenarios:
             if scenario.instance.machine != component:
                 continue
             engine, _ = self.at(scenario.instance)
+            refused = dict(engine.planner.refused)
             try:
                 vector = engine.planner.scenario(scenario)
             except ScenarioFails as problem:
                 self.failed.append(str(problem))
                 continue
-            if vector is not None:
+            if vector is None:
+                counts = engine.planner.refused.items()
+                reason = next(why for why, count in counts if count > refused.get(why, 0))
+                self.unasked[scenario.title] = reason.partition(": ")[2]
+            else:
                 why = replace(vector.why, obligations=(f"scenario {scenario.title}",))
                 found.append(self.entry(vector.question, scenario.instance, why))
         return found
@@ -189,7 +197,14 @@ def smoke(about: Subject) -> Smoke:
     started = {e.vector.id for e in ordered if e.vector.question.given is None}
     naming = {name: _naming(ids, started) for name, ids in covered.items()}
     named = tuple(_named(entry, naming) for entry in ordered)
-    return Smoke(named, book, killed, tuple(stale), tuple(desk.failed))
+    return Smoke(named, book, killed, tuple(stale), tuple(desk.failed), desk.unasked)
+
+
+def unasked(about: Subject) -> Mapping[str, str]:
+    """The scenarios of a component of which no question can be made, by title, with the reason."""
+    desk = Desk(about.model, ())
+    desk.scenarios(about.component.name)
+    return desk.unasked
 
 
 def _naming(ids: Sequence[str], started: Container[str]) -> tuple[str, ...]:

@@ -67,10 +67,11 @@ class Finding(FindingGroup):
 
     @property
     def title(self) -> str:
-        """The title of the finding: the entry, or the branch and what differs."""
+        """The title of the finding: the entry, or the branch and what differs, each place by its
+        first and its last name: a field or an element may be in several variables."""
         if not self.id.startswith("f-"):
             return self.name
-        fields = dict.fromkeys(path.rpartition(".")[2] for path, _ in self.paths.most_common())
+        fields = dict.fromkeys(_short(path) for path, _ in self.paths.most_common())
         several = [*fields][:3]
         more = " …" if len(fields) > len(several) else ""
         return f"{self.branches.most_common(1)[0][0]}: {', '.join(several)}{more}"
@@ -90,6 +91,14 @@ class Finding(FindingGroup):
     def ordered(self) -> list[FindingExample]:
         """The vectors, those with the gravest deviation first, then those that show it earliest."""
         return sorted(self.cases.values())
+
+
+def _short(path: str) -> str:
+    """A path such as `topics.t1.parts.0.isr` as `topics…isr`."""
+    first, *others = path.split(".")
+    if not others:
+        return first
+    return f"{first}.{others[0]}" if len(others) == 1 else f"{first}…{others[-1]}"
 
 
 def findings(run: ReportedRun) -> tuple[Finding, ...]:

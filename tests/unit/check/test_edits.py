@@ -143,7 +143,8 @@ def test_a_step_of_a_system_is_edited_by_its_name(edit: str, steps: list[str]) -
              "replace in s operation act() -> bool { branch done reply true }"],
 )  # fmt: skip
 def test_a_misplaced_edit_of_a_step_is_told_how_steps_are_edited(edit: str) -> None:
-    (found,) = api.check_texts((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
+    text = WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"
+    (found,) = api.check_texts((Source("t", text),)).errors
     assert found.code == "edit/unknown-target"
     assert "system.step" in found.hint
 
@@ -164,7 +165,8 @@ def test_a_misplaced_edit_of_a_step_is_told_how_steps_are_edited(edit: str) -> N
 def test_an_edit_of_a_part_of_a_step_that_is_not_there_is_reported_once(
     edit: str, hint: str
 ) -> None:
-    (found,) = api.check_texts((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
+    text = WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"
+    (found,) = api.check_texts((Source("t", text),)).errors
     assert found.code == "edit/unknown-target"
     assert hint in found.hint
 

@@ -26,7 +26,7 @@ from conform.cli.commands.story import show_story
 from conform.cli.commands.unasked import mutants_told, not_seen, unasked, untold
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
-from conform.cli.commands.vectors import MOST, UNSEARCHED, too_large
+from conform.cli.commands.vectors import MOST, UNSEARCHED, no_question, too_large
 from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
@@ -406,6 +406,9 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             f"{name}: {covered} obligations covered, {proved} proved infeasible{where},"
             f" {left} open{listed}",
         )
+        if not found.variant and found.counts["scenarios"] < _scenarios(model, component):
+            for title, why in api.unasked_scenarios(path, component).items():
+                tested.tell("scenario", no_question(title, why))
         if pairs := api.branch_pairs(path, model, component, found.variant):
             tested.tell("pairs", f"{name}: of branches in a row, {pairs}")
         if mutants := mutants_told(place.parent):
@@ -416,6 +419,11 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
         counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}
         tested.obligations.append({"component": component, "variant": found.variant, **counts})
+
+
+def _scenarios(model: Model, component: str) -> int:
+    """How many scenarios a component has. Two that ask the same are one question."""
+    return sum(scenario.instance.machine == component for scenario in model.scenarios)
 
 
 def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:

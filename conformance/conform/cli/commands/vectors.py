@@ -139,7 +139,16 @@ def run(arguments: argparse.Namespace) -> int:
     assert isinstance(failed, list)
     for sentence in failed:
         say(str(sentence))
+    unasked = made["unasked"]
+    assert isinstance(unasked, dict)
+    for title, why in unasked.items():
+        say(no_question(title, str(why)))
     return 1 if failed else 0
+
+
+def no_question(title: str, why: str) -> str:
+    """What to say of a scenario that is left out of the suite."""
+    return f'the scenario "{title}" is left out of the suite, no implementation is asked it: {why}'
 
 
 def _keep_for_runs(folder: str) -> None:
