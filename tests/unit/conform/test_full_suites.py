@@ -22,6 +22,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     told = {
         "open": {}, "failed": [], "new": [], "pairs": "", "searched": ["tiny"], "looked": True,
         "left_out": {},
+        "unasked": {},
     }  # fmt: skip
     made = {**read_manifest(folder).json(), "folder": str(folder), **told}
     monkeypatch.setattr(api, "make_suite", lambda wanted, progress: made)
