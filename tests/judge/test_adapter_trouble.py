@@ -213,10 +213,10 @@ def test_the_reference_says_what_a_question_lacks(called):
 
 def test_variable_that_is_not_shown_is_told_with_what_to_write(ran):
     out = ran("partial", "--limit", "12")[1]
-    assert '[not_compared] "variable registration" = "why"\n' in out
+    assert 'under [not_compared]:\n    "variable registration" = "why"\n' in out
 
 
 def test_operation_that_is_claimed_and_refused_is_told_with_both_remedies(ran):
     out = ran("claims_and_refuses", "--limit", "12")[1]
     assert "next: write `failover`" in out
-    assert 'adapter.toml: [not_compared] "unsupported failover" = "why"\n' in out
+    assert 'adapter.toml, under [not_compared]: "unsupported failover" = "why"\n' in out

@@ -158,8 +158,7 @@ def _show_unclaimed(counted: Mapping[str, Json], operations: Collection[str] = (
     for left in read(counted["not_compared"]):
         if left.what == UNLOADED and not left.allowed:
             out(f"{plural(left.vectors, 'vector')} start in a given state: claim `load` in the"
-                " adapter (`conform help adapters`), or allow it in adapter.toml:"
-                f" {allowing(UNLOADED)}")  # fmt: skip
+                f" adapter (`conform help adapters`), {allowing(UNLOADED)}")  # fmt: skip
         elif left.what.startswith(_UNSUPPORTED) and not left.allowed and left.what != UNLOADED:
             name = one_line(left.what.removeprefix(_UNSUPPORTED))
             if name.startswith(constant("")):
@@ -169,7 +168,7 @@ def _show_unclaimed(counted: Mapping[str, Json], operations: Collection[str] = (
             if operations and name not in operations:
                 told = (f"the adapter answered that {name} is unsupported: perform what these"
                         " vectors ask for")  # fmt: skip
-            out(f"{told}, or allow it in adapter.toml: {allowing(f'{_UNSUPPORTED}{name}')}")
+            out(f"{told}, {allowing(f'{_UNSUPPORTED}{name}')}")
 
 
 def _show_hidden(counted: Mapping[str, Json]) -> None:
@@ -180,7 +179,7 @@ def _show_hidden(counted: Mapping[str, Json]) -> None:
         them = "it" if len(left) == 1 else "them"
         out(f"the adapter does not show {', '.join(what.removeprefix(_VARIABLE) for what in left)}:"
             f" show {them} in `observe` and list {them} in what hello observes (`conform help"
-            f" adapters`), or allow it in adapter.toml: {allowing(*left)}")  # fmt: skip
+            f" adapters`), {allowing(*left)}")  # fmt: skip
 
 
 def _show_unresolved(counted: Mapping[str, Json]) -> None:

@@ -45,16 +45,16 @@ def next_step(finished: Finished, missing: list[str]) -> str:
         f"  the adapter does not perform {len(missing)} of {len(operations)} operations yet\n"
         f"  next: write `{first}`{where}, and what it needs of `start` and `observe`; then repeat"
         f" the command{rest}\n"
-        "  an operation that the implementation does not have: take it out of what hello claims,"
-        f" and allow it in adapter.toml: {allowing(f'unsupported {first}')}"
+        "  if the implementation lacks an operation: take it out of what hello claims, and allow"
+        f' that in adapter.toml, under [not_compared]: "unsupported {one_line(first)}" = "why"'
     )
 
 
 def allowing(*names: str) -> str:
-    """What to write in adapter.toml for a run to be fine without what has these names."""
-    apart = ", each in a line of its own" if len(names) > 1 else ""
-    listed = ", ".join(f'"{one_line(name)}" = "why"' for name in names)
-    return f"[not_compared] {listed}{apart}"
+    """How a run is fine without what has these names: the end of a sentence, with lines for
+    adapter.toml that can be copied."""
+    listed = "".join(f'\n    "{one_line(name)}" = "why"' for name in names)
+    return f"or allow it by a reason in adapter.toml, under [not_compared]:{listed}"
 
 
 def denied(finished: Finished, listed: Iterable[Mapping[str, Json]]) -> list[str]:
