@@ -8,6 +8,7 @@ types of the charter; what they say is not judged.
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -93,7 +94,28 @@ class Probes:
 def check_adapter(
     start: AdapterStart, probes: Probes, chosen: Target | None = None
 ) -> Iterator[Check]:
-    """Try the adapter of a target on every rule. Raises `CannotStart` if it does not start."""
+    """Try the adapter of a target on every rule. What fails for a reason that was told, the same
+    exception at the same place, counts as not checked. Raises `CannotStart` if it does not
+    start."""
+    told: dict[str, str] = {}
+    for one in _checks(start, probes, chosen):
+        cause = _CAUSE.search(one.detail) if not one.ok else None
+        if cause and cause[1] in told:
+            why = f"{NOT_CHECKED}it fails as `{told[cause[1]]}` does, see above"
+            yield Check(one.rule, True, why)
+            continue
+        if cause:
+            told[cause[1]] = one.rule
+        yield one
+
+
+_CAUSE = re.compile(r"(?:status error, \d+ steps|status error, no steps|the adapter fails): (.+?)"
+                    r"(?:; if the implementation |$)")  # fmt: skip
+"""The exception of an adapter in the detail of a check."""
+
+
+def _checks(start: AdapterStart, probes: Probes, chosen: Target | None) -> Iterator[Check]:
+    """All checks. Raises `CannotStart` if the adapter does not start."""
     connection = RepeatsNoted(StdioConnection(start))
     try:
         yield Check(

@@ -130,6 +130,13 @@ class Errs(Fake):
         return super().perform(operation, args)
 
 
+class CannotBegin(Fake):
+    """Fails at the beginning of each question."""
+
+    def start(self, question):
+        raise KeyError("worker")
+
+
 class Mistyped(Fake):
     """Says the epoch as a number."""
 
@@ -402,7 +409,7 @@ KINDS = {
     "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
     "broken_image": BrokenImage,
     "unresolved": Unresolved, "not_loadable": NotLoadable,
-    "ignores_given": IgnoresGiven, "errs": Errs, "noisy": Noisy,
+    "ignores_given": IgnoresGiven, "errs": Errs, "cannot_begin": CannotBegin, "noisy": Noisy,
     "mistyped": Mistyped, "misnamed": Misnamed, "wrong_error": WrongError,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,

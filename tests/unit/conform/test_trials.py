@@ -99,6 +99,19 @@ def test_an_operation_that_is_not_written_yet_is_no_failure(trials):
     assert (found.failing, found.unwritten) == ({}, ["failover"])
 
 
+def test_an_exception_that_breaks_several_rules_is_told_once():
+    items = [item_of(vector) for vector in random_vectors(60)]
+    about = Manifest("", "toy.lease", "", "keeper", "", 0, Models("", {}, {}), {}, types=TYPES)
+    probes = Probes({"sorts": {"Node": NODES}}, {}, trials_of(items), about)
+    checks = [*check_adapter(fake_start("cannot_begin"), probes)]
+    (failing,) = [check for check in checks if not check.ok]
+    assert failing.rule == "answers a question without operations"
+    assert failing.detail.startswith("status error, 0 steps: KeyError: 'worker' (fake.py:")
+    behind = "not checked: it fails as `answers a question without operations` does, see above"
+    again = [check.rule for check in checks if check.detail == behind]
+    assert "performs register" in again
+
+
 def test_nothing_is_said_of_types_where_no_value_came():
     items = [item_of(vector) for vector in random_vectors(60)]
     about = Manifest("", "toy.lease", "", "keeper", "", 0, Models("", {}, {}), {}, types=TYPES)
