@@ -311,8 +311,8 @@ scenario_items = st.one_of(
     bounds,
     starts,
     lets,
-    item(nodes.Do, names, arguments, maybe_name),
-    item(nodes.Expect, small),
+    item(nodes.Do, names, arguments, maybe_name, st.none() | small, st.booleans()),
+    item(nodes.Expect, small, st.booleans()),
     item(nodes.Moment, texts),
 )
 plain_declarations = st.one_of(

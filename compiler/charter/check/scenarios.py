@@ -42,7 +42,7 @@ class ScenarioReader:
                 self.steps += self.do(line, span)
             case sx.Expect():
                 condition = substitute(self.scope.check(line.condition, BOOL), self.values)
-                self.steps.append(ir.Expect(condition, span=span, doc=doc))
+                self.steps.append(ir.Expect(condition, line.never, span=span, doc=doc))
             case sx.Moment():
                 self.steps.append(ir.Moment(line.title, span=span, doc=doc))
             case sx.Include():
@@ -70,7 +70,7 @@ class ScenarioReader:
             self.scope.missing(message, line.branch.span, hint=hint)
         whole = tuple(substitute(arg, self.values) for arg in args)
         reply = self.reply(line.reply, operation.result)
-        return (ir.Do(name, whole, branch, reply, span=span, doc=doc_of(line)),)
+        return (ir.Do(name, whole, branch, reply, line.never, span=span, doc=doc_of(line)),)
 
     def reply(self, node: sx.Expr | None, result: ty.Type) -> ir.Expr | None:
         """What an operation must reply; the steps of a system have no reply."""

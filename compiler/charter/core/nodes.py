@@ -379,19 +379,22 @@ class Instance(Placed, Generic[E_co]):
 class Do(Placed):
     """An operation (a step, for a system) of a scenario; `branch` is "" if any may be taken, and
     `reply` none if it may reply anything. Arguments read the state before it, the reply reads the
-    state after it."""
+    state after it. With `never` no trace goes on like this, and all stay where they are."""
 
     operation: str
     args: tuple[Expr, ...]
     branch: str
     reply: Expr | None = None
+    never: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Expect(Placed):
-    """Traces where `condition` is false are dropped; if none is left, the scenario fails here."""
+    """Traces where `condition` is false are dropped; if none is left, the scenario fails here. With
+    `never` the scenario fails here if `condition` is true of a trace."""
 
     condition: Expr
+    never: bool = False
 
 
 @dataclass(frozen=True, slots=True)

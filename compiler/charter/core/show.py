@@ -324,9 +324,10 @@ def _scenario(scenario: ir.Scenario) -> Iterator[str]:
             case ir.Do():
                 branch = f" -> {line.branch}" if line.branch else ""
                 reply = "" if line.reply is None else f" reply {show_expr(line.reply)}"
-                yield f"  do {line.operation}({_all(line.args)}){branch}{reply}"
+                never = "never " if line.never else ""
+                yield f"  {never}do {line.operation}({_all(line.args)}){branch}{reply}"
             case ir.Expect():
-                yield f"  expect {show_expr(line.condition)}"
+                yield f"  {'never ' if line.never else ''}expect {show_expr(line.condition)}"
             case ir.Bind():
                 yield f"  let {line.name} = {show_expr(line.value)}"
             case ir.Moment():

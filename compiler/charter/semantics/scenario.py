@@ -1,5 +1,5 @@
 """Executes scenarios on the definition. Where several outcomes are allowed all are followed; an
-expectation drops those that do not meet it."""
+expectation drops those that do not meet it, and a `never` line holds for all of them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ MOST_TOLD = 3
 
 
 class ScenarioFails(Exception):
-    """The charter allows no trace in which a line of the scenario comes true. `span` is the line,
-    `moment` the headline above it ("" for none); `expected` and `actual` are phrases."""
+    """The charter allows no trace in which a line of the scenario comes true, or one in which a
+    `never` line does. `span` is the line, `moment` the headline above it ("" for none); `expected`
+    and `actual` are phrases."""
 
     def __init__(self, place: tuple[str, str], span: Span, expected: str, actual: str) -> None:
         self.title, self.moment = place
@@ -110,6 +111,10 @@ def _follow(machine: Machine, scenario: n.Scenario, until: int | None) -> tuple[
             left = tuple(after for run in runs for after in _line(machine, step, run, moment))
         except EvaluationError as problem:
             raise ScenarioFails(place, step.span, "a value", str(problem)) from None
+        if isinstance(step, n.Do | n.Expect) and step.never:
+            if left:
+                raise ScenarioFails(place, step.span, *_why_not(machine, step, runs))
+            continue
         if not left:
             raise ScenarioFails(place, step.span, *_why(machine, step, runs))
         runs = left
@@ -188,6 +193,27 @@ def _why(
             raise AssertionError("a let drops no run")
 
 
+def _why_not(
+    machine: Machine, line: n.Do | n.Expect, runs: tuple[ScenarioTrace, ...]
+) -> tuple[str, str]:
+    """Phrases: what a `never` line rules out, and the traces that have it."""
+    those = tuple(run for run in runs if _line(machine, line, run, ""))
+    match line:
+        case n.Expect(condition=condition):
+            return f"never {_quoted(condition.span, line.span)}", _each(
+                those, lambda run: _shown(machine, condition, run, truth=True)
+            )
+        case n.Do(reply=reply) if reply is not None:
+            return f"never the reply {_quoted(reply.span, line.span)}", _each(
+                those, lambda run: _replied(machine, line, run)
+            )
+        case n.Do() if line.branch:
+            wanted = f"never {line.operation}/{line.branch}"
+            return wanted, _each(those, lambda run: _taken(machine, line, run))
+        case n.Do():
+            return "that this cannot be done", f"{_call(machine, line, those[0])} is possible"
+
+
 def _each(runs: tuple[ScenarioTrace, ...], tell: Callable[[ScenarioTrace], str]) -> str:
     told = list(dict.fromkeys(tell(run) for run in runs))
     more = [f"{len(told) - MOST_TOLD} other cases"] if len(told) > MOST_TOLD else []
@@ -201,7 +227,7 @@ def _false_part(machine: Machine, condition: n.Expr, run: ScenarioTrace) -> n.Ex
     return next(p for p in parts if not machine.evaluator.truth(p, scope, run.names))
 
 
-def _shown(machine: Machine, part: n.Expr, run: ScenarioTrace) -> str:
+def _shown(machine: Machine, part: n.Expr, run: ScenarioTrace, *, truth: bool = False) -> str:
     """The values of both sides of a comparison, or else of the state that a condition reads."""
     if isinstance(part, n.Binary) and part.op not in ("and", "or", "implies"):
         sides = [side for side in (part.left, part.right) if _varies(side)]
@@ -209,7 +235,8 @@ def _shown(machine: Machine, part: n.Expr, run: ScenarioTrace) -> str:
             return " and ".join(_valued(machine, side, run) for side in sides)
     read = [e for e in nodes(part) if isinstance(e, n.StateRef) or _is_let(e, run)]
     told = dict.fromkeys(_valued(machine, e, run) for e in read)
-    return f"it is false: {' and '.join(told)}" if told else "it is false"
+    is_so = "it is true" if truth else "it is false"
+    return f"{is_so}: {' and '.join(told)}" if told else is_so
 
 
 def _is_let(expr: n.Expr, run: ScenarioTrace) -> bool:

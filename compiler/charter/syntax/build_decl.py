@@ -348,16 +348,17 @@ def _line(reader: TreeReader, node: Tree) -> nodes.Line:
     span = reader.span(node)
     item: nodes.Do | nodes.Expect | nodes.Moment | nodes.Include
     match node.rule, node.children:
-        case "do", (called, args, taken, answer):
+        case "do", (never, called, args, taken, answer):
             item = nodes.Do(
                 name(reader, called),
                 arguments(reader, args),
                 optional_name(reader, taken),
                 None if answer is None else expr(reader, answer),
+                never is not None,
                 span=span,
             )
-        case "expect", (condition,):
-            item = nodes.Expect(expr(reader, condition), span=span)
+        case "expect", (never, condition):
+            item = nodes.Expect(expr(reader, condition), never is not None, span=span)
         case "moment", (title,):
             item = nodes.Moment(text(title), span=span)
         case "include", (called, args):

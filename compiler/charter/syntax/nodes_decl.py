@@ -357,20 +357,23 @@ class InstanceDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class Do(Item):
-    """`do operation(args)`, `do operation(args) -> branch reply e`: an operation (system: a
-    step)."""
+    """`do operation(args)`, `do operation(args) -> branch reply e`: an operation (system: a step).
+    `never do ...`: no possible trace can go on like this."""
 
     operation: Name
     args: tuple[Expr, ...]
     branch: Name | None
     reply: Expr | None = None
+    never: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Expect(Item):
-    """`expect e`: must be true of some possible trace; the others are dropped."""
+    """`expect e`: must be true of some possible trace; the others are dropped. `never expect e`: is
+    true of none."""
 
     condition: Expr
+    never: bool = False
 
 
 @dataclass(frozen=True, slots=True)

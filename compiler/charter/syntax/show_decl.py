@@ -299,14 +299,15 @@ def _scenario_item(item: nodes.Bound | nodes.Start | nodes.Line, indent: int) ->
             return _bound(item, indent)
         case nodes.Let():
             return statement_rows(item, indent)
-        case nodes.Do(operation, args, branch, reply):
+        case nodes.Do(operation, args, branch, reply, never):
             taken = f" -> {branch.text}" if branch else ""
             answer: Doc = "" if reply is None else Group(Nest((LINE, bound_to("reply", reply))))
-            doc = (f"do {operation.text}", arguments_doc(args), taken, answer)
+            verb = "never do" if never else "do"
+            doc = (f"{verb} {operation.text}", arguments_doc(args), taken, answer)
         case nodes.Include(name, args):
             doc = (f"include {name.text}", arguments_doc(args))
-        case nodes.Expect(condition):
-            doc = bound_to("expect", condition)
+        case nodes.Expect(condition, never):
+            doc = bound_to("never expect" if never else "expect", condition)
         case nodes.Moment(title):
             doc = f"step {quoted(title)}"
         case _:
