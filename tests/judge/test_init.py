@@ -38,6 +38,14 @@ def test_a_template_checks_explores_and_catches_its_mutants(
     assert conform("explore", charter, "--mutant", "*")[0] == 0
 
 
+def test_the_small_suite_of_the_queue_has_jobs_that_differ(conform, here: Path) -> None:
+    assert conform("init", "--template", "queue", "--adapter", "none")[0] == 0
+    assert conform("vectors", charter_place("queue"), "--search", "--out", "suite")[0] == 0
+    rows = (here / "suite" / "ledger.md").read_text(encoding="utf-8")
+    assert "4 are covered." in rows.partition("## Sequences with unequal items")[2]
+    assert "0 are proved to be infeasible, 0 are open" in rows
+
+
 def test_the_planted_bugs_are_found(conform, here: Path) -> None:
     assert conform("init", "mine", "--template", "lease", "--adapter", "python")[0] == 0
     project = here / "mine"
