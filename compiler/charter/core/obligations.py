@@ -331,9 +331,9 @@ def _ordered(expr: n.Expr) -> Iterator[n.Expr]:
     if any(part.span == expr.span for part in children(expr)):
         return  # the compiler made it, as for what is on disk
     match expr:
-        case n.Builtin(name=name, args=(first, *_)) if name in _READ and _is_line(first):
+        case n.Builtin(name=name, args=(first, *_)) if name in _READ and _is_ordered(first):
             yield first
-        case n.Builtin(name=name) if name in _MADE and _is_line(expr):
+        case n.Builtin(name=name) if name in _MADE and _is_ordered(expr):
             yield expr
         case n.SeqNew(items=items) if len(items) > 1:
             yield expr
@@ -349,13 +349,13 @@ def _replied(reply: n.Expr) -> Iterator[n.Expr]:
                 yield from _replied(part)
         case n.SeqNew() | n.Literal() | n.Builtin():
             pass
-        case _ if _is_line(reply):
+        case _ if _is_ordered(reply):
             yield reply
         case _:
             pass
 
 
-def _is_line(expr: n.Expr) -> bool:
+def _is_ordered(expr: n.Expr) -> bool:
     return isinstance(expr.type, t.Seq | t.Ranking)
 
 
