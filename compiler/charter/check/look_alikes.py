@@ -1,4 +1,4 @@
-"""Refuses types of arguments and replies whose values look like something else to the judge."""
+"""Refuses types of a component whose values look like something else to the judge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def check_look_alikes(component: ir.Component, diagnostics: Diagnostics) -> None
     """Report the parameters of operations whose arguments the judge would replace: in a vector,
     `{"ref": [...]}` is an earlier value and `{"never_issued": true}` one that was never given.
     And the replies that it would take for an exception, `{"fault": "...", "message": "..."}`
-    (docs/formats/adapter.md)."""
+    (docs/formats/adapter.md), and unions whose cases would lose their names."""
+    _check_cases(component, diagnostics)
     for operation in component.operations:
         for param in operation.params:
             for part in ty.inside(param.type):
@@ -26,6 +27,23 @@ def check_look_alikes(component: ir.Component, diagnostics: Diagnostics) -> None
             message = f"the judge cannot tell a {show_type(operation.result)} from a fault"
             hint = "rename a field or a member, or add one: `fault` and `message` are an exception"
             diagnostics.error("type/fault", message, operation.span, hint=hint)
+
+
+def _check_cases(component: ir.Component, diagnostics: Diagnostics) -> None:
+    """Report the unions in which a case has a parameter `case`: in JSON, `case` has the name of the
+    case itself."""
+    places = [(v.type, v.span) for v in component.state]
+    places += [(p.type, o.span) for o in component.operations for p in o.params]
+    places += [(o.result, o.span) for o in component.operations]
+    seen: set[str] = set()
+    for kind, span in places:
+        for part in (p for p in ty.inside(kind) if isinstance(p, ty.Union)):
+            for tag, params in part.cases:
+                if part.name not in seen and any(name == "case" for name, _ in params):
+                    seen.add(part.name)
+                    message = f"the name of the case `{tag}` of {part.name} would be lost in JSON"
+                    hint = f"rename the parameter `case` of `{tag}`"
+                    diagnostics.error("type/case", message, span, hint=hint)
 
 
 def _is_like_reference(kind: ty.Type) -> bool:

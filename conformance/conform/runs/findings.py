@@ -296,11 +296,16 @@ def shrunk_lines(shrunk: ShrunkQuestion) -> tuple[str, ...]:
         for number, call in enumerate(calls, 1)
         if isinstance(call, dict)
     ]
+    return (*beginning(question, shrunk.chosen), *steps, *shrunk.shown[1:])
+
+
+def beginning(question: Mapping[str, Json], chosen: bool) -> tuple[str, ...]:
+    """The constants of a question and the state that it starts in, if it has any; `chosen`: the
+    solver chose that state."""
     consts = question.get("consts")
     limits = [f"with {constants(consts)}"] if isinstance(consts, dict) and consts else []
     given = [f"given {_whole(question['given'])}"] if question["given"] is not None else []
-    given += [CHOSEN] if shrunk.chosen else []
-    return (*limits, *given, *steps, *shrunk.shown[1:])
+    return (*limits, *given, *([CHOSEN] if chosen else []))
 
 
 def constants(consts: Mapping[str, Json]) -> str:

@@ -236,23 +236,26 @@ def _smaller(question: Question, lowest: Mapping[str, int]) -> Iterator[Question
         for start in range(len(calls) - size, -1, -1):
             yield {**question, "operations": [*_without(calls, start, size)]}
         size = min(size - 1, size // 2) if size > 1 else 0
-    if question["given"] is None:
-        yield from _fewer_elements(question, calls)
+    if question["given"] is not None:
+        # Elements and constants may be in its types and in `always` properties that the judge does
+        # not know: with others it could be a state that cannot be.
+        return
+    yield from _fewer_elements(question, calls)
     consts = question.get("consts")
     for name, value in sorted(consts.items()) if isinstance(consts, dict) else ():
         assert isinstance(consts, dict) and isinstance(value, int)
-        # A number of the question may have this constant as its limit: it must stay within it.
-        least = max(lowest.get(name, 0), _greatest([question["given"], [c["args"] for c in calls]]))
+        # An argument may have this constant as its limit: it must stay within it.
+        least = max(lowest.get(name, 0), max((_greatest(c["args"]) for c in calls), default=0))
         for less in range(least, value):
             yield {**question, "consts": {**consts, name: less}}
 
 
 def _greatest(value: Json) -> int:
-    """The greatest number in a value; 0 if there is none."""
+    """The greatest number and the greatest length of a list in a value; 0 if there is none."""
     if isinstance(value, dict):
-        value = [*value.values()]
+        return max((_greatest(item) for item in value.values()), default=0)
     if isinstance(value, list):
-        return max((_greatest(item) for item in value), default=0)
+        return max((len(value), *(_greatest(item) for item in value)))
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 

@@ -12,7 +12,7 @@ from charter.formats.verdict import Deviation, Verdict
 from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
 from conform.judging.relabel import key
-from conform.runs.findings import finding_id, sentence, side_by_side
+from conform.runs.findings import beginning, finding_id, is_chosen, sentence, side_by_side
 from conform.storage.tables import cause_of, deviation_row
 
 
@@ -42,11 +42,12 @@ def findings_of(item: VectorItem, verdict: Verdict) -> tuple[ShownFinding, ...]:
 
 
 def diverges(item: VectorItem, finding: ShownFinding, again: str) -> str:
-    """The steps of a vector up to a finding, what was expected and observed there, and the command
-    that runs it again."""
+    """The steps of a vector up to a finding with what they begin with, what was expected and
+    observed there, and the command that runs it again."""
     deviation = finding.deviation
     row = deviation_row(deviation)
-    calls = orjson.loads(item.question)["operations"]
+    question = orjson.loads(item.question)
+    calls = question["operations"]
     steps = [
         f"  {number} {call['operation']} {key(call['args']).decode()}"
         for number, call in enumerate(calls[: deviation.step], 1)
@@ -55,6 +56,7 @@ def diverges(item: VectorItem, finding: ShownFinding, again: str) -> str:
         sentence(row),
         "",
         f"vector {item.id}, step {deviation.step} of {len(calls)}:",
+        *(f"  {line}" for line in beginning(question, is_chosen(question, orjson.loads(item.why)))),
         *steps,
         *side_by_side(row)[1:],
         "",

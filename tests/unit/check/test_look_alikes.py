@@ -88,3 +88,33 @@ def test_a_map_is_a_reply_when_its_keys_are_not_those_of_a_fault() -> None:
 def of_replies(kind: str, members: str) -> list[str]:
     text = REPLIES.format(kind=kind, members=members)
     return [item.code for item in api.check_texts((api.Source("x.charter", text),)).items]
+
+
+CASES = """
+protocol test.cases
+sort Job
+union Taken {{ taken({name}: Job), nothing }}
+component store {{
+  state last: {state} = {initial}
+  operation take({params}) -> {result} cites silent {{
+    branch none_left reply {reply}
+  }}
+}}
+witness some_taken of store: took take/none_left
+"""
+PLACES = [
+    ("bool", "false", "", "Taken", "nothing"),
+    ("bool", "false", "what: option Taken", "bool", "true"),
+    ("Taken", "nothing", "", "bool", "true"),
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("name", "refused"), [("case", True), ("file", False)])
+def test_a_parameter_that_overwrites_the_name_of_its_case_is_refused(
+    place: tuple[str, str, str, str, str], name: str, refused: bool
+) -> None:
+    parts = dict(zip(("state", "initial", "params", "result", "reply"), place, strict=True))
+    text = CASES.format(name=name, **parts)
+    found = api.check_texts((api.Source("x.charter", text),)).errors
+    assert [item.code for item in found] == ["type/case"] * refused

@@ -109,6 +109,21 @@ def test_a_constant_stays_as_great_as_the_numbers_of_the_question():
     assert tried == [2, 3]
 
 
+def test_a_constant_stays_as_great_as_the_lists_of_the_question():
+    question = {"operations": [{"operation": "fill", "args": {"with": ["a", "b", "c"]}}],
+                "given": None, "sorts": {}, "consts": {"cap": 4}}  # fmt: skip
+    tried = [found["consts"]["cap"] for found in _smaller(question, {"cap": 1})
+             if found["operations"]]  # fmt: skip
+    assert tried == [3]
+
+
+def test_the_constants_of_a_given_state_stay():
+    """Its types and the `always` properties may name them: it would be a state that cannot be."""
+    question = {"operations": [{"operation": "close", "args": {}}], "given": {"waiting": []},
+                "sorts": {}, "consts": {"cap": 4}}  # fmt: skip
+    assert all(found["consts"] == {"cap": 4} for found in _smaller(question, {"cap": 1}))
+
+
 @pytest.mark.parametrize(("source", "chosen"), [("solver", True), ("exploration", False)])
 def test_a_shrunk_vector_says_who_chose_its_given_state(source, chosen):
     asked = session(BUGS[0])
