@@ -14,7 +14,6 @@ from charter.check.docs import doc_of, type_docs
 from charter.check.edits import address_text
 from charter.check.functions import function, with_params
 from charter.check.histories import update_histories
-from charter.check.infer import expression
 from charter.check.observables import observables
 from charter.check.patterns import holding
 from charter.check.scopes import MachineScope, Rules, Signature, TypeScope, suggest
@@ -61,24 +60,37 @@ def elaborated(files: sx.Protocol, variant: str = "") -> Elaborated:
 
 
 def elaborate_changes(
-    files: sx.Protocol,
-    before: sx.Protocol,
-    diagnostics: Diagnostics,
-    rules: Rules = expression,
+    files: sx.Protocol, before: sx.Protocol, diagnostics: Diagnostics
 ) -> ir.Model:
     """Check an edited version of the protocol `before`, which was elaborated already. If all names
     still mean the same, only the changed declarations and operations are elaborated, and the result
     has only these, without properties and scenarios: an edit may leave them without a meaning."""
     old, _ = machines.collect(before, Diagnostics())
     table, types = machines.collect(files, diagnostics)
-    done = {id(node) for node in declarations(before) if isinstance(node, _DROPPED)}
+    done = frozenset(id(node) for node in declarations(before) if isinstance(node, _DROPPED))
     if old == table:
-        done = {id(node) for node in declarations(before)}
-        for node in declarations(before):
-            if isinstance(node, sx.ComponentDecl):
-                done |= {id(member) for member in node.members}
-    context = CheckContext(table, types, diagnostics, frozenset(done), True, rules=rules)
-    return model_of(files, "", context)
+        done = _parts(before)
+    return model_of(files, "", CheckContext(table, types, diagnostics, done, True))
+
+
+def elaborate_new(files: sx.Protocol, before: sx.Protocol, rules: Rules) -> None:
+    """Apply `rules` to what an edited version of the protocol `before` has anew. The rest is left
+    out even if names mean something else now: what is said of it was said of `before`."""
+    diagnostics = Diagnostics()
+    table, types = machines.collect(files, diagnostics)
+    context = CheckContext(table, types, diagnostics, _parts(before), True, rules=rules)
+    model_of(files, "", context)
+
+
+def _parts(files: sx.Protocol) -> frozenset[int]:
+    """The identities of all declarations, of the members of components, and of steps."""
+    found: list[sx.Node] = [*declarations(files)]
+    for node in declarations(files):
+        if isinstance(node, sx.ComponentDecl):
+            found += node.members
+        elif isinstance(node, sx.SystemDecl):
+            found += (member for member in node.members if isinstance(member, sx.StepDecl))
+    return frozenset(map(id, found))
 
 
 def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Model:
@@ -305,7 +317,8 @@ def system(
     machine = context.globals.machines[node.name.text]
     builder = _SystemBuilder(context, machine, components, [], [], [])
     for member in firsts(node.members):
-        builder.add(member)
+        if not (isinstance(member, sx.StepDecl) and context.is_done(member)):
+            builder.add(member)
     for channel in machine.channels.values():
         if channel.lossy:
             signature = machine.operations[f"lose_{channel.name}"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from charter.check import machines
 from charter.check.context import CheckContext
 from charter.check.declared import declarations
-from charter.check.elaborate import elaborate_changes, links, model_of
+from charter.check.elaborate import elaborate_new, links, model_of
 from charter.check.flatten import apply_edits, chosen_variants, with_shared
 from charter.check.functions import with_params
 from charter.check.scenarios import ScenarioReader
@@ -36,7 +36,7 @@ def index_of(files: sx.Protocol) -> NameIndex:
         if isinstance(node, sx.SetupDecl | sx.FragmentDecl):
             read_shared(context, node)
     for edited in _edited(files):
-        elaborate_changes(edited, files, Diagnostics(), notes)
+        elaborate_new(edited, files, notes)
     walk = NameWalk(notes)
     for file in files:
         walk.visit(file, Surroundings())
@@ -114,7 +114,11 @@ def _places(walk: NameWalk) -> dict[str, tuple[Occurrence, ...]]:
     resolver = _Resolver(walk.symbols, declared)
     names: list[tuple[tuple[Key, ...], Span]] = list(walk.named)
     names += [((key,), span) for key, span in walk.notes.named]
-    names += [(_free(walk, name, span), span) for name, span in walk.notes.free]
+    owners: dict[str, list[tuple[Span, Key]]] = {}
+    for around, owner in walk.owners:
+        owners.setdefault(around.source.name, []).append((around, owner))
+    for name, span in walk.notes.free:
+        names.append((_free(owners.get(span.source.name, []), name, span), span))
     found: dict[tuple[str, int], Occurrence] = {}
     for keys, span in names:
         key = resolver.key(keys)
@@ -129,12 +133,9 @@ def _places(walk: NameWalk) -> dict[str, tuple[Occurrence, ...]]:
     return {file: tuple(places) for file, places in files.items()}
 
 
-def _free(walk: NameWalk, name: str, span: Span) -> tuple[Key, ...]:
+def _free(owners: Iterable[tuple[Span, Key]], name: str, span: Span) -> tuple[Key, ...]:
     """What a name can mean that the checks gave a value: a parameter of the set-up, the fragment or
-    the condition `only` around it, or an element of an instance."""
-    owners = [
-        (*owner, name)
-        for around, owner in walk.owners
-        if around.source.name == span.source.name and around.start <= span.start < around.end
-    ]
-    return (*reversed(owners), ("element", name))
+    the condition `only` around it (among the `owners` in its file), or an element of an
+    instance."""
+    found = [(*owner, name) for around, owner in owners if around.start <= span.start < around.end]
+    return (*reversed(found), ("element", name))

@@ -13,7 +13,7 @@ from typing import Final
 from charter.check import machines
 from charter.check.context import CheckContext
 from charter.check.declared import declarations
-from charter.check.elaborate import elaborate_changes, model_of
+from charter.check.elaborate import elaborate_new, model_of
 from charter.check.flatten import apply_edits
 from charter.check.scopes import BUILTINS
 from charter.check.types import show_type
@@ -133,12 +133,12 @@ def _check_around(files: sx.Protocol, tree: sx.File, offset: int, notes: Notes) 
     match around:
         case sx.VariantDecl() | sx.MutantDecl():
             edited = apply_edits(files, around.edits, Diagnostics())
-            elaborate_changes(edited, files, Diagnostics(), notes)
+            elaborate_new(edited, files, notes)
         case sx.OverlayDecl():
             for entry in around.entries:
                 if _spans(entry, offset):
                     edited = apply_edits(files, entry.edits, Diagnostics(), is_overlay=True)
-                    elaborate_changes(edited, files, Diagnostics(), notes)
+                    elaborate_new(edited, files, notes)
         case _:
             table, types = machines.collect(files, Diagnostics())
             done = {id(node) for node in declarations(files) if node is not around}

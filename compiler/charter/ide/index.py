@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
@@ -47,6 +47,14 @@ class NameIndex:
     places: Mapping[str, tuple[Occurrence, ...]]
     titles: Mapping[str, str]
     links: Mapping[tuple[str, str], str]
+    _by_key: dict[Key, list[Occurrence]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        for places in self.places.values():
+            for place in places:
+                self._by_key.setdefault(place.key, []).append(place)
 
     def at(self, file: str, offset: int) -> Occurrence | None:
         """The name at an offset of a file, or directly before it."""
@@ -57,8 +65,7 @@ class NameIndex:
 
     def of(self, key: Key) -> Iterator[Occurrence]:
         """The occurrences of a declaration, file by file."""
-        for places in self.places.values():
-            yield from (place for place in places if place.key == key)
+        yield from self._by_key.get(key, ())
 
     def children(self, key: Key) -> Iterator[Symbol]:
         """The declarations whose keys continue `key`'s names: fields, branches, parameters."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from math import hypot
 from textwrap import wrap
 
@@ -244,10 +244,10 @@ def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
         for event, (x, y) in zip(scene.events, dots, strict=True)
         for line, row in enumerate(_rows(event))
     ]
+    points = [[_at(way, part / 40) for part in range(41)] for way in ways]
     for number, message in enumerate(scene.messages):
-        lines = [_at(way, part / 40) for i, way in enumerate(ways) if i != number
-                 for part in range(41)]  # fmt: skip
-        labels += _of_message(message, ways[number], labels, lines)
+        others = (points[i] for i in range(len(ways)) if i != number)
+        labels += _of_message(message, ways[number], labels, list(chain.from_iterable(others)))
     yield (
         '<g aria-hidden="true" fill="#ffffff" stroke="#ffffff" stroke-width="3"'
         ' stroke-linejoin="round">'
@@ -267,15 +267,15 @@ class _Label:
 
     def meets(self, other: _Label) -> bool:
         """Whether two labels of one line overlap."""
-        left, right = sorted((self, other), key=lambda label: label.x)
-        return (
-            abs(self.y - other.y) < _LINE + 4 and left.x + _CHARACTER * len(left.text) + 4 > right.x
-        )
+        if abs(self.y - other.y) >= _LINE + 4:
+            return False
+        left, right = (self, other) if self.x <= other.x else (other, self)
+        return left.x + _CHARACTER * len(left.text) + 4 > right.x
 
-    def covers(self, point: _Point) -> bool:
-        """Whether the label covers a point."""
-        x, y = point
-        return self.x <= x <= self.x + _CHARACTER * len(self.text) and -_LINE < y - self.y < 4
+    def covers(self, points: Iterable[_Point]) -> bool:
+        """Whether the label covers one of the points."""
+        left, middle, right = self.x, self.y, self.x + _CHARACTER * len(self.text)
+        return any(left <= x <= right and -_LINE < y - middle < 4 for x, y in points)
 
     def svg(self, css: str = "") -> str:
         """An element; what `css` does not say is that of the group around it."""
@@ -308,9 +308,9 @@ def _way(message: Message, dots: list[_Dot], bottom: int) -> _Way:
 
 def _at(way: _Way, part: float) -> _Point:
     """The point at a part of a way."""
-    shares = (1 - part) ** 2, 2 * part * (1 - part), part**2
-    x, y = (sum(share * point[i] for share, point in zip(shares, way, strict=True)) for i in (0, 1))
-    return x, y
+    (x, y), (a, b), (u, v) = way
+    first, second, third = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    return first * x + second * a + third * u, first * y + second * b + third * v
 
 
 def _line(message: Message, way: _Way) -> str:
@@ -351,11 +351,11 @@ def _of_message(
     far = abs(message.sender - message.receiver) > 1
     parts = sorted(_PARTS, key=lambda part: abs(part - (1 / 3 if far else 1 / 2)))
 
-    def met(labels: list[_Label]) -> tuple[int, bool]:
-        texts = sum(a.meets(b) for a in labels for b in others)
-        return texts, any(label.covers(point) for label in labels for point in lines)
-
-    return min((_along(rows, _at(way, part)) for part in parts), key=met)
+    places = [_along(rows, _at(way, part)) for part in parts]
+    met = [sum(a.meets(b) for a in labels for b in others) for labels in places]
+    best = [labels for labels, texts in zip(places, met, strict=True) if texts == min(met)]
+    clear = (labels for labels in best if not any(label.covers(lines) for label in labels))
+    return next(clear, best[0])
 
 
 def _along(rows: list[str], point: _Point) -> list[_Label]:
