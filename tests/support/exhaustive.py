@@ -3,9 +3,11 @@ has reached, and what the engine says of it."""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
@@ -165,19 +167,22 @@ def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> De
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """The properties of a machine, each with whether it is one of transitions. `by_arguments`: one
-    of them reads the arguments."""
+    """The properties of a machine: those of states, those of transitions, and of these those that
+    read the arguments."""
 
-    properties: tuple[tuple[n.Property, bool], ...]
-    by_arguments: bool
+    of_states: tuple[n.Property, ...]
+    of_transitions: tuple[n.Property, ...]
+    by_arguments: tuple[n.Property, ...]
 
     @staticmethod
     def of(machine: Machine) -> Properties:
         """Those of the machine of an instance."""
         own = [p for p in machine.model.properties if p.machine == machine.instance.machine]
+        moving = [p for p in own if is_of_transition(p)]
         return Properties(
-            tuple([(prop, is_of_transition(prop)) for prop in own]),
-            any(reads_arguments(prop.body) for prop in own),
+            tuple([p for p in own if p not in moving]),
+            tuple([p for p in moving if not reads_arguments(p.body)]),
+            tuple([p for p in moving if reads_arguments(p.body)]),
         )
 
 
@@ -187,17 +192,14 @@ def verdicts(numbers: Numbers, about: Properties, state: State, moves: Moves) ->
     machine = numbers.machine
     found: Counter[tuple[str, str]] = Counter()
     each: Counter[tuple[str, int, Args]] = Counter()
+    alike: Counter[tuple[str, int, Args]] = Counter()
     for (_, args, branch, after, _), count in moves.items():
         if branch:
-            each[branch, after, args if about.by_arguments else ()] += count
-    for prop, of_transition in about.properties:
-        scopes = [(Scope(state, state), 1)]
-        if of_transition:
-            scopes = [
-                (Scope(state, numbers.states[z], b, args), count)
-                for (b, z, args), count in each.items()
-            ]
-        for scope, count in scopes:
+            each[branch, after, args] += count
+            alike[branch, after, ()] += count
+
+    def ask(properties: Sequence[n.Property], scopes: Sequence[tuple[Scope, int]]) -> None:
+        for prop, (scope, count) in product(properties, scopes):
             try:
                 holds = machine.holds(prop, scope)
             except EvaluationError:
@@ -205,6 +207,14 @@ def verdicts(numbers: Numbers, about: Properties, state: State, moves: Moves) ->
                 continue
             if holds is (prop.kind == "witness"):
                 found[prop.kind, prop.name] += count
+
+    def scopes(different: Counter[tuple[str, int, Args]]) -> list[tuple[Scope, int]]:
+        states = numbers.states
+        return [(Scope(state, states[z], b, args), c) for (b, z, args), c in different.items()]
+
+    ask(about.of_states, [(Scope(state, state), 1)])
+    ask(about.of_transitions, scopes(alike))
+    ask(about.by_arguments, scopes(each))
     return found
 
 
@@ -237,7 +247,7 @@ class Engine:
 
     def state(self, number: int) -> State:
         """A state as the search keeps it."""
-        return Teller(self.search.program).state(self._slots(number))
+        return self._state(memoryview(array("Q", self._slots(number))))
 
     def _slots(self, number: int) -> list[int]:
         words, _, _ = self.search.states.get(number)

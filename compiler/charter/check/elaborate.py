@@ -16,7 +16,7 @@ from charter.check.functions import function, with_params
 from charter.check.histories import update_histories
 from charter.check.observables import observables
 from charter.check.patterns import holding
-from charter.check.scopes import MachineScope, Rules, Signature, TypeScope, suggest
+from charter.check.scopes import MachineScope, Signature, TypeScope, suggest
 from charter.check.statements import Body, branch_body
 from charter.check.storage import check_declared, settle
 from charter.check.types import BOOL, is_unknown
@@ -57,40 +57,6 @@ def elaborated(files: sx.Protocol, variant: str = "") -> Elaborated:
     kept = Elaborated(table)
     model_of(files, variant, CheckContext(table, types, diagnostics, kept=kept))
     return Elaborated(table) if diagnostics.errors else kept
-
-
-def elaborate_changes(
-    files: sx.Protocol, before: sx.Protocol, diagnostics: Diagnostics
-) -> ir.Model:
-    """Check an edited version of the protocol `before`, which was elaborated already. If all names
-    still mean the same, only the changed declarations and operations are elaborated, and the result
-    has only these, without properties and scenarios: an edit may leave them without a meaning."""
-    old, _ = machines.collect(before, Diagnostics())
-    table, types = machines.collect(files, diagnostics)
-    done = frozenset(id(node) for node in declarations(before) if isinstance(node, _DROPPED))
-    if old == table:
-        done = _parts(before)
-    return model_of(files, "", CheckContext(table, types, diagnostics, done, True))
-
-
-def elaborate_new(files: sx.Protocol, before: sx.Protocol, rules: Rules) -> None:
-    """Apply `rules` to what an edited version of the protocol `before` has anew. The rest is left
-    out even if names mean something else now: what is said of it was said of `before`."""
-    diagnostics = Diagnostics()
-    table, types = machines.collect(files, diagnostics)
-    context = CheckContext(table, types, diagnostics, _parts(before), True, rules=rules)
-    model_of(files, "", context)
-
-
-def _parts(files: sx.Protocol) -> frozenset[int]:
-    """The identities of all declarations, of the members of components, and of steps."""
-    found: list[sx.Node] = [*declarations(files)]
-    for node in declarations(files):
-        if isinstance(node, sx.ComponentDecl):
-            found += node.members
-        elif isinstance(node, sx.SystemDecl):
-            found += (member for member in node.members if isinstance(member, sx.StepDecl))
-    return frozenset(map(id, found))
 
 
 def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Model:
@@ -146,7 +112,6 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
     )  # fmt: skip
 
 
-_DROPPED = sx.PropertyDecl | sx.EventuallyDecl | sx.ScenarioDecl
 _T = TypeVar("_T")
 _K = TypeVar("_K", ty.Sort, ty.Counter, ty.Enum, ty.Record, ty.Union)
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from charter.check.changes import elaborate_changes
 from charter.check.context import Elaborated
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
-from charter.check.elaborate import (
-    check_citations,
-    elaborate,
-    elaborate_changes,
-    elaborate_edited,
-)
+from charter.check.elaborate import check_citations, elaborate, elaborate_edited
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
 from charter.check.look_alikes import check_look_alikes
 from charter.check.ranges import check_ranges

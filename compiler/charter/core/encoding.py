@@ -14,13 +14,20 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
 from hashlib import sha256
+from operator import is_
 
 from charter.core import expressions, nodes, types
 from charter.core.nodes import Model
 from charter.diagnostics import source
 
 _TUPLE = ""
+_TRUE, _FALSE = object(), object()
+"""Truth values in rows that are not written yet."""
+_JSON = json.JSONEncoder(
+    separators=(",", ":"), ensure_ascii=False, check_circular=False, default=partial(is_, _TRUE)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +67,25 @@ def digest(model: Model) -> str:
 
 def _rows(model: Model, names: Mapping[type, Sequence[str]]) -> bytes:
     """The rows of a model with these fields of each class. Equal parts share one row."""
-    rows: list[str] = []
-    by_identity: dict[int, list[int]] = {}
-    by_text: dict[str, list[int]] = {}
+    numbers: dict[tuple[object, ...], tuple[int]] = {}
+    by_identity: dict[int, tuple[int]] = {}
 
     def cell(item: object) -> object:
-        if item is None or isinstance(item, bool | int | str):
-            return item
+        if item is None or isinstance(item, int | str):
+            # Python takes 1 for equal to True, and rows with either for equal.
+            return item if not isinstance(item, bool) else _TRUE if item else _FALSE
         found = by_identity.get(id(item))
         if found is None:
             if isinstance(item, tuple):
-                row = [_TUPLE, *map(cell, item)]
+                row = (_TUPLE, *map(cell, item))
             else:
                 kind = type(item)
-                row = [kind.__name__, *(cell(getattr(item, name)) for name in names[kind])]
-            text = json.dumps(row, separators=(",", ":"), ensure_ascii=False)
-            found = by_identity[id(item)] = by_text.setdefault(text, [len(rows)])
-            if found[0] == len(rows):
-                rows.append(text)
+                row = (kind.__name__, *[cell(getattr(item, name)) for name in names[kind]])
+            found = by_identity[id(item)] = numbers.setdefault(row, (len(numbers),))
         return found
 
     cell(model)
-    return f"[{','.join(rows)}]".encode()
+    return _JSON.encode([*numbers]).encode()
 
 
 def decoded(data: bytes) -> Model:

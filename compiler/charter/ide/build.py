@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from charter.check import machines
+from charter.check.changes import elaborate_new
 from charter.check.context import CheckContext
 from charter.check.declared import declarations
-from charter.check.elaborate import elaborate_new, links, model_of
+from charter.check.elaborate import links, model_of
 from charter.check.flatten import apply_edits, chosen_variants, with_shared
 from charter.check.functions import with_params
 from charter.check.scenarios import ScenarioReader

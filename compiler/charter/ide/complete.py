@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from charter.check import machines
+from charter.check.changes import elaborate_new
 from charter.check.context import CheckContext
 from charter.check.declared import declarations
-from charter.check.elaborate import elaborate_new, model_of
+from charter.check.elaborate import model_of
 from charter.check.flatten import apply_edits
 from charter.check.scopes import BUILTINS
 from charter.check.types import show_type

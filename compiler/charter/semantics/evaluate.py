@@ -92,6 +92,8 @@ class Evaluator(Expressions):
         """The locals and the state at the end of every way through `body`."""
         runs: list[tuple[Locals, State]] = [(names, before)]
         for line in body:
+            if not runs:  # most steps are not enabled in most states, as a line says
+                break
             if isinstance(line, n.Assign):  # most lines: nothing else happens
                 code = self.code(line.value)
                 runs = [

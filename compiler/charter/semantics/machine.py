@@ -144,11 +144,12 @@ class Machine(Generic[E_co, S_co]):
 
     def arguments(self, scope: Scope) -> Locals:
         """The arguments of a transition by the names that they have in properties."""
+        if not scope.args:
+            return {}
         operation = scope.took.partition("/")[0]
-        params = self.operations[operation].params if scope.args else ()
         return {
             argument(operation, param.name): value
-            for param, value in zip(params, scope.args, strict=True)
+            for param, value in zip(self.operations[operation].params, scope.args, strict=True)
         }
 
     def loaded(self, durable: State) -> State:

@@ -78,14 +78,15 @@ class Layout:
 
     universe: Universe
     counters: Mapping[str, int] = field(default_factory=dict)
-    _slots: dict[t.Type, int] = field(default_factory=dict, repr=False)
+    _slots: dict[int, tuple[t.Type, int]] = field(default_factory=dict, repr=False)
+    """By the identity of the type, which is held: its hash is computed from all of it."""
 
     def slots(self, kind: t.Type) -> int:
         """The number of slots of a type."""
-        known = self._slots.get(kind)
+        known = self._slots.get(id(kind))
         if known is None:
-            known = self._slots[kind] = self._count(kind)
-        return known
+            known = self._slots[id(kind)] = kind, self._count(kind)
+        return known[1]
 
     def _count(self, kind: t.Type) -> int:
         match kind:
