@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,3 +26,12 @@ def write_whole(path: Path, text: str, refused: Callable[[str], Exception]) -> N
         with suppress(OSError):
             new.unlink(missing_ok=True)
         raise refused(f"{path} cannot be written: {error.strerror}") from None
+
+
+def regular(path: Path) -> Path:
+    """The path, if it leads to a file (or a folder, which cannot be opened). A pipe would be waited
+    for, and a device may never end. Raises OSError, also if there is nothing."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return path

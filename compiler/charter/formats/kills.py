@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from charter.formats.reading import BadVector, JsonReader
 
 KILLS = "kills.json"
@@ -47,7 +48,7 @@ def read_kills(folder: Path) -> dict[str, MutantKills]:
     if not place.exists():
         return {}
     try:
-        raw: Json = json.loads(place.read_bytes())
+        raw: Json = json.loads(regular(place).read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise BadVector(f"{place} cannot be read ({error}); generate it again") from None
     return {name: _kills(one) for name, one in JsonReader(raw, str(place)).entries()}

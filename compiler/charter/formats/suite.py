@@ -15,6 +15,7 @@ from pathlib import Path
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from charter.formats.reading import BadVector, JsonReader
 from charter.formats.types import JudgedTypes, read_types
 from charter.formats.vector import FORMAT, Vector, read_line
@@ -134,7 +135,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of the suite in `folder`. Raises `BadVector`, or OSError if there is none."""
     path = folder / MANIFEST
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(regular(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise BadVector(f"{path}: no JSON ({error})") from None
     return parse_manifest(value, str(path))
@@ -177,7 +178,7 @@ def parse_manifest(value: Json, where: str) -> Manifest:
 
 def read_lines(path: Path) -> Iterator[Vector]:
     """The vectors of a JSON lines file. Raises `BadVector` with the line number."""
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 yield read_line(line, f"{path}:{number}")

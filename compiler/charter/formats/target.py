@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from charter.formats.files import regular
 from charter.formats.project import BadProject, Project
 from charter.formats.spelling import meant
 
@@ -97,7 +98,7 @@ def check_ids(files: Iterable[Path]) -> None:
 def id_in(path: Path) -> str:
     """The id in an adapter.toml; "" if it cannot be read, or is none."""
     try:
-        return _id(tomllib.loads(path.read_text(encoding="utf-8")))
+        return _id(tomllib.loads(regular(path).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return ""
 
@@ -110,7 +111,7 @@ def id_from(name: str) -> str:
 def read_target(path: Path) -> Target:
     """The target of one adapter.toml. Raises `BadProject`."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(regular(path).read_text(encoding="utf-8"))
         unknown = sorted(set(content) - _KEYS)
         if unknown:
             like = meant(unknown[0], _KEYS)

@@ -7,11 +7,13 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+from charter.formats.files import regular
+
 
 def read_toml(path: Path, refused: Callable[[str], Exception]) -> dict[str, object]:
     """The content of a file. Raises what `refused` makes of a sentence."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(regular(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise refused(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:

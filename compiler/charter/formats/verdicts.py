@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from charter.formats.canonical import Json
-from charter.formats.files import beside_charter
+from charter.formats.files import beside_charter, regular
 from charter.formats.reading import BadVector, JsonReader
 
 FOLDER = "verdicts"
@@ -141,7 +141,7 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
     if not path.exists():
         return ()
     try:
-        raw: Json = json.loads(path.read_text(encoding="utf-8"))
+        raw: Json = json.loads(regular(path).read_text(encoding="utf-8"))
         whole = JsonReader(raw, "the file")
         if whole.object().get("format") == OBJECTS:
             whole.fields("format", "instances")

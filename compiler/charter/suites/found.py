@@ -22,6 +22,7 @@ from charter.core import nodes as n
 from charter.core.show import show_expr, show_model
 from charter.diagnostics import Span
 from charter.formats.canonical import Json, text
+from charter.formats.files import regular
 from charter.formats.project import BadProject
 from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import Question, read_question
@@ -197,7 +198,8 @@ def read_found(folder: Path) -> Found:
         path = folder / name
         if path.exists():
             with _told(path):
-                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                lines = regular(path).read_text(encoding="utf-8").splitlines()
+                for number, line in enumerate(lines, 1):
                     asked.append(_asked(_parsed(line, f"{path}:{number}"), f"{path}:{number}"))
     path = folder / PROOFS
     if not path.exists():
@@ -251,7 +253,9 @@ def _parsed(content: str, where: str) -> Json:
 
 def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
     """The questions with what a file of proofs says. Raises `BadVector`."""
-    held = JsonReader(_parsed(path.read_text(encoding="utf-8"), str(path)), str(path)).object()
+    held = JsonReader(
+        _parsed(regular(path).read_text(encoding="utf-8"), str(path)), str(path)
+    ).object()
     content = {
         "lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", "left_out": {},
         **held,

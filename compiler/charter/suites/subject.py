@@ -12,6 +12,7 @@ from charter.core import releases
 from charter.core.reach import printed
 from charter.core.show import show_model, show_type
 from charter.diagnostics import Source
+from charter.formats.files import regular
 from charter.formats.project import Project
 from charter.formats.suite import Manifest, Models
 from charter.passes.narrow import narrowed
@@ -177,7 +178,7 @@ def overlays_in(project: Project, protocol: str, component: str = "") -> tuple[O
         path = adapter.folder / "overlay.charter"
         if not path.is_file():
             continue
-        source = Source(project.relative(path), path.read_text(encoding="utf-8"))
+        source = Source(project.relative(path), regular(path).read_text(encoding="utf-8"))
         head = pipeline.overlay_head(source)
         if head.protocol == protocol and component in ("", head.component):
             place = (head.name, head.component, adapter.folder.name, source)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from charter.formats.links import is_url
 from charter.formats.reading import BadVector, JsonReader
 from conform.console.errors import BadRun
@@ -107,7 +108,7 @@ class Sections:
 def read_sections(path: Path) -> Sections:
     """Reads a sections.json. Raises `BadRun` with a sentence if it is malformed."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(regular(path).read_text(encoding="utf-8"))
         return _sections(JsonReader(value, str(path)))
     except (OSError, ValueError, BadVector) as error:
         raise BadRun(f"{path} cannot be read ({error}); `conform generate` writes it") from None

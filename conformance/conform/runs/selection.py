@@ -13,6 +13,7 @@ import orjson
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from charter.formats.target import Target
 from charter.formats.verdict import Kind
 from conform.console.errors import BadSuite
@@ -122,7 +123,7 @@ def failed_before(target: Target, release: str) -> frozenset[str]:
     """The vectors that failed when they were last asked of a release of a target; none if that is
     not known."""
     try:
-        ids = orjson.loads(_record(target, release).read_bytes())
+        ids = orjson.loads(regular(_record(target, release)).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return frozenset()
     return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()

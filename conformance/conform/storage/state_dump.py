@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from charter.formats.states import FORMAT, Chunk, Column, Form, StateTable
 from conform.console.errors import CannotWrite, ConformError
 from conform.storage.arrow import pa
@@ -49,7 +50,7 @@ def opened(folder: Path) -> tuple[dict[str, Json], tuple[Path, ...]]:
     """The manifest of saved states, and their files in order. Raises NotKept if the folder contains
     something else, or if files are missing."""
     try:
-        manifest = orjson.loads((folder / MANIFEST).read_bytes())
+        manifest = orjson.loads(regular(folder / MANIFEST).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         raise _foreign(folder, f"it has no {MANIFEST} that can be read") from None
     if not isinstance(manifest, dict) or manifest.get("kind") != "states":

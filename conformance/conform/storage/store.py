@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ import orjson
 from pyarrow import fs
 
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from conform.console.errors import BadRun, CannotWrite, first_line
 from conform.storage.arrow import pa
 from conform.storage.tables import DATASETS, DatasetRows
@@ -51,8 +53,18 @@ def filesystem(place: str) -> tuple[fs.FileSystem, str]:
 
 
 def open_files(files: Sequence[str], schema: pa.Schema | None = None) -> Dataset:
-    """Parquet files as one dataset; without `schema` they have that of the first file."""
+    """Parquet files as one dataset; without `schema` they have that of the first file. Raises
+    OSError for what is no file."""
+    for file in files:
+        regular(Path(file))
     return pa.dataset.dataset(files, schema=schema, format="parquet", partitioning=None)
+
+
+def _opened(system: fs.FileSystem, path: str) -> pa.NativeFile:
+    """A file, open for reading. Raises OSError."""
+    if isinstance(system, fs.LocalFileSystem):
+        regular(Path(path))
+    return system.open_input_stream(path)
 
 
 def guarded(what: str, write: Callable[[], T]) -> T:
@@ -108,7 +120,7 @@ class RunFolder:
         """A JSON file of the run. Raises `BadRun` if it is missing or not an object."""
         system, root = filesystem(self.place)
         try:
-            with system.open_input_stream(f"{root}/{name}") as file:
+            with _opened(system, f"{root}/{name}") as file:
                 value = orjson.loads(file.read())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadRun(
@@ -220,7 +232,7 @@ class RunFolder:
         system, root = filesystem(self.place)
         for bucket in set(self._numbered(_NOTES)).difference(besides):
             with contextlib.suppress(OSError, ValueError):
-                found[bucket] = int(system.open_input_stream(f"{root}/{_note(bucket)}").read())
+                found[bucket] = int(_opened(system, f"{root}/{_note(bucket)}").read())
         return found
 
     def drop_notes(self) -> None:
@@ -268,7 +280,7 @@ class RunFolder:
         system, root = filesystem(self.place)
         total = hashlib.sha256()
         try:
-            with system.open_input_stream(f"{root}/{name}") as file:
+            with _opened(system, f"{root}/{name}") as file:
                 while chunk := file.read(_CHUNK):
                     total.update(chunk)
         except OSError:
@@ -303,6 +315,8 @@ class RunFolder:
         system, root = filesystem(self.place)
         path = f"{root}/{_part(name, bucket)}"
         try:
+            if isinstance(system, fs.LocalFileSystem):
+                regular(Path(path))
             return pa.parquet.read_table(
                 path, columns=list(columns) or None, filters=rows, filesystem=system,
                 partitioning=None,

@@ -21,14 +21,9 @@ import orjson
 import platformdirs
 
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from charter.formats.reading import BadVector
-from charter.formats.suite import (
-    LINES,
-    MANIFEST,
-    Manifest,
-    lines_digest,
-    read_manifest,
-)
+from charter.formats.suite import LINES, MANIFEST, Manifest, lines_digest, read_manifest
 from charter.formats.vector import Vector, read_vector
 from conform.console.errors import BadSuite, CannotWrite
 from conform.judging.assess import VectorItem
@@ -103,7 +98,7 @@ class Suite:
     def items(self, bucket: int) -> Iterator[VectorItem]:
         """The vectors of one bucket. Raises `BadSuite` for a file that is not as it was stored."""
         path = self.check(bucket)
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             yield from file_items(file, str(path))
 
     def find(self, start: str) -> Vector:
@@ -219,10 +214,11 @@ def open_suite(wanted: str, cores: int) -> Suite:
 
 def _instead(folder: Path, error: OSError) -> str:
     """Why a folder is no suite, and what to name instead."""
-    below = sorted(place.parent.as_posix() for place in folder.rglob(MANIFEST))[:6]
+    there = (folder / MANIFEST).exists()
+    below = [] if there else sorted(one.parent.as_posix() for one in folder.rglob(MANIFEST))[:6]
     if below:
         return f"itself; name one of those below it: {', '.join(below)}"
-    why = f"it has no {MANIFEST}" if folder.is_dir() else error.strerror
+    why = f"it has no {MANIFEST}" if folder.is_dir() and not there else error.strerror
     return f"({why}); `conform vectors` makes one"
 
 
@@ -325,7 +321,7 @@ def _path(folder: Path, bucket: int) -> Path:
 def _digest_of(path: Path) -> str:
     """The SHA-256 of a file, "" if it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
@@ -358,7 +354,7 @@ def _fingerprint(folder: Path) -> str:
         is_of_it = path.suffix in (".jsonl", ".parquet") or path.name == MANIFEST
         if path.is_file() and is_of_it:
             total.update(path.relative_to(folder).as_posix().encode())
-            with path.open("rb") as file:
+            with regular(path).open("rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()
 
@@ -431,7 +427,7 @@ class _Buckets:
 def _vectors(folder: Path) -> Iterator[Imported]:
     path = folder / LINES
     if path.exists():
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield import_line(line, f"{path}:{number}")
@@ -440,7 +436,7 @@ def _vectors(folder: Path) -> Iterator[Imported]:
     if not files:
         raise BadVector(f"{folder}: neither {LINES} nor Parquet files")
     for path in files:
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             for batch in _batches(file, str(path), list(_TEXTS[:3])):
                 for row in batch.to_pylist():
                     value = {name: _parsed(row[name], path) for name in _TEXTS[:3]}

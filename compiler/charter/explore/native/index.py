@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from charter.formats.files import regular
+
 DAMAGED = "the journal is damaged: the search starts again"
 
 
@@ -48,7 +50,7 @@ class SearchIndex:
         """The content. Raises OtherSearch."""
         self._make_folder()
         try:
-            content = self.path.read_bytes()
+            content = regular(self.path).read_bytes()
         except FileNotFoundError:
             return IndexContent({}, ())
         except OSError:

@@ -17,6 +17,7 @@ from zlib import crc32
 from charter.explore.native.anchor import Anchor
 from charter.explore.native.index import DAMAGED, SearchIndex, damaged
 from charter.explore.native.memory import NoRoom
+from charter.formats.files import regular
 
 CHUNK = 1 << 22
 
@@ -74,7 +75,7 @@ class Journal:
         start, total = self._start(), 0
         left = level.count * self.width
         try:
-            with self.data.open("rb") as file:
+            with regular(self.data).open("rb") as file:
                 file.seek(start)
                 while left:
                     part = file.read(min(CHUNK, left))
@@ -100,7 +101,7 @@ class Journal:
         for level in range(len(self.levels)):
             left = self.levels[level].count * self.width
             start = sum(known.count for known in self.levels[:level]) * self.width
-            with self.data.open("rb") as file:
+            with regular(self.data).open("rb") as file:
                 file.seek(start)
                 while left:
                     part = file.read(min(size, left))

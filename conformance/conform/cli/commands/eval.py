@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.api import evaluate
 from charter.formats.canonical import Json
+from charter.formats.files import regular
 from conform.cli.commands.charters import read, refused
 from conform.cli.commands.numbers import count, whole
 from conform.console.errors import ConformError
@@ -121,7 +122,7 @@ def chosen_place(arguments: argparse.Namespace) -> Place:
 
 def _json_of(path: Path) -> Json:
     try:
-        found: Json = json.loads(path.read_text(encoding="utf-8"))
+        found: Json = json.loads(regular(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         raise ConformError(f"{path} is not JSON; give a trace in ITF or a search") from None
     return found
