@@ -1,4 +1,4 @@
-"""What is no file is refused in one sentence: a pipe would be waited for, and a device never ends."""
+"""What is no file is refused in one sentence: a pipe would be waited for."""
 
 import os
 import subprocess
