@@ -353,3 +353,24 @@ def test_finding_behind_a_deviation_says_from_which_state_it_is_judged(
     assert "press/on: expected lit = true, got false" in first and "deviates, too" not in first
     assert "press/on: expected reply = true, got false" in second
     assert f"  step 1 {told.format(2)}" in second and f"  step 2 {told.format(3)}\n" in third
+
+
+def test_types_of_an_adapter_that_are_of_an_earlier_charter_are_told(
+    conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    assert conform("init", "--template", "queue", "--adapter", "python")[0] == 0
+    assert "\ntypes " not in conform("test")[1]
+    charter = tmp_path / "spec" / "queue.charter"
+    text = charter.read_text()
+    charter.write_text(
+        text.replace("taken(job: Job)", "taken(job: Job, again: bool)")
+        .replace("taken(value(working[worker]))", "taken(value(working[worker]), true)")
+        .replace("taken(next)", "taken(next, false)")
+    )
+    (told,) = [line for line in conform("test")[1].splitlines() if line.startswith("types ")]
+    command = told.partition("it is written again by ")[2]
+    assert told.startswith("types     adapters/") and "protocol.py is not of this charter" in told
+    assert conform(*shlex.split(command)[1:])[0] == 0
+    assert "\ntypes " not in conform("test")[1]

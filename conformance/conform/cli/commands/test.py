@@ -32,6 +32,7 @@ from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks
 from conform.console.terminal import out, out_json, plural, say
+from conform.project.written_types import rewritten
 from conform.reports.pages import write as write_report
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.compared import read as read_left
@@ -280,7 +281,9 @@ def _judged(
     for path, component in judged:
         _obligations(project, path, (models[path], component), tested)
     finished: list[Finished] = []
-    for _, target in pairs:
+    for path, target in pairs:
+        for told in rewritten(models[path], target.component, path, Path(near(str(target.folder)))):
+            tested.tell("types", told)
         options = RunOptions(
             target=str(target.folder),
             release=release,
