@@ -218,6 +218,15 @@ def test_a_component_without_an_instance_that_is_searched_is_told(conform, proje
     assert told in conform("test")[1]
 
 
+@pytest.mark.parametrize("command", ["test", "generate", "run", "doctor", "targets"])
+def test_an_overlay_that_is_not_there_is_one_sentence(conform, project: Path, command: str) -> None:
+    (project / "adapters" / "lamp" / "adapter.toml").write_text(TOML + 'overlay = "known"\n')
+    option = {"run": ("--target", "lamp"), "doctor": ("--adapter", "lamp")}.get(command, ())
+    code, out, err = conform(command, *option)
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert "'overlay' is 'known', and there is no overlay.charter beside it; write one, or" in err
+
+
 def test_mistakes_of_the_caller_are_one_sentence(conform, project: Path) -> None:
     assert (
         "'light' is no adapter of the project; there are: lamp"

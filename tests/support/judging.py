@@ -72,6 +72,7 @@ def write_fake_target(folder, mode, *more):
         "one = 20",
     ]
     (place / "adapter.toml").write_text("\n".join(lines), encoding="utf-8")
+    (place / "overlay.charter").write_text("protocol toy.lease\noverlay known of keeper { }\n")
     return f"fake-{mode}"
 
 

@@ -14,12 +14,15 @@ from charter.formats.project import BadProject, Project
 from charter.formats.spelling import meant
 
 FILE = "adapter.toml"
+OVERLAY = "overlay.charter"
+"""The file beside it with the known differences of the implementation."""
 IMAGE = "image"
 """The capability to show the state of a second reader of the log."""
 NAMED = ("unsupported", "variable", "vector")
 """Prefixes of the names that an adapter.toml may list as not compared (besides `image`)."""
 _DEADLINES = ("hello", "batch", "one")
 _OWN_ID = re.compile(r"\w[\w.-]*")
+_OVERLAY = re.compile(r"^[ \t]*overlay\s+(\w+)\s+of\b", re.M)
 _VECTOR = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
@@ -136,6 +139,7 @@ def read_target(path: Path) -> Target:
         )
         if not found.start:
             raise ValueError("'start' is empty")
+        _check_overlay(found)
         return found
     except (OSError, ValueError) as error:
         raise BadProject(f"{path}: {error}; `conform help adapter` has the format") from None
@@ -183,6 +187,28 @@ def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
         if not reason.strip():
             raise ValueError(f"'not_compared' has no reason for {name!r}")
     return found
+
+
+def _check_overlay(found: Target) -> None:
+    """Raises `ValueError` if the overlay that is named is not beside adapter.toml: a run would go
+    on without it. A file in which no overlay is seen is for the compiler to refuse."""
+    path = found.folder / OVERLAY
+    if not found.overlay:
+        return
+    if not path.exists():
+        raise ValueError(
+            f"'overlay' is {found.overlay!r}, and there is no {OVERLAY} beside it; write one, or"
+            " remove the key"
+        )
+    if not path.is_file():
+        return
+    known = _OVERLAY.findall(path.read_text(encoding="utf-8", errors="replace"))
+    if known and found.overlay not in known:
+        like = meant(found.overlay, known) or "write that name, or remove the key"
+        raise ValueError(
+            f"'overlay' is {found.overlay!r}, and {OVERLAY} has the overlay {', '.join(known)};"
+            f" {like}"
+        )
 
 
 def _text(content: Mapping[str, object], name: str, default: str | None = None) -> str:

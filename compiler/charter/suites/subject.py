@@ -15,6 +15,7 @@ from charter.diagnostics import Source
 from charter.formats.files import regular
 from charter.formats.project import Project
 from charter.formats.suite import Manifest, Models
+from charter.formats.target import OVERLAY
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.compile import compiled
@@ -175,7 +176,7 @@ def overlays_in(project: Project, protocol: str, component: str = "") -> tuple[O
     their targets are judged against. Raises `Refused` if any overlay cannot be read."""
     found: list[Overlay] = []
     for adapter in targets_in(project):
-        path = adapter.folder / "overlay.charter"
+        path = adapter.folder / OVERLAY
         if not path.is_file():
             continue
         source = Source(project.relative(path), regular(path).read_text(encoding="utf-8"))

@@ -223,6 +223,44 @@ def test_toml_that_is_not_right(tmp_path, content, sentence):
         written(tmp_path / "x", content)
 
 
+OVERLAY = """protocol x -- overlay old of lock { }
+
+  overlay known of lock {
+    entry late quirk { }
+  }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("none", None, "'overlay' is 'none', and there is no overlay.charter beside it; write one"),
+        (
+            "knwon",
+            OVERLAY,
+            r"'knwon', and overlay.charter has the overlay known; did you mean known\?",
+        ),
+        ("old", OVERLAY, "'overlay' is 'old', and overlay.charter has the overlay known;"),
+    ],
+)
+def test_an_overlay_that_is_not_there_is_refused(tmp_path, name, text, sentence):
+    place = tmp_path / "x"
+    place.mkdir()
+    if text:
+        (place / "overlay.charter").write_text(text, encoding="utf-8")
+    with pytest.raises(UnknownTarget, match=sentence):
+        written(place, f'id = "x"\ntitle = "X"\nstart = ["a"]\noverlay = "{name}"')
+
+
+@pytest.mark.parametrize("text", [OVERLAY, "protocol x overlay { }", "\udcff"])
+def test_an_overlay_that_cannot_be_read_is_left_to_the_compiler(tmp_path, text):
+    place = tmp_path / "x"
+    place.mkdir()
+    (place / "overlay.charter").write_bytes(text.encode("utf-8", "surrogateescape"))
+    toml = 'id = "x"\ntitle = "X"\nstart = ["a"]\noverlay = "known"'
+    assert written(place, toml).overlay == "known"
+
+
 @pytest.mark.parametrize("own", ["", "a/b", "../evil", "..", ".", "-x", "two words", "x\\n"])
 def test_an_id_that_is_no_name_of_a_folder_is_refused(tmp_path, own):
     sentence = r"adapter\.toml: 'id' is '.*'; write letters, digits, `\.`, `_` and `-`, neither"

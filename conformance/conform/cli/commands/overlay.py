@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from charter.formats.target import Target
+from charter.formats.target import OVERLAY, Target
 from conform.console.errors import ConformError
 
 
@@ -14,7 +14,7 @@ def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
 
     Raises `ConformError` if the overlay cannot be read.
     """
-    path = chosen.folder / "overlay.charter"
+    path = chosen.folder / OVERLAY
     if not path.is_file():
         return {}
     from charter import api
