@@ -383,3 +383,17 @@ def test_types_of_an_adapter_that_are_of_an_earlier_charter_are_told(
     assert told.startswith("types     adapters/") and "protocol.py is not of this charter" in told
     assert conform(*shlex.split(command)[1:])[0] == 0
     assert "\ntypes " not in conform("test")[1]
+
+
+def test_a_suite_without_vectors_is_told_with_the_command_that_looks_for_questions(
+    conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    assert conform("init", "--template", "queue", "--adapter", "python")[0] == 0
+    charter = tmp_path / "spec" / "queue.charter"
+    charter.write_text(charter.read_text().partition("scenario ")[0])
+    (told,) = [line for line in conform("generate")[2].splitlines() if "no vectors" in line]
+    command = re.findall("`([^`]*)`", told)[1]
+    assert conform(*shlex.split(command)[1:])[0] == 0
+    assert "no vectors" not in conform("generate")[2]

@@ -179,6 +179,14 @@ def outdated(project: Project) -> str:
     return generated.outdated(project)
 
 
+def empty_suites(project: Project) -> tuple[str, ...]:
+    """For each suite in generated/ without vectors a sentence with the command that looks for
+    questions."""
+    from charter.api import generated
+
+    return generated.empty_suites(project)
+
+
 def stale(project: Project) -> str:
     """What is stale in generated/: a sentence and a diff; "" if nothing is. Raises `Refused`."""
     from charter.api import generated

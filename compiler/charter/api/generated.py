@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -372,6 +373,25 @@ def outdated(project: Project) -> str:
             command = f"conform vectors {places[str(protocol)]} --profile full{variant}"
             return f"{where} is of an older version of the charter; run `{command}`, or remove it"
     return ""
+
+
+def empty_suites(project: Project) -> tuple[str, ...]:
+    """For each suite without vectors a sentence with the command that looks for questions: only
+    scenarios need no search."""
+    places = {protocol.name: protocol.place for protocol in protocols(project)}
+    told: list[str] = []
+    for path in sorted((project.generated / "suites").rglob(MANIFEST)):
+        found = _object(path)
+        if found.get("vectors") == 0 and found.get("protocol") in places:
+            component = str(found.get("component"))
+            command = ["conform", "vectors", places[str(found["protocol"])], "--search"]
+            command += ["--component", component]
+            command += ["--variant", str(found["variant"])] if found.get("variant") else []
+            told.append(
+                f"the suite of {component} has no vectors, as no questions were looked for:"
+                f" `conform test` does, or `{shlex.join(command)}`"
+            )
+    return tuple(told)
 
 
 def _object(path: Path) -> dict[str, Json]:
