@@ -27,12 +27,12 @@ from conform.cli.commands.unasked import mutants_told, not_seen, unasked, untold
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
 from conform.cli.commands.vectors import MOST, UNSEARCHED, no_question, too_large
+from conform.cli.commands.written_types import rewritten
 from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks
 from conform.console.terminal import out, out_json, plural, say
-from conform.project.written_types import rewritten
 from conform.reports.pages import write as write_report
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.compared import read as read_left
