@@ -218,6 +218,22 @@ def test_a_component_without_an_instance_that_is_searched_is_told(conform, proje
     assert told in conform("test")[1]
 
 
+def test_instances_that_are_not_explored_for_questions_are_named(conform, project: Path) -> None:
+    said = "not explored for questions"
+    assert said not in conform("test")[1]
+    assert said not in "".join(conform("vectors", "spec/lamp.charter")[1:])
+    names = ("small", "standard", "other", "more", "most")
+    more = "".join(f"instance {name} of lamp {{ }}\n" for name in names)
+    path = project / "spec" / "lamp.charter"
+    path.write_text(f"{LAMP}instance small of lamp {{ }}\n")
+    told = f"{said}: small (only instances whose names begin with `tiny` are)\n"
+    assert f"vectors   lamp: {told}" in conform("test")[1]
+    assert told in conform("vectors", path)[2]
+    path.write_text(LAMP + more)
+    assert f"{said}: small, other, more and 1 more (only" in conform("vectors", path)[2]
+    assert "begin with `tiny`" in conform("explain", "small suite")[1]
+
+
 @pytest.mark.parametrize("command", ["test", "generate", "run", "doctor", "targets"])
 def test_an_overlay_that_is_not_there_is_one_sentence(conform, project: Path, command: str) -> None:
     (project / "adapters" / "lamp" / "adapter.toml").write_text(TOML + 'overlay = "known"\n')

@@ -53,6 +53,7 @@ from charter.api.suites import (
     proof_instances,
     searched,
     unasked_scenarios,
+    unsearched,
 )
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostics, Refused, Source
@@ -132,6 +133,7 @@ __all__ = [
     "tell",
     "tell_trace",
     "unasked_scenarios",
+    "unsearched",
     "walks_json",
 ]
 

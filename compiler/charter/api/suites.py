@@ -63,6 +63,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         "failed": [*made.failed],
         "unasked": {**made.unasked},
         "searched": [*searched(subject.model, subject.component.name)],
+        "unsearched": [*unsearched(subject.model, subject.component.name)],
         "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
         "looked": bool(subject.found.rules),
         "pairs": subject.found.pairs,
@@ -76,6 +77,13 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     from charter.suites import proofs
 
     return tuple(instance.name for instance in proofs.searched(model, component))
+
+
+def unsearched(model: ir.Model, component: str) -> tuple[str, ...]:
+    """The other instances of a component, by their names, but for the one of the solver."""
+    from charter.suites import proofs
+
+    return tuple(instance.name for instance in proofs.unsearched(model, component))
 
 
 def proof_instances(model: ir.Model, component: str) -> tuple[str, ...]:

@@ -28,6 +28,12 @@ def searched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
     return tuple(instance for instance in mine if instance.name.startswith(TINY))
 
 
+def unsearched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
+    """The other instances of a component, but for the one of the solver's name."""
+    mine = (i for i in model.instances if i.machine == component and i.name != PROOF_INSTANCE)
+    return tuple(instance for instance in mine if not instance.name.startswith(TINY))
+
+
 def proof_instances(model: n.Model, component: str) -> tuple[n.Instance, ...]:
     """The instances of a component in which a proof must be made: of those that are searched and
     the one in which the solver begins, those that no other one covers; none without instances."""

@@ -26,7 +26,7 @@ from conform.cli.commands.story import show_story
 from conform.cli.commands.unasked import mutants_told, not_seen, unasked, untold
 from conform.cli.commands.unmet import show_unmet
 from conform.cli.commands.unwritten import unwritten
-from conform.cli.commands.vectors import MOST, UNSEARCHED, no_question, too_large
+from conform.cli.commands.vectors import MOST, UNSEARCHED, no_question, not_explored, too_large
 from conform.cli.commands.written_types import rewritten
 from conform.cli.main import meant_by
 from conform.console.errors import ConformError, UnknownTarget
@@ -380,6 +380,8 @@ def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     looked = _looked(path, component, tested.most)
     if not api.searched(model, component):
         tested.tell("vectors", f"{component}: {UNSEARCHED}")
+    elif names := api.unsearched(model, component):
+        tested.tell("vectors", f"{component}: {not_explored(names)}")
     if left_out := api.left_out(path, model, component):
         tested.tell("vectors", f"{component}: {too_large(left_out, '--most N')}")
     if not looked:

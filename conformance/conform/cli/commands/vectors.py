@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,17 @@ UNSEARCHED = (
     "no instance of it is searched for questions, since none has a name that begins with `tiny`:"
     " rename a small one"
 )
+
+_NAMED = 3
+
+
+def not_explored(names: Sequence[str]) -> str:
+    """A sentence about the instances that are not searched for questions."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (
+        f"not explored for questions: {', '.join(names[:_NAMED])}{more} (only instances whose names"
+        " begin with `tiny` are)"
+    )
 
 
 MOST = 200_000
@@ -188,6 +199,10 @@ def _tell_new(made: dict[str, Json], arguments: argparse.Namespace) -> None:
     if not made["searched"]:
         say(UNSEARCHED)
         return
+    unsearched = made["unsearched"]
+    assert isinstance(unsearched, list)
+    if unsearched:
+        say(not_explored([str(name) for name in unsearched]))
     command = ["conform", "vectors", str(arguments.charter), "--search"]
     for option in ("component", "variant"):
         chosen = getattr(arguments, option)
