@@ -26,6 +26,18 @@ html_title = "Charter"
 html_copy_source = False
 
 
+# `make docs` puts the handbook beside the pages. In the repository it is not there, so the link
+# leads to the page that says how to make it.
+IN_TREE = "[The charter as a handbook](guide/handbook.md)"
+ON_SITE = '<a href="../handbook/index.html">The charter as a handbook</a>'
+
+
+def link_handbook(app: Sphinx, page: str, text: list[str]) -> None:
+    """Called by Sphinx for each page that it reads."""
+    if page == root_doc:
+        text[0] = text[0].replace(IN_TREE, ON_SITE)
+
+
 class CharterLexer(RegexLexer):
     """Colours of code blocks marked `charter`. The keywords are those of the grammar."""
 
@@ -58,4 +70,5 @@ def setup(app: Sphinx) -> None:
     app.config.html_extra_path = ["redirect"]
     app.setup_extension("myst_parser")
     app.setup_extension("sphinx.ext.autodoc")
+    app.connect("source-read", link_handbook)
     app.add_lexer("charter", CharterLexer)

@@ -38,8 +38,22 @@ def test_every_page_is_read_by_the_site() -> None:
     assert {path for path in paths() if SHOWN.match(path)} - read == set()
 
 
+def test_a_link_is_markdown_that_sphinx_checks() -> None:
+    raw = {path for path in paths() if SHOWN.match(path) and "<a " in (ROOT / path).read_text()}
+    assert raw == set()
+
+
+def test_the_front_page_links_the_handbook_that_the_site_has() -> None:
+    """In the repository the link leads to the page about handbooks, on the site to that of Kafka:
+    conf.py replaces it by its text."""
+    (link,) = re.findall(r'^IN_TREE = "(.*)"$', SITE.read_text(), re.M)
+    assert (ROOT / "docs" / "index.md").read_text().count(link) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.network
 def test_the_site_is_built_without_a_warning() -> None:
     subprocess.run(["make", "docs"], cwd=ROOT, check=True, timeout=600)
-    assert (ROOT / "build" / "site" / "docs" / "index.html").is_file()
+    site = ROOT / "build" / "site"
+    assert "../handbook/index.html" in (site / "docs" / "index.html").read_text()
+    assert (site / "handbook" / "index.html").is_file()

@@ -279,6 +279,9 @@ class _Ranges:
         message = f"this may be anything in {low}..{high}, which is not inside {show_type(slot)}"
         missing = [] if place.above(expr, slot.low) else [_at_least(expr, slot.low)]
         missing += [] if place.below(expr, slot.high) else [_at_most(expr, slot.high)]
+        if never := _never_inside(expr, slot, place):
+            self.diagnostics.error("int/out-of-range", message, expr.span, hint=never)
+            return
         hint = "compare it in the guard, a `require` or an `if`"
         if all(missing):
             proof = " and ".join(missing)
@@ -305,6 +308,18 @@ class _Ranges:
                 return self.within(a, b)
             case _:
                 return True
+
+
+def _never_inside(expr: ir.Expr, slot: ty.Int, place: KnownNumbers) -> str:
+    """The hint for a number that is outside of its range whatever its parts are, so that no
+    comparison helps; "" for another."""
+    low, high = slot.low, slot.high
+    side = ""
+    if high is not None and place.above(expr, replace(high, plus=high.plus + 1)):
+        side = f"more than {show_limit(high)}"
+    elif low is not None and place.below(expr, replace(low, plus=low.plus - 1)):
+        side = f"less than {show_limit(low)}"
+    return f"it is always {side}: write another value, or widen the range" if side else ""
 
 
 def _at_least(expr: ir.Expr, low: ty.Limit | None) -> str:

@@ -320,9 +320,13 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
     elif done.returncode:
         printed = "".join(f"\n  | {line}" for line in lines[-_PRINTED:])
         also = f", and this to stdout:{printed}" if printed else ""
+        wrote = "; what it wrote to stderr stands above"
+        if not stderr:  # on a terminal nobody knows whether it wrote any
+            wrote = "; what it wrote to stderr, if anything, stands above"
+            wrote = ", and wrote nothing to stderr" if ears else wrote
         reason = (
             f"`{shlex.join(command)}` (`prepare` in {chosen.folder / FILE}) ended with"
-            f" {done.returncode}; what it wrote to stderr stands above{also}"
+            f" {done.returncode}{wrote}{also}"
         )
     else:
         reason = (

@@ -86,7 +86,8 @@ class Site:
             raise _cannot(target, error) from None
 
     def clear(self, names: Sequence[str]) -> None:
-        """Removes an earlier report. Raises `CannotWrite` if the folder holds anything else."""
+        """Removes an earlier report. Raises `CannotWrite` if the folder holds anything else,
+        or cannot be changed."""
         if not self.out.exists():
             return
         if any(self.out.iterdir()) and not self._is_report():
@@ -94,12 +95,14 @@ class Site:
                 f"{self.out} holds something other than a report, which would be lost; choose"
                 " another folder with --out"
             )
-        for name in names:
-            path = self.out / name
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+        try:
+            for path in (self.out / name for name in names):
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _cannot(path, error) from None
 
     def _is_report(self) -> bool:
         files = (self.out / name for name in (STYLE, "index.html"))

@@ -216,6 +216,21 @@ def test_the_hint_quotes_no_part_of_an_expression(text: str) -> None:
     assert found.hint.startswith("compare it ")
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("limit + 1", "more than limit"),
+        ("limit + 2 + n", "more than limit"),
+        ("0 - 1", "less than 0"),
+        ("0 - 1 - n", "less than 0"),
+    ],
+)
+def test_what_is_never_inside_gets_no_comparison(text: str, told: str) -> None:
+    source = Source("test", f"{WORDS}fun f({MORE}) -> int 0..limit = {text}")
+    (found,) = api.check_texts((source,)).errors
+    assert found.hint == f"it is always {told}: write another value, or widen the range"
+
+
 COMPONENT = """record Box {{ n: int 0..limit }}
 component c {{
   state n: int 0..limit = 0

@@ -146,11 +146,11 @@ def test_release_that_is_not_listed(tmp_path):
         ("""print('{"error": "no JDK"}'); raise SystemExit(2)""", "no JDK"),
         (
             "raise SystemExit(1)",
-            r"raise SystemExit\(1\)'` \(`prepare` in .*\) ended with 1;.* stands above$",
+            r"SystemExit\(1\)'` \(`prepare` in .*\) ended with 1, and wrote nothing to stderr$",
         ),
         (
             "print('[ERROR] no symbol'); raise SystemExit(1)",
-            r"to stdout:\n  \| \[ERROR\] no symbol$",
+            r" with 1, and wrote nothing to stderr, and this to stdout:\n  \| \[ERROR\] no symbol$",
         ),
         ("print('built')", "wrote to stdout is no JSON object: 'built'; write what is for people"),
         ("print(3)", "is no JSON object: '3'"),
@@ -169,6 +169,7 @@ def test_prepare_that_fails_says_why_on_stderr_and_the_error_has_the_last_lines(
     says = "import sys; print(*range(90), sep=chr(10), file=sys.stderr); raise SystemExit(1)"
     with pytest.raises(CannotPrepare) as failed:
         prepare(written(tmp_path / "x", TOML % says), "", {})
+    assert str(failed.value).endswith("ended with 1; what it wrote to stderr stands above")
     assert failed.value.stderr == tuple(map(str, range(70, 90)))
     assert "\n0\n1\n" in f"\n{capfd.readouterr().err}"
 

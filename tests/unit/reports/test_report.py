@@ -1,8 +1,10 @@
 """The whole report from a run on disk: what stands where, and that nothing in it is markup."""
 
+import errno
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -278,6 +280,18 @@ def test_report_removes_nothing_that_is_not_its_own(tmp_path):
     with pytest.raises(CannotWrite, match="something other than a report"):
         write([run], tmp_path / "build")
     assert (run / "run.json").exists()
+
+
+def test_report_that_cannot_replace_an_earlier_one_names_the_option(tmp_path, monkeypatch):
+    run = sample.write_suite_and_run(tmp_path)
+    write([run], tmp_path / "site")
+
+    def unlink(path, missing_ok=False):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    with pytest.raises(CannotWrite, match=r"\(Read-only file system\).*folder with --out"):
+        write([run], tmp_path / "site")
 
 
 def test_report_refuses_broken_sections(tmp_path):
