@@ -13,7 +13,7 @@ from typing import Literal
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import branch_expressions, nodes, rules, statement_expressions
+from charter.core.walk import branch_expressions, fold, nodes, rules, statement_expressions
 from charter.semantics.decided import binds, decided, decisions
 
 
@@ -161,7 +161,8 @@ class _Scope:
     ) -> _Scope:
         inside = tuple(e for root in roots for e in nodes(root))
         named: dict[str, n.Expr] = {}
-        for name, value in (*_named(inside), *_bound(statements)):
+        for name, found in (*_named(inside), *_bound(statements)):
+            value = _apart_inside(name, found)
             known = named.setdefault(name, value)
             if known != value:  # in another part of the text: one of them
                 named[name] = n.If(n.Local("", type=t.Bool()), known, value, type=value.type)
@@ -360,6 +361,18 @@ def _named(inside: Iterable[n.Expr]) -> Iterator[tuple[str, n.Expr]]:
             yield e.name, e.value
         elif isinstance(e, n.Match):
             yield from ((name, e.subject) for case in e.cases for name in case.names)
+
+
+def _apart_inside(name: str, value: n.Expr) -> n.Expr:
+    """The value of a name in which the names that its own quantifiers bind are others, so that none
+    stands for the value: `let s = the s in ...` has two names."""
+    own = {e.name for e in nodes(value) if isinstance(e, n.Quantified | n.Comprehend | n.MapNew)}
+
+    def other(e: n.Expr) -> n.Expr:
+        is_own = isinstance(e, n.Local) and e.name in {name, *own}
+        return replace(e, name=f"{e.name}'") if isinstance(e, n.Local) and is_own else e
+
+    return fold(value, other)
 
 
 def _bound(statements: Iterable[n.Statement]) -> Iterator[tuple[str, n.Expr]]:

@@ -30,6 +30,10 @@ from conform.judging.relabel import key
 from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, project
 
 _ANOTHER_MODEL = "the present model is not that of the suite"
+_NOTHING_BEHIND = (
+    "the models in generated/ are of another version of the charter than the suite, so nothing is"
+    " said behind a deviation; run `conform generate`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +383,9 @@ class _Case:
         self, follower: Follower, after: int, seen: list[RelabelledStep], found: _Findings
     ) -> None:
         """Judge the steps after the first divergence, each from the state that was observed."""
+        if not follower.siblings.same_operations:
+            found.lost = _NOTHING_BEHIND
+            return
         for step in range(after + 1, len(seen)):
             try:
                 judged = self._judged(follower, step)

@@ -21,7 +21,7 @@ from conform.judging.visible import visible
 from conform.judging.walk import BatchTexts
 from conform.runs import summary
 from conform.runs.baseline import NO_BASELINE, Baseline
-from conform.runs.canaries import derived
+from conform.runs.canaries import ANOTHER, derived, skipped
 from conform.runs.compared import LIMIT, left_out
 from conform.runs.context import RunContext
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
@@ -109,7 +109,8 @@ def rejudge(
     counts = summary.collect(new)
     earlier_canaries = canaries["canaries"]
     assert isinstance(earlier_canaries, list)
-    counts.canaries = [*earlier_canaries, *counts.canaries]
+    other = [] if same else [skipped("judging again", ANOTHER)]
+    counts.canaries = [*earlier_canaries, *counts.canaries, *(one.json() for one in other)]
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     left = left_out(new, replace(intended, wish=_wish(about)))
