@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from charter.core import nodes as n
@@ -19,12 +19,16 @@ from charter.vectors.plan import OPEN
 
 
 def told_by_exploration(
-    found: QuestionSearch, tiny: Sequence[n.Instance], tell: Callable[[str], None]
+    found: QuestionSearch,
+    tiny: Sequence[n.Instance],
+    tell: Callable[[str], None],
+    names: Collection[str] | None = None,
 ) -> None:
-    """For each mutant that no question was made for, a transition of a small instance after which
-    all of its runs differ."""
-    told = {asked.title for asked in found.asked}
-    left = _models(found, (name for name in _mutants(found) if tells_title(name) not in told))
+    """For each mutant, or each of `names`, that no question was made for, a transition of a small
+    instance after which all of its runs differ."""
+    told = {one.title for one in found.asked}
+    asked = _mutants(found) if names is None else sorted(names)
+    left = _models(found, (name for name in asked if tells_title(name) not in told))
     for instance in tiny if left else ():
         explored = _explored(found, instance, tell)
         vectors = tuple(explored.loaded(explored.every()))

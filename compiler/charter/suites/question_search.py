@@ -74,7 +74,7 @@ class QuestionSearch:
     begin in the first state of the component, `reached` the obligations that they meet, `ways`
     transitions that met others, `looked` how many of all classes of transitions of an instance were
     looked at. `left_out` are instances with more states than were to be searched, with that
-    number."""
+    number, `explored` the others."""
 
     about: Subject
     desk: Desk
@@ -93,6 +93,7 @@ class QuestionSearch:
     ways: list[MeetingTransition] = field(default_factory=list)
     looked: dict[str, tuple[int, int]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+    explored: dict[str, ExploredInstance] = field(default_factory=dict)
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:

@@ -105,7 +105,8 @@ def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], told: PartsT
     try:
         proofs, lemmas = solving.solved(found, tiny, told.within("solver"))
         told.next(f"solver, {len(found.left)} left")
-        solving.mutants(found, told.within("mutants"))
+        unreached = solving.mutants(found, told.within("mutants"))
+        told_by_exploration(found, tiny, told.within("mutants"), unreached)
     except prove.CannotEncode as problem:
         for row in found.left:
             found.note(row, f"the solver was not asked, as it has no encoding of {problem}")
@@ -223,6 +224,7 @@ def _explored(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None
         for row in found.left:
             found.note(row, f"left out, with {problem}", instance)
         return
+    found.explored[instance.name] = explored
     classes, every = explored.classes(), explored.every()
     why = Why((), "exploration", "", OPEN, ())
     for transition, vector in explored.loaded_steps(every):

@@ -16,9 +16,11 @@ from charter.semantics.machine import Machine
 from charter.suites.found import mutants_of
 from charter.suites.proofs import proof_instances, reason
 from charter.suites.question_search import NO_PROOF, NO_VECTOR, QuestionSearch
+from charter.suites.reached import ReachedStates
 from charter.suites.smoke import mutant_model, tells_title
 from charter.vectors.plan import OPEN, PlannedStep
 
+UNREACHED = "a step from a state that no run reaches meets it, and none from the others"
 DEPTH = 5
 """The most steps of runs that the solver searches for."""
 
@@ -85,15 +87,26 @@ def _left(found: QuestionSearch) -> tuple[Obligation, ...]:
 def _single(
     found: QuestionSearch, machine: Machine, instance: n.Instance, lemmas: tuple[n.Property, ...]
 ) -> None:
-    """Single steps from states that can be loaded."""
-    engine, _ = found.desk.at(instance)
+    """Single steps from states that can be loaded; where all states of the instance are known, from
+    one of these."""
+    engine, covering = found.desk.at(instance)
+    reached = ReachedStates.of(found.explored.get(instance.name), engine, instance)
+    wanted = {one.name: one for one in found.desk.wanted}
     question = smt.StepQuestion(_left(found), lemmas, loadable=True)
     where = "a step from a loaded state"
     for answer in smt.single_step(machine, question):
         match answer:
             case smt.SingleStep(obligation=row) if row in found.left:
-                why = Why((), "solver", row, OPEN, ())
-                vector = engine.planner.loaded(step_of(answer.transition), why)
+                step: PlannedStep | None = step_of(answer.transition)
+                source = "solver"
+                if reached is not None and not reached.has(answer.transition.before):
+                    step = reached.step(wanted[row], covering.coverage)
+                    source = "exploration"
+                if step is None:
+                    found.note(row, UNREACHED, instance)
+                    continue
+                why = Why((), source, row, OPEN, ())
+                vector = engine.planner.loaded(step, why)
                 if not found.keep(vector, instance, why):
                     found.note(row, f"{where} {NO_VECTOR}", instance)
             case smt.SingleStep():
@@ -133,12 +146,14 @@ def step_of(found: smt.SolverTransition) -> PlannedStep:
     )
 
 
-def mutants(found: QuestionSearch, tell: Callable[[str], None]) -> None:
-    """For each mutant a step that it allows and the charter does not, or vice versa."""
+def mutants(found: QuestionSearch, tell: Callable[[str], None]) -> set[str]:
+    """For each mutant a step that it allows and the charter does not, or vice versa. Returns the
+    mutants for which the solver found one only in a state that no run reaches."""
     about = found.about
     files = pipeline.parse_or_refuse(about.sources)
     lemmas = always(about.model, about.component.name)
     told = {asked.title for asked in found.asked}
+    unreached: set[str] = set()
     for mutant in mutants_of(about.model, about.component.name):
         if tells_title(mutant.name) in told:
             continue
@@ -150,5 +165,10 @@ def mutants(found: QuestionSearch, tell: Callable[[str], None]) -> None:
         answer = smt.distinguish(pair, smt.PairQuestion(lemmas=lemmas, loadable=True))
         if isinstance(answer, smt.Difference):
             engine, _ = found.desk.at(instance)
+            reached = ReachedStates.of(found.explored.get(instance.name), engine, instance)
+            if reached is not None and not reached.has(answer.transition.before):
+                unreached.add(mutant.name)
+                continue
             why = Why((), "solver", tells_title(mutant.name), OPEN, ())
             found.keep(engine.planner.loaded(step_of(answer.transition), why), instance, why)
+    return unreached
