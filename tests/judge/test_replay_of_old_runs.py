@@ -35,7 +35,7 @@ def test_a_run_is_replayed_when_its_suite_has_left_the_cache(conform, old_run, t
     assert (code, err) == (1, "")
     assert json.loads(out)["kind"] == "diverges"
     code, _, err = conform("replay", "0123456789", "--run", tmp_path / "run")
-    assert (code, "no vector of suite" in err) == (2, True)
+    assert (code, "none of them starts with '0123456789'" in err) == (2, True)
     (reported,) = open_runs([tmp_path / "run"], None)
     assert set(reported.questions([finding["vector"]])) == {finding["vector"]}
     (tmp_path / "run" / kept.PLACE / "manifest.json").unlink()

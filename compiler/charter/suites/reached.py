@@ -23,7 +23,7 @@ MOST_STEPS = 50_000
 
 
 @dataclass(slots=True)
-class ReachedStates:
+class ReachableStates:
     """The states of an instance that was searched to its end, with everything offered. `planner`
     is the one for its questions."""
 
@@ -34,7 +34,7 @@ class ReachedStates:
     @staticmethod
     def of(
         explored: ExploredInstance | None, planner: InstancePlanner, instance: n.Instance
-    ) -> ReachedStates | None:
+    ) -> ReachableStates | None:
         """None if the search says nothing about the states that can be loaded: it was not made, or
         of some operations only, or a state has parts that cannot be loaded."""
         component = planner.machine.component
@@ -42,7 +42,7 @@ class ReachedStates:
             return None
         restricted = instance.offers or instance.only or instance.starts
         loaded = all(v.kind == "durable" and not v.is_history for v in component.state)
-        return ReachedStates(explored, planner) if loaded and not restricted else None
+        return ReachableStates(explored, planner) if loaded and not restricted else None
 
     def has(self, state: State) -> bool:
         """Whether a state is reached, up to renaming."""

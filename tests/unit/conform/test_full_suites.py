@@ -23,6 +23,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "open": {}, "failed": [], "new": [], "pairs": "", "searched": ["tiny"], "looked": True,
         "left_out": {},
         "unasked": {},
+        "unsearched": [],
     }  # fmt: skip
     made = {**read_manifest(folder).json(), "folder": str(folder), **told}
     monkeypatch.setattr(api, "make_suite", lambda wanted, progress: made)
