@@ -380,16 +380,19 @@ def test_finding_behind_a_deviation_says_from_which_state_it_is_judged(
     assert f"  step 1 {told.format(2)}" in second and f"  step 2 {told.format(3)}\n" in third
 
 
-def test_types_of_an_adapter_that_are_of_an_earlier_charter_are_told(
-    conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def queue(conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The charter of a new project with the skeleton of an adapter; the test is in the project."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     assert conform("init", "--template", "queue", "--adapter", "python")[0] == 0
+    return tmp_path / "spec" / "queue.charter"
+
+
+def test_types_of_an_adapter_that_are_of_an_earlier_charter_are_told(conform, queue: Path) -> None:
     assert "\ntypes " not in conform("test")[1]
-    charter = tmp_path / "spec" / "queue.charter"
-    text = charter.read_text()
-    charter.write_text(
+    text = queue.read_text()
+    queue.write_text(
         text.replace("taken(job: Job)", "taken(job: Job, again: bool)")
         .replace("taken(value(working[worker]))", "taken(value(working[worker]), true)")
         .replace("taken(next)", "taken(next, false)")
@@ -402,13 +405,9 @@ def test_types_of_an_adapter_that_are_of_an_earlier_charter_are_told(
 
 
 def test_a_suite_without_vectors_is_told_with_the_command_that_looks_for_questions(
-    conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    conform, queue: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    assert conform("init", "--template", "queue", "--adapter", "python")[0] == 0
-    charter = tmp_path / "spec" / "queue.charter"
-    charter.write_text(charter.read_text().partition("scenario ")[0])
+    queue.write_text(queue.read_text().partition("scenario ")[0])
     (told,) = [line for line in conform("generate")[2].splitlines() if "no vectors" in line]
     command = re.findall("`([^`]*)`", told)[1]
     assert conform(*shlex.split(command)[1:])[0] == 0

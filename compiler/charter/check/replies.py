@@ -8,7 +8,7 @@ from dataclasses import fields
 from charter.check.declared import declarations
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.walk import branch_expressions, nodes, state_of, statement_expressions
+from charter.core.walk import machine_rules, nodes, state_of
 from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 
@@ -51,13 +51,7 @@ def _rules(model: ir.Model) -> Iterator[ir.Expr]:
     """Every expression that computes a value of a state or of a reply."""
     yield from (function.body for function in model.functions)
     yield from (variable.initial for variable in state_of(model))
-    for component in model.components:
-        for operation in component.operations:
-            for branch in operation.branches:
-                yield from branch_expressions(branch)
-    for system in model.systems:
-        for step in system.steps:
-            yield from (e for line in step.body for e in statement_expressions(line))
+    yield from machine_rules(model)
 
 
 def _name(kind: ty.Type) -> str:

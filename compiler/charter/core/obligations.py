@@ -237,6 +237,12 @@ class _Site:
     expr: n.Expr
     is_atom: bool
 
+    @property
+    def place(self) -> str:
+        """`where` as names of obligations have it: a function with the operation that reaches
+        it."""
+        return self.where if "/" in self.where else f"{self.operation} {self.where}"
+
 
 def reachable_functions(functions: Functions, operation: n.Operation) -> tuple[n.Function, ...]:
     """The functions that an operation calls, directly or not, in declared order."""
@@ -277,8 +283,7 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
         wants = boundary_wants(expr)
         if site.is_atom and not {"unequal", "another"}.isdisjoint(wants):
             continue
-        where = site.where if "/" in site.where else f"{site.operation} {site.where}"
-        base = f"boundary {where} {phrase(expr)}"
+        base = f"boundary {site.place} {phrase(expr)}"
         called, again = base, 2
         while called in names:
             called, again = f"{base} #{again}", again + 1
@@ -312,8 +317,7 @@ def _orders(operations: Iterable[n.Operation], sites: Iterable[_Site]) -> Iterat
     ]
     names: set[str] = set()
     for site in ordered:
-        where = site.where if "/" in site.where else f"{site.operation} {site.where}"
-        name = f"order {where} {phrase(site.expr)}"
+        name = f"order {site.place} {phrase(site.expr)}"
         if name not in names:
             names.add(name)
             yield Obligation(

@@ -229,6 +229,11 @@ def rules(model: ir.Model) -> Iterator[ir.Expr]:
     yield from (p.body for p in model.properties)
     for live in model.liveness:
         yield from (part for part in (live.trigger, live.goal) if part is not None)
+    yield from machine_rules(model)
+
+
+def machine_rules(model: ir.Model) -> Iterator[ir.Expr]:
+    """Every expression of the operations and steps of a model."""
     for component in model.components:
         for operation in component.operations:
             for branch in operation.branches:

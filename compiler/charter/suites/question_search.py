@@ -16,6 +16,7 @@ from charter.suites.explored import ExploredInstance
 from charter.suites.found import FoundQuestion
 from charter.suites.pairs import Arrival, Pair, PlannedPair, arrivals, is_small, pairs_in, planned
 from charter.suites.proofs import searched
+from charter.suites.reached import ReachableStates
 from charter.suites.smoke import Desk, SmokeVector
 from charter.suites.subject import Subject
 from charter.suites.withdrawn import Use, WithdrawnUses
@@ -74,7 +75,7 @@ class QuestionSearch:
     begin in the first state of the component, `reached` the obligations that they meet, `ways`
     transitions that met others, `looked` how many of all classes of transitions of an instance were
     looked at. `left_out` are instances with more states than were to be searched, with that
-    number, `explored` the others."""
+    number. `reachable` has the states of others, where they say what the solver may begin in."""
 
     about: Subject
     desk: Desk
@@ -93,7 +94,7 @@ class QuestionSearch:
     ways: list[MeetingTransition] = field(default_factory=list)
     looked: dict[str, tuple[int, int]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
-    explored: dict[str, ExploredInstance] = field(default_factory=dict)
+    reachable: dict[str, ReachableStates | None] = field(default_factory=dict)
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:

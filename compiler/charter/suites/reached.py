@@ -33,12 +33,12 @@ class ReachableStates:
 
     @staticmethod
     def of(
-        explored: ExploredInstance | None, planner: InstancePlanner, instance: n.Instance
+        explored: ExploredInstance, planner: InstancePlanner, instance: n.Instance
     ) -> ReachableStates | None:
-        """None if the search says nothing about the states that can be loaded: it was not made, or
-        of some operations only, or a state has parts that cannot be loaded."""
+        """None if the search says nothing about the states that can be loaded: it was of some
+        operations only, or a state has parts that cannot be loaded."""
         component = planner.machine.component
-        if explored is None or component is None or len(explored.graph.states) > MOST_STATES:
+        if component is None or len(explored.graph.states) > MOST_STATES:
             return None
         restricted = instance.offers or instance.only or instance.starts
         loaded = all(v.kind == "durable" and not v.is_history for v in component.state)

@@ -30,6 +30,7 @@ from charter.suites.found import (
 from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
 from charter.suites.proofs import partial, searched
 from charter.suites.question_search import EXPLORED, MeetingTransition, QuestionSearch
+from charter.suites.reached import ReachableStates
 from charter.suites.smoke import (
     Desk,
     has_bounds_of,
@@ -224,7 +225,8 @@ def _explored(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None
         for row in found.left:
             found.note(row, f"left out, with {problem}", instance)
         return
-    found.explored[instance.name] = explored
+    planner = found.desk.at(instance)[0]
+    found.reachable[instance.name] = ReachableStates.of(explored, planner, instance)
     classes, every = explored.classes(), explored.every()
     why = Why((), "exploration", "", OPEN, ())
     for transition, vector in explored.loaded_steps(every):

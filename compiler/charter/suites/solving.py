@@ -16,7 +16,6 @@ from charter.semantics.machine import Machine
 from charter.suites.found import mutants_of
 from charter.suites.proofs import proof_instances, reason
 from charter.suites.question_search import NO_PROOF, NO_VECTOR, QuestionSearch
-from charter.suites.reached import ReachableStates
 from charter.suites.smoke import mutant_model, tells_title
 from charter.vectors.plan import OPEN, PlannedStep
 
@@ -90,7 +89,7 @@ def _single(
     """Single steps from states that can be loaded; where all states of the instance are known, from
     one of these."""
     engine, covering = found.desk.at(instance)
-    reached = ReachableStates.of(found.explored.get(instance.name), engine, instance)
+    reached = found.reachable.get(instance.name)
     wanted = {one.name: one for one in found.desk.wanted}
     question = smt.StepQuestion(_left(found), lemmas, loadable=True)
     where = "a step from a loaded state"
@@ -165,7 +164,7 @@ def mutants(found: QuestionSearch, tell: Callable[[str], None]) -> set[str]:
         answer = smt.distinguish(pair, smt.PairQuestion(lemmas=lemmas, loadable=True))
         if isinstance(answer, smt.Difference):
             engine, _ = found.desk.at(instance)
-            reached = ReachableStates.of(found.explored.get(instance.name), engine, instance)
+            reached = found.reachable.get(instance.name)
             if reached is not None and not reached.has(answer.transition.before):
                 unreached.add(mutant.name)
                 continue
