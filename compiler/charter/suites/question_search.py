@@ -230,8 +230,7 @@ class QuestionSearch:
         self, explored: ExploredInstance, instance: n.Instance, arrived: Sequence[Arrival]
     ) -> None:
         plan = WithdrawnUses(explored)
-        for trace, state, _ in arrived if plan.kinds() else ():
-            plan.add(trace, state)
+        plan.add(arrived)
         known = [asked.question for asked in self.asked]
         for use, vector in plan.vectors():
             if use not in self.withdrawn and vector.question not in known:

@@ -1,28 +1,35 @@
 """Plans vectors that use a counter value again after it was withdrawn: the token of a lease that
 ended, the generation of a session that was replaced.
 
-A given state does not say what was withdrawn, so these vectors begin in the initial state."""
+A given state does not say what was withdrawn, so these vectors begin in the initial state. States
+that are one up to renaming differ in what was withdrawn before them, so the runs after a withdrawal
+are searched here and not taken from the graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.vector import Vector, Why
 from charter.semantics.environment import Issued
 from charter.semantics.expressions import State
+from charter.semantics.machine import Machine
 from charter.semantics.retell import Act
 from charter.suites.explored import ExploredInstance
+from charter.suites.pairs import Arrival
 from charter.vectors.plan import OPEN
+
+MOST_AFTER = 5_000
+"""The most acts that are tried after a withdrawal, which takes less than a second."""
 
 Trace = Sequence[tuple[State, Act]]
 
 Now = Literal["gone", "elsewhere", "replaced"]
-"""What there is instead: no newer value, one under other keys only, one under the same key."""
+"""What there is instead: no newer value, one under other keys only, one in the same place."""
 
 _TITLES: dict[Now, str] = {
     "gone": "",
@@ -30,8 +37,39 @@ _TITLES: dict[Now, str] = {
     "replaced": " and replaced",
 }
 
-Use = tuple[str, str, Now]
-"""A branch, a parameter that gets a withdrawn value, and what there is instead."""
+Use = tuple[str, str, str, Now]
+"""A branch, a parameter that gets a withdrawn value, the branch that withdrew the value, and what
+there is instead."""
+
+Place = tuple[Value, ...]
+"""A variable with the keys of an entry in it."""
+
+Held = dict[Place, tuple[Value, frozenset[int]]]
+"""Each place that has values of a counter: the whole entry, and these values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """A value that the last act of a trace took out of a place through `branch`, or left there when
+    it changed the entry. `given` are the arguments of the operation that gave it out."""
+
+    kind: t.Counter
+    value: int
+    place: Place
+    branch: str
+    trace: Trace
+    state: State
+    given: frozenset[tuple[t.Type, Value]]
+
+    def now(self, held: Held) -> Now | None:
+        """What a state has instead; None if the value is in its place."""
+        here = _values(held, self.place)
+        if self.value in here:
+            return None
+        if max(here, default=-1) > self.value:
+            return "replaced"
+        newer = any(max(values) > self.value for _, values in held.values())
+        return "elsewhere" if newer else "gone"
 
 
 @dataclass(slots=True)
@@ -41,64 +79,18 @@ class WithdrawnUses:
 
     explored: ExploredInstance
     best: dict[Use, tuple[int, Trace, State, Act]] = field(default_factory=dict)
-    issued: dict[int, Issued] = field(default_factory=dict)
 
-    def add(self, trace: Trace, state: State) -> None:
-        """Try every operation with every value that was withdrawn in a trace that leads to a
-        state."""
-        old = self._withdrawn(trace, state)
-        operations = self.explored.opened.machine.operations
-        seen = set[tuple[str, int, tuple[Value, ...]]]()
-        for name, args in self.explored.acts(state) if old else ():
-            for place, param in enumerate(operations[name].params):
-                rest = name, place, (*args[:place], *args[place + 1 :])
-                if _is_opaque(param) and rest not in seen:
-                    seen.add(rest)
-                    for one in old:
-                        if param.type == one.kind:
-                            changed = (*args[:place], one.value, *args[place + 1 :])
-                            self._try(trace, state, (name, changed), param, one)
-
-    def _try(self, trace: Trace, state: State, act: Act, param: n.Param, one: _Withdrawn) -> None:
-        shared = sum(arg in one.given for arg in self._others(act, param))
-        for outcome in self.explored.outcomes(state, act):
-            use = outcome.branch, param.name, one.now
-            if use not in self.best or self.best[use][0] < shared:
-                self.best[use] = shared, trace, state, act
-
-    def _others(self, act: Act, param: n.Param) -> Iterator[tuple[t.Type, Value]]:
-        params = self.explored.opened.machine.operations[act[0]].params
-        yield from (
-            (p.type, v) for p, v in zip(params, act[1], strict=True) if p.name != param.name
-        )
-
-    def _withdrawn(self, trace: Trace, state: State) -> list[_Withdrawn]:
-        """The values of opaque counters that a state of the trace held, and this one does not."""
-        held = [self._issued_before(before) for before, _ in trace]
-        now = self._issued(state)
-        found = list[_Withdrawn]()
+    def add(self, arrived: Sequence[Arrival]) -> None:
+        """Find uses after the first withdrawal, in the order of `arrived`, by each branch."""
         for kind in self.kinds():
-            values = now.all.get(kind.name, set())
-            for value in sorted(set().union(*(i.all.get(kind.name, set()) for i in held)) - values):
-                first = next(i for i, issued in enumerate(held) if value in issued.all[kind.name])
-                if first:  # what the initial state holds was given to nobody
-                    given = frozenset(self._others(trace[first - 1][1], n.Param("", kind)))
-                    found.append(_Withdrawn(kind, value, given, _now(kind, value, held, now)))
-        return found
-
-    def _issued_before(self, state: State) -> Issued:
-        """The values in a state of the graph, which lives as long as the graph does."""
-        known = self.issued.get(id(state))
-        if known is None:
-            known = self.issued[id(state)] = self._issued(state)
-        return known
-
-    def _issued(self, state: State) -> Issued:
-        machine = self.explored.opened.machine
-        issued = Issued(machine.universe)
-        for variable in machine.variables:
-            issued.collect(variable.type, state[variable.name])
-        return issued
+            ended = self._first(kind, arrived, left=False)
+            nows = {one.now(self._held(kind, one.state)) for one in ended.values()}
+            if nows <= {"replaced"}:
+                # The entry is always there, such as a record with a flag "free": what ends the use
+                # of a value is a change of the entry, before another value replaces it.
+                ended = self._first(kind, arrived, left=True) | ended
+            for one in ended.values():
+                self._follow(one)
 
     def kinds(self) -> list[t.Counter]:
         """The opaque counters that operations get."""
@@ -110,33 +102,112 @@ class WithdrawnUses:
         """A vector for each use."""
         planner = self.explored.opened.planner
         for use, (_, trace, state, act) in self.best.items():
-            branch, param, now = use
-            title = f"{branch}, {param} withdrawn{_TITLES[now]}"
+            branch, param, by, now = use
+            title = f"{branch}, {param} withdrawn by {by}{_TITLES[now]}"
             why = Why((), "exploration", title, OPEN, (branch,))
             vector = planner.traced([*trace, (state, act)], planner.start()[1], why)
             if vector is not None:
                 yield use, vector
 
+    def _first(
+        self, kind: t.Counter, arrived: Sequence[Arrival], *, left: bool
+    ) -> dict[str, Withdrawal]:
+        """By branch the first withdrawal, or the first change that left a value in its place. What
+        the initial state has was given to nobody."""
+        found: dict[str, Withdrawal] = {}
+        for trace, state, branch in arrived:
+            before, after = self._held(kind, trace[-1][0]), self._held(kind, state)
+            initial = {v for _, values in self._held(kind, trace[0][0]).values() for v in values}
+            for place, (entry, values) in before.items() if branch not in found else ():
+                kept = _values(after, place)
+                chosen = values & kept if left else values - kept
+                if chosen - initial and (place not in after or after[place][0] != entry):
+                    value = min(chosen - initial)
+                    given = frozenset(self._others(self._giving(kind, value, place, trace), kind))
+                    found[branch] = Withdrawal(kind, value, place, branch, trace, state, given)
+                    break
+        return found
 
-@dataclass(frozen=True, slots=True)
-class _Withdrawn:
-    """A value, and the arguments of the operation that gave it out."""
+    def _giving(self, kind: t.Counter, value: int, place: Place, trace: Trace) -> Act:
+        """The act of a trace that put a value into its place."""
+        held = (value in _values(self._held(kind, state), place) for state, _ in trace)
+        return trace[next(number for number, here in enumerate(held) if here) - 1][1]
 
-    kind: t.Counter
-    value: int
-    given: frozenset[tuple[t.Type, Value]]
-    now: Now
+    def _follow(self, one: Withdrawal) -> None:
+        """Use a withdrawn value in the states that can be reached after its withdrawal. Where a
+        rule gives the same number out again, it is another value for an implementation."""
+        form = self.explored.opened.asked.form
+        queue: deque[tuple[Trace, State, Now | None]] = deque([(one.trace, one.state, None)])
+        seen = set[tuple[Hashable, Now | None]]()
+        tried = 0
+        while queue and tried < MOST_AFTER:
+            trace, state, before = queue.popleft()
+            held = self._held(one.kind, state)
+            now = one.now(held)
+            if (now is None and before is not None) or (form(state), now) in seen:
+                continue
+            seen.add((form(state), now))
+            acts = [*self.explored.acts(state)]
+            tried += len(acts)
+            if now is not None and all(one.value not in values for _, values in held.values()):
+                self._use(one, now, (trace, state), acts)
+            for act in acts:
+                for outcome in self.explored.outcomes(state, act):
+                    queue.append(([*trace, (state, act)], outcome.state, now))
+
+    def _use(
+        self, one: Withdrawal, now: Now, reached: tuple[Trace, State], acts: Sequence[Act]
+    ) -> None:
+        """Try every operation with the withdrawn value in one of its arguments."""
+        operations = self.explored.opened.machine.operations
+        tried = set[Act]()
+        for name, args in acts:
+            for place, param in enumerate(operations[name].params):
+                act = name, (*args[:place], one.value, *args[place + 1 :])
+                if param.type != one.kind or act in tried:
+                    continue
+                tried.add(act)
+                shared = sum(arg in one.given for arg in self._others(act, one.kind))
+                for outcome in self.explored.outcomes(reached[1], act):
+                    use = outcome.branch, param.name, one.branch, now
+                    if use not in self.best or self.best[use][0] < shared:
+                        self.best[use] = shared, *reached, act
+
+    def _others(self, act: Act, kind: t.Counter) -> Iterator[tuple[t.Type, Value]]:
+        """The arguments that are no values of a counter."""
+        params = self.explored.opened.machine.operations[act[0]].params
+        yield from ((p.type, v) for p, v in zip(params, act[1], strict=True) if p.type != kind)
+
+    def _held(self, kind: t.Counter, state: State) -> Held:
+        """The values of a counter in a state. A variable of such values alone (the newest, or the
+        newest of each key) only counts, if another one holds some."""
+        machine = self.explored.opened.machine
+        several = [v for v in machine.variables if v.kind != "ghost" and kind in t.inside(v.type)]
+        held: Held = {}
+        for variable in [v for v in several if not _counts(v.type)] or several:
+            entries = _entries(variable.type, state[variable.name], machine, (variable.name,))
+            for place, inner, value in entries:
+                issued = Issued(machine.universe)
+                issued.collect(inner, value)
+                if kind.name in issued.all:
+                    held[place] = value, frozenset(issued.all[kind.name])
+        return held
 
 
-def _is_opaque(param: n.Param) -> bool:
-    return isinstance(param.type, t.Counter) and param.type.opaque
+def _values(held: Held, place: Place) -> frozenset[int]:
+    return held[place][1] if place in held else frozenset()
 
 
-def _now(kind: t.Counter, value: int, held: Sequence[Issued], now: Issued) -> Now:
-    """What there is instead of a value. A variable that counts has no key, and is no place."""
-    keys = {key for issued in held for key, values in issued.under.items() if value in values}
-    mine = [key for key in keys if key[0] == kind.name]
-    if any(max(now.under.get(key, ()), default=-1) > value for key in mine):
-        return "replaced"
-    newer = (values for key, values in now.under.items() if key[0] == kind.name)
-    return "elsewhere" if any(max(values) > value for values in newer) else "gone"
+def _counts(kind: t.Type) -> bool:
+    return isinstance(kind, t.Counter) or (isinstance(kind, t.Map) and _counts(kind.value))
+
+
+def _entries(
+    kind: t.Type, value: Value, machine: Machine, place: Place
+) -> Iterator[tuple[Place, t.Type, Value]]:
+    """The entries of a map, and of maps in it; any other value is one."""
+    if isinstance(kind, t.Map) and isinstance(value, tuple):
+        for key, inner in zip(machine.universe.domain(kind.key), value, strict=True):
+            yield from _entries(kind.value, inner, machine, (*place, key))
+    else:
+        yield place, kind, value
