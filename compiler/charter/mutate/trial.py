@@ -15,7 +15,6 @@ from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.explore.native.difference import OutcomeDifference, ReachedStates
 from charter.explore.native.layout import CannotCompile
 from charter.explore.native.search import GaveUp
-from charter.explore.native.traces import Disagreement
 from charter.explore.result import CheckResult, SearchResult
 from charter.explore.select import explore
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage, unmet
@@ -164,7 +163,7 @@ class MutantTrials:
             )
         except OutOfTime:
             return replace(undecided, detail=self.limits.out_of_time)
-        except (CannotExplore, CannotCompile, GaveUp, Disagreement) as reason:
+        except (CannotExplore, CannotCompile, GaveUp) as reason:
             return replace(undecided, detail=str(reason))
 
     def _compared(

@@ -39,6 +39,12 @@ MEMBERS: Final = frozenset({"state", "operation", "step", "observe"})
 MISTAKES: Final = (
     *HABITS,
     Mistake(
+        "behind `->` stands the branch alone, without its operation",
+        "write `do op(a) -> branch`",
+        ('scenario "s" of c cites silent { do op(a) -> op/taken }',),
+        lambda s: s.text == "/" and s.second_last == "->" and s.expects("do"),
+    ),
+    Mistake(
         "a comment begins with two dashes",
         "write `-- like this`, to the end of the line",
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from charter.syntax import nodes
@@ -133,7 +134,7 @@ def _fairness(fairness: tuple[nodes.Fair, ...]) -> Doc:
         else fair.step.text
         for fair in fairness
     ]
-    return Nest((LINE, "fair ", ", ".join(each)))
+    return Nest((LINE, "fair ", Nest(_filled(each))))
 
 
 def _enum(item: nodes.EnumDecl, indent: int, opening: str) -> list[TextLine]:
@@ -248,7 +249,13 @@ def _likes(likes: tuple[nodes.Like, ...]) -> Doc:
     if not likes:
         return ""
     each = [(x.name.text, arguments_doc(x.args) if x.args else "") for x in likes]
-    return Nest((LINE, "like ", join(", ", each)))
+    return Nest((LINE, "like ", Nest(_filled(each))))
+
+
+def _filled(each: Sequence[Doc]) -> Doc:
+    """Items with commas between them, as many as fit in each line."""
+    first, *others = each
+    return (first, tuple((",", Group((LINE, other))) for other in others))
 
 
 def _bound(item: nodes.Setting, indent: int) -> list[TextLine]:
@@ -263,13 +270,9 @@ def _bound(item: nodes.Setting, indent: int) -> list[TextLine]:
             more = tuple((",", LINE, other) for other in others)
             doc = Group(("offers ", Nest((first, more))))
         case nodes.Misses(missed):
-            first, *others = (name.text for name in missed)
-            filled = tuple((",", Group((LINE, other))) for other in others)
-            doc = ("misses ", Nest((first, filled)))
+            doc = ("misses ", Nest(_filled([name.text for name in missed])))
         case nodes.Fails(failing):
-            first, *others = (name.text for name in failing)
-            filled = tuple((",", Group((LINE, other))) for other in others)
-            doc = ("fails ", Nest((first, filled)))
+            doc = ("fails ", Nest(_filled([name.text for name in failing])))
         case nodes.Only(operation, condition):
             doc = bound_to(f"only {operation.text} if", condition)
         case _:

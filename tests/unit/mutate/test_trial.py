@@ -9,6 +9,7 @@ import pytest
 
 from charter import api
 from charter.api import mutate as mutation
+from charter.explore.native.traces import Disagreement, Traces
 from charter.mutate.results import MutantVerdict
 from charter.mutate.trial import search, why_incomplete
 
@@ -113,6 +114,15 @@ def test_every_answer_is_given() -> None:
 def test_a_mutant_is_undecided_when_the_search_is_too_long() -> None:
     found = verdicts("room.press", states=2)
     assert {one.answer for one in found.values()} == {"undecided"}
+
+
+def test_a_bug_of_the_engine_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def disagree(*_: object) -> None:
+        raise Disagreement("seen_is_true is not what the engine says")
+
+    monkeypatch.setattr(Traces, "violated", disagree)
+    with pytest.raises(Disagreement):
+        verdicts("lamp.read/dark")
 
 
 def test_an_instance_in_which_a_property_fails_is_searched_to_its_end() -> None:
