@@ -13,8 +13,8 @@ from charter.api import generated as generate
 from charter.formats.project import project_at
 from charter.formats.suite import read_lines, read_manifest
 from charter.suites import make
-from charter.suites.found import place, read_found
-from charter.suites.published import FULL
+from charter.suites.committed_suite import FULL
+from charter.suites.search_results import place, read_found
 from charter.suites.smoke import Smoke, covered_by, kills, smoke, without
 from charter.suites.subject import Subject
 

@@ -9,10 +9,10 @@ from tests.support.toy.vectors import vector
 
 from conform.adapters.base import AdapterBroken, SentQuestion
 from conform.adapters.doctor import Probes, check_adapter
-from conform.adapters.forgetting import sample_of
+from conform.adapters.leftover_state import sample_of
 from conform.adapters.reference import Reference
 from conform.adapters.stdio import StdioConnection
-from conform.runs.breaking import breaking_step
+from conform.runs.failing_operation import breaking_step
 from conform.sdk import Question
 from conform.suites.importing import item_of
 

@@ -9,7 +9,7 @@ from tests.support import charters
 
 from charter import api
 from charter.formats.suite import read_manifest
-from conform.cli.commands.fresh import Older, older_than_charter
+from conform.cli.commands.staleness import Older, older_than_charter
 
 TOML = """id = "lamp"
 title = "Lamp"

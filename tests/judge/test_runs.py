@@ -22,9 +22,9 @@ from conform.console.errors import (
     UnknownTarget,
 )
 from conform.runs import canaries
+from conform.runs.engines import progress_notes
 from conform.runs.engines import spark as spark_engine
-from conform.runs.engines import watching
-from conform.runs.engines.watching import JudgedSoFar
+from conform.runs.engines.progress_notes import JudgedSoFar
 from conform.runs.execute import RunOptions, run_target
 from conform.storage.store import RunFolder
 
@@ -184,7 +184,7 @@ def test_run_notes_how_far_it_is_and_leaves_no_notes(
         note(self, bucket, judged)
         said.append(JudgedSoFar(self)())
 
-    monkeypatch.setattr(watching, "SECONDS", 0.0)
+    monkeypatch.setattr(progress_notes, "SECONDS", 0.0)
     monkeypatch.setattr(RunFolder, "note", noting)
     note(RunFolder(str(tmp_path / "run")), 3, 1000)  # of a killed run
     (tmp_path / "run" / "run.json").write_text("{}")

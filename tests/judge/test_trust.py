@@ -9,7 +9,7 @@ from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
 from conform.runs.execute import RunOptions, run_target
-from conform.runs.forgetful import has_mutants, left_open, outlook, telling, unobserved
+from conform.runs.forgetful_canaries import has_mutants, left_open, outlook, telling, unobserved
 from conform.suites.importing import item_of
 
 

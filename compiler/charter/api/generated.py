@@ -30,8 +30,8 @@ from charter.render.python_model.emit import Page, Texts, prelude_text, texts, w
 from charter.render.python_model.names import camel
 from charter.suites import siblings
 from charter.suites.adapters import judged
+from charter.suites.committed_suite import FULL, published
 from charter.suites.make import open_subject
-from charter.suites.published import FULL, published
 from charter.suites.subject import PACKAGE, Overlay, digest, module_name, overlays_in
 from charter.syntax import nodes as sx
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from charter.core import nodes as ir
 from charter.diagnostics import Refused
 from charter.formats.canonical import Json
 from charter.formats.project import find_project
 from charter.project.sources import read_sources
+
+if TYPE_CHECKING:
+    from charter.suites.search_results import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
-    from charter.suites import found, make, published
+    from charter.suites import committed_suite, make, search_results
 
     sources = read_sources(wanted.charter)
     try:
@@ -56,7 +59,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     made = make.make(subject, wanted.profile, folder, progress)
     project = find_project(wanted.charter)
     if wanted.profile == "full" and project is not None:
-        published.keep_full(project, subject, made.manifest)
+        committed_suite.keep_full(project, subject, made.manifest)
     more: dict[str, Json] = {
         "refused": {**made.refused},
         "open": {**made.left},
@@ -64,7 +67,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         "unasked": {**made.unasked},
         "searched": [*searched(subject.model, subject.component.name)],
         "unsearched": [*unsearched(subject.model, subject.component.name)],
-        "new": [*found.renewed(subject.model, subject.component.name, subject.found)],
+        "new": [*search_results.renewed(subject.model, subject.component.name, subject.found)],
         "looked": bool(subject.found.rules),
         "pairs": subject.found.pairs,
         "left_out": {**subject.found.still_left_out(subject.model, subject.component.name)},
@@ -110,11 +113,9 @@ def bounding_constants(
     `model` is that of the whole charter."""
     from charter.core.reach import bounding
     from charter.core.show import show_type
-    from charter.suites import found
 
     (chosen,) = (one for one in model.components if one.name == component)
-    asked = found.read_found(found.place(charter, variant, found.beside(model, component))).asked
-    names = {one.instance for one in asked}
+    names = {one.instance for one in _searched(charter, model, component, variant).asked}
     instances = [i for i in model.instances if i.name in names]
     instances += [s.instance for s in model.scenarios if s.instance.machine == component]
     given = [dict(instance.consts) for instance in instances]
@@ -137,19 +138,21 @@ def unasked_scenarios(charter: Path, component: str) -> Mapping[str, str]:
 def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:
     """How many pairs of branches in a row the small suite of a component takes, or why not; "" if
     no search was made. `model` is that of the whole charter."""
-    from charter.suites import found
-
-    folder = found.place(charter, variant, found.beside(model, component))
-    return found.read_found(folder).pairs
+    return _searched(charter, model, component, variant).pairs
 
 
 def left_out(charter: Path, model: ir.Model, component: str, variant: str = "") -> dict[str, int]:
     """The instances of a component that the search for questions left out, as they have more than
     so many states. `model` is that of the whole charter."""
-    from charter.suites import found
+    return _searched(charter, model, component, variant).still_left_out(model, component)
 
-    folder = found.place(charter, variant, found.beside(model, component))
-    return found.read_found(folder).still_left_out(model, component)
+
+def _searched(charter: Path, model: ir.Model, component: str, variant: str) -> Found:
+    """What the searches for questions about a component found."""
+    from charter.suites import search_results
+
+    folder = search_results.place(charter, variant, search_results.beside(model, component))
+    return search_results.read_found(folder)
 
 
 def look_if_stale(

@@ -15,7 +15,7 @@ from charter.check.functions import with_params
 from charter.check.scenarios import ScenarioReader
 from charter.diagnostics import Diagnostics, Span
 from charter.ide.index import Key, NameIndex, Occurrence, Symbol
-from charter.ide.notes import Notes
+from charter.ide.name_meanings import Notes
 from charter.ide.walk import NameWalk, Surroundings
 from charter.syntax import nodes as sx
 

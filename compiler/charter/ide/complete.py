@@ -22,7 +22,7 @@ from charter.core import types as ty
 from charter.diagnostics import Diagnostics, Source
 from charter.ide.build import read_shared
 from charter.ide.index import Key, Symbol
-from charter.ide.notes import HOLE, Hole, Notes, place_of
+from charter.ide.name_meanings import HOLE, Hole, Notes, place_of
 from charter.ide.workspace import Snapshot
 from charter.syntax import nodes as sx
 from charter.syntax.parse import acceptable, parse

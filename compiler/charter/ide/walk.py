@@ -10,7 +10,7 @@ from charter.check.types import show_type
 from charter.core import types as ty
 from charter.diagnostics import Span
 from charter.ide.index import Key, Symbol
-from charter.ide.notes import Notes, local, place_of
+from charter.ide.name_meanings import Notes, local, place_of
 from charter.syntax import nodes as sx
 
 

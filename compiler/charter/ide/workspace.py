@@ -16,7 +16,7 @@ from charter.check.protocol import check_with_edits
 from charter.diagnostics import Diagnostic, Diagnostics, Source, Span
 from charter.ide.build import EMPTY, index_of
 from charter.ide.index import NameIndex, Occurrence
-from charter.ide.shift import Shift
+from charter.ide.offsets import Shift
 from charter.project.pipeline import check_scenarios
 from charter.project.sources import Unreadable, read_source, speaks_of
 from charter.syntax import nodes as sx

@@ -13,7 +13,7 @@ from charter.core.walk import branch_expressions, statement_expressions
 from charter.diagnostics import Span
 from charter.mutate.bodies import condition, conditions, of_body
 from charter.mutate.edits import FALSE, Edit, edits
-from charter.mutate.separate import separated
+from charter.mutate.property_copies import separated
 
 DIGITS = 6
 NOTHING = "(nothing)"

@@ -14,7 +14,7 @@ from typing import Literal
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, fold, nodes, rules, statement_expressions
-from charter.semantics.decided import binds, decided, decisions
+from charter.semantics.correlated_conditions import binds, decided, decisions
 
 
 def ranked_counters(model: n.Model) -> frozenset[str]:

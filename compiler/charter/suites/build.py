@@ -11,7 +11,7 @@ from pathlib import Path
 from charter.core import nodes as n
 from charter.suites.parts import InstanceVectors, Task, kept, make_part
 from charter.suites.proofs import searched
-from charter.suites.record import VectorRecord, merged
+from charter.suites.vector_texts import VectorRecord, merged
 
 Progress = Callable[[str, int, int], None]
 """Called with the last task's name, the number of finished tasks, and the number of all."""

@@ -17,11 +17,11 @@ from charter.formats.project import find_project
 from charter.formats.reading import BadVector
 from charter.formats.suite import Manifest, read_manifest
 from charter.suites.build import Progress, WantedParts, build_full
-from charter.suites.found import place, read_found, write_found
-from charter.suites.record import VectorRecord, merged
+from charter.suites.search_results import place, read_found, write_found
 from charter.suites.smoke import smoke
 from charter.suites.store import write_records
 from charter.suites.subject import Subject, overlays_in, renamed, subject
+from charter.suites.vector_texts import VectorRecord, merged
 
 Profile = Literal["smoke", "full"]
 

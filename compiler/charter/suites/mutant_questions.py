@@ -10,8 +10,8 @@ from charter.formats.vector import Vector, Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
 from charter.suites.explored import ExploredInstance, HowFar
-from charter.suites.found import mutants_of
 from charter.suites.question_search import QuestionSearch
+from charter.suites.search_results import mutants_of
 from charter.suites.smoke import SmokeVector, mutant_model, tells_title
 from charter.vectors.answer import Answers
 from charter.vectors.kills import tells

@@ -21,7 +21,7 @@ from charter.passes.narrow import narrowed
 from charter.project.core_cache import compiler
 from charter.suites.explored import ExploredInstance
 from charter.suites.instance_planner import InstancePlanner
-from charter.suites.record import VectorRecord, packed, unpacked
+from charter.suites.vector_texts import VectorRecord, packed, unpacked
 from charter.suites.walks import Walks
 
 WALKS = 2_000

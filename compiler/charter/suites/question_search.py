@@ -13,10 +13,10 @@ from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.suites import pairs
 from charter.suites.explored import ExploredInstance
-from charter.suites.found import FoundQuestion
 from charter.suites.pairs import Arrival, Pair, PlannedPair, arrivals, is_small, pairs_in, planned
 from charter.suites.proofs import searched
-from charter.suites.reached import ReachableStates
+from charter.suites.reachable_states import ReachableStates
+from charter.suites.search_results import FoundQuestion
 from charter.suites.smoke import Desk, SmokeVector
 from charter.suites.subject import Subject
 from charter.suites.withdrawn import Use, WithdrawnUses

@@ -16,7 +16,11 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope
 from charter.suites.build import Progress
 from charter.suites.explored import ExploredInstance, HowFar
-from charter.suites.found import (
+from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
+from charter.suites.proofs import partial, searched
+from charter.suites.question_search import EXPLORED, MeetingTransition, QuestionSearch
+from charter.suites.reachable_states import ReachableStates
+from charter.suites.search_results import (
     NO_NOTE,
     Found,
     FoundQuestion,
@@ -27,10 +31,6 @@ from charter.suites.found import (
     rules_digest,
     unasked_mutants,
 )
-from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
-from charter.suites.proofs import partial, searched
-from charter.suites.question_search import EXPLORED, MeetingTransition, QuestionSearch
-from charter.suites.reached import ReachableStates
 from charter.suites.smoke import (
     Desk,
     has_bounds_of,

@@ -10,7 +10,7 @@ from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.canonical import Json
-from charter.suites.found import mutants_of
+from charter.suites.search_results import mutants_of
 from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger

@@ -19,8 +19,8 @@ from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
-from charter.suites.found import mutants_of
 from charter.suites.instance_planner import InstancePlanner
+from charter.suites.search_results import mutants_of
 from charter.suites.subject import Subject
 from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer

@@ -13,9 +13,9 @@ from charter.core.reach import always
 from charter.formats.vector import Why
 from charter.project import pipeline
 from charter.semantics.machine import Machine
-from charter.suites.found import mutants_of
 from charter.suites.proofs import proof_instances, reason
 from charter.suites.question_search import NO_PROOF, NO_VECTOR, QuestionSearch
+from charter.suites.search_results import mutants_of
 from charter.suites.smoke import mutant_model, tells_title
 from charter.vectors.plan import OPEN, PlannedStep
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from charter.formats.suite import LINES, MANIFEST, Manifest, lines_digest
-from charter.suites.record import VectorRecord
+from charter.suites.vector_texts import VectorRecord
 
 
 def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest) -> Manifest:

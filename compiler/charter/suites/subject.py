@@ -22,7 +22,7 @@ from charter.project.compile import compiled
 from charter.project.sources import Missing, Selection
 from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
-from charter.suites.found import NOTHING, Found, beside
+from charter.suites.search_results import NOTHING, Found, beside
 
 PACKAGE = "charter_models"
 

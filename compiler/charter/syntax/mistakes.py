@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from charter.formats.spelling import nearest
-from charter.syntax.stuck import Mistake, Stuck
+from charter.syntax.parser_position import Mistake, Stuck
 from charter.syntax.tla_habits import HABITS
 
 UNEXPECTED: Final = "syntax/unexpected"

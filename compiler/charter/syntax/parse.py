@@ -22,8 +22,8 @@ from charter.syntax.build_expr import TreeReader
 from charter.syntax.comments import remarks
 from charter.syntax.concrete import Leaf, Part, Tree
 from charter.syntax.mistakes import UNEXPECTED, explain
+from charter.syntax.parser_position import Stuck
 from charter.syntax.parser_tables import parser_of
-from charter.syntax.stuck import Stuck
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
 DEEPEST: Final = 100

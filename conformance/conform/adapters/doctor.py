@@ -27,16 +27,16 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import Manifest
 from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion
-from conform.adapters.forgetting import OrderComparison
+from conform.adapters.duplicate_keys import RepeatsNoted
+from conform.adapters.given_state_check import loaded
 from conform.adapters.hello import check_hello, disagreement
-from conform.adapters.loading import loaded
-from conform.adapters.repeats import RepeatsNoted
+from conform.adapters.leftover_state import OrderComparison
+from conform.adapters.operation_trials import Trial, Trials
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.trials import Trial, Trials
 from conform.console.errors import ConformError
 from conform.console.terminal import plural
 from conform.judging.assess import VectorItem
-from conform.judging.claims import LOAD
+from conform.judging.refutations import LOAD
 
 
 @dataclass(frozen=True, slots=True)

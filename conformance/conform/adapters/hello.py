@@ -10,7 +10,7 @@ from charter.formats.suite import Manifest
 from charter.formats.target import FILE, IMAGE, Target
 from conform.console.errors import BadHello, BadSuite
 from conform.judging import model
-from conform.judging.claims import LOAD
+from conform.judging.refutations import LOAD
 
 _PROTOCOL = (LOAD, IMAGE)
 

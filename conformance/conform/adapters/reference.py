@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from conform import sdk
 from conform.console.errors import BadSuite
 from conform.judging.model import JudgeModel, element_names, load, use_folders
-from conform.judging.wishes import NeverIssued
+from conform.judging.never_issued import NeverIssued
 from conform.sdk import About, Json
 
 

@@ -16,10 +16,10 @@ from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, SentQuestion
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging.assess import Assessment, VectorItem, assess
-from conform.judging.claims import LOAD
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
-from conform.judging.visible import visible
+from conform.judging.refutations import LOAD
+from conform.judging.visible_references import visible
 from conform.judging.walk import BatchTexts
 
 BATCH = 64

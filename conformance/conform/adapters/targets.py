@@ -24,9 +24,9 @@ from charter.formats.project import BadProject, Project, check_named, find_proje
 from charter.formats.spelling import meant
 from charter.formats.target import FILE, Target, check_ids, id_in, read_target, target_files
 from conform.adapters.base import AdapterStart
-from conform.adapters.heard import heard
 from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest
+from conform.adapters.stderr_tail import heard
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
 from conform.console.terminal import say
 from conform.storage.lease import Lease

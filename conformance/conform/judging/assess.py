@@ -13,7 +13,11 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
-from conform.judging.claims import (
+from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
+from conform.judging.equal_values import OpaqueSteps, equal_values
+from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
+from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
+from conform.judging.refutations import (
     EXCEPTION,
     lacks_image,
     lacks_variable,
@@ -22,10 +26,6 @@ from conform.judging.claims import (
     resolves,
     shows_another,
 )
-from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
-from conform.judging.equal_values import OpaqueSteps, equal_values
-from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
-from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.relabel import key
 from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, project
 

@@ -19,7 +19,6 @@ from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.console.errors import ModelBug
-from conform.judging.computed import ComputedStates, ModelCall
 from conform.judging.differ import Allowed
 from conform.judging.model import (
     JudgeModel,
@@ -31,10 +30,11 @@ from conform.judging.model import (
     may_differ,
     world_of,
 )
+from conform.judging.model_bugs import ComputedStates, ModelCall
+from conform.judging.never_issued import Wishes, shown_alone, shown_for
 from conform.judging.relabel import key
 from conform.judging.translate import NoPlace, overlaid, translate
 from conform.judging.walk import project
-from conform.judging.wishes import Wishes, shown_alone, shown_for
 
 _MOST_STATES = 64
 _MEMORY = 2_000

@@ -10,7 +10,7 @@ from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, resolve
 from conform.judging.model import JudgeModel, world_of
-from conform.judging.wishes import NeverIssued
+from conform.judging.never_issued import NeverIssued
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from conform.console.errors import CannotWrite
 from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
+from conform.runs.adapter_failures import place_told
 from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
-from conform.runs.trouble import place_told
 
 
 def junit(run: ReportedRun) -> str:

@@ -17,7 +17,7 @@ from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
 from conform.reports.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
-from conform.runs.kept import kept
+from conform.runs.kept_vectors import kept
 from conform.storage.observations import types_of
 from conform.storage.store import Dataset, RunFolder, open_files
 from conform.storage.tables import DATASETS

@@ -25,18 +25,19 @@ from conform.judging import model
 from conform.judging.assess import VectorItem
 from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
+from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import NO_BASELINE, Baseline, write_baseline
-from conform.runs.breaking import with_steps
 from conform.runs.compared import LIMIT, ComparedScope, Left, left_out, saw_all
 from conform.runs.context import RunContext
+from conform.runs.earlier_target import folder_noted
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.cluster import is_local
-from conform.runs.engines.watching import JudgedSoFar
+from conform.runs.engines.progress_notes import JudgedSoFar
+from conform.runs.failing_operation import with_steps
 from conform.runs.findings import run_findings
-from conform.runs.forgetful import forgetful, left_open, outlook, unobserved
-from conform.runs.kept import keep
-from conform.runs.origin import folder_noted
+from conform.runs.forgetful_canaries import forgetful, left_open, outlook, unobserved
+from conform.runs.kept_vectors import keep
 from conform.runs.resume import alone_in, continued, folder_at, start_or_resume, telling
 from conform.runs.select import (
     Ranges,
@@ -58,7 +59,6 @@ from conform.runs.selection import (
     record_failed,
 )
 from conform.runs.shrink import given_states, with_shrunk
-from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of

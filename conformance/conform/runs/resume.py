@@ -13,7 +13,7 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from charter.formats.project import find_project
 from conform.console.errors import BadRun
-from conform.runs.kept import PLACE
+from conform.runs.kept_vectors import PLACE
 from conform.storage.lease import Lease
 from conform.storage.store import RunFolder, guarded
 

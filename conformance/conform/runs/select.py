@@ -29,10 +29,10 @@ from conform.adapters.targets import (
     target,
 )
 from conform.console.errors import BadSuite, UnknownTarget
-from conform.judging.claims import LOAD
 from conform.judging.model import PACKAGE, use_folders
-from conform.runs.kept import kept, remedy
-from conform.runs.origin import target_of_run
+from conform.judging.refutations import LOAD
+from conform.runs.earlier_target import target_of_run
+from conform.runs.kept_vectors import kept, remedy
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
 

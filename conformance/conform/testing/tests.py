@@ -12,15 +12,15 @@ import pytest
 from charter.formats.project import BadProject
 from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import Kind
-from conform.cli.commands.fresh import Older, older_suite
+from conform.cli.commands.staleness import Older, older_suite
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.canaries import draw
 from conform.runs.selection import branches_of
+from conform.testing.failure_text import ShownFinding, broke, command, diverges, findings_of
 from conform.testing.implementation import JudgedAdapter, VectorJudge, judged
-from conform.testing.told import ShownFinding, broke, command, diverges, findings_of
 
 ROOT = "charter"
 CANARIES = "canaries"

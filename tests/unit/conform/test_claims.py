@@ -5,7 +5,7 @@ import pytest
 from tests.support.toy.vectors import question
 
 from charter.formats.adapter import Result, Status
-from conform.judging.claims import lacks_image, refuted, resolves
+from conform.judging.refutations import lacks_image, refuted, resolves
 from conform.judging.walk import BatchTexts
 
 SHOWN = {"registration": {"n1": {"epoch": "@4"}, "n2": None}, "version": 0}

@@ -9,7 +9,7 @@ from tests.support.judging import fake_start
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.doctor import Probes, check_adapter, ends
-from conform.adapters.repeats import repeated_key
+from conform.adapters.duplicate_keys import repeated_key
 from conform.adapters.stdio import StdioConnection, last_words, not_json
 from conform.console.errors import CannotStart
 

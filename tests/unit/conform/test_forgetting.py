@@ -11,8 +11,8 @@ from tests.support.toy.vectors import random_vectors, vector
 
 from conform import sdk
 from conform.adapters.direct import DirectConnection
-from conform.adapters.forgetting import ALIKE, OrderComparison, sample_of
-from conform.adapters.trials import Trial
+from conform.adapters.leftover_state import ALIKE, OrderComparison, sample_of
+from conform.adapters.operation_trials import Trial
 from conform.suites.importing import item_of
 
 OPERATIONS = ("hold", "confirm")

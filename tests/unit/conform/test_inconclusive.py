@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter.formats.canonical import Json
-from conform.cli.commands.shown import _last_line, _show_inconclusive
+from conform.cli.commands.run_output import _last_line, _show_inconclusive
 from conform.runs.execute import Finished
 from conform.storage.store import RunFolder
 

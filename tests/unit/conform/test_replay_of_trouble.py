@@ -8,7 +8,7 @@ from tests.support.toy.vectors import vector
 
 from charter.formats.verdict import Kind, Verdict
 from conform.cli.commands.replay import _last_line
-from conform.runs.engines.single import replay
+from conform.runs.engines.one_vector import replay
 from conform.suites.importing import item_of
 
 WITHOUT_MODELS = SimpleNamespace(

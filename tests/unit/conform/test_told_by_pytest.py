@@ -12,7 +12,7 @@ from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
 from conform.judging.follow import Siblings
 from conform.suites.importing import item_of
-from conform.testing.told import diverges, findings_of
+from conform.testing.failure_text import diverges, findings_of
 
 
 def test_a_failing_vector_shows_its_constants_and_its_given_state():

@@ -17,7 +17,7 @@ from conform import sdk
 from conform.adapters.direct import DirectConnection
 from conform.adapters.doctor import Check, Probes, check_adapter
 from conform.adapters.hello import disagreement
-from conform.adapters.trials import MOST, Trials, trials_of
+from conform.adapters.operation_trials import MOST, Trials, trials_of
 from conform.suites.importing import item_of
 
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from conform.runs.trouble import adapter_trouble
+from conform.runs.adapter_failures import adapter_trouble
 
 
 class Verdicts:

@@ -16,7 +16,7 @@ from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
-from conform.judging.visible import visible
+from conform.judging.visible_references import visible
 from conform.suites.importing import item_of
 
 KINDS = read_types(TYPES, "types")

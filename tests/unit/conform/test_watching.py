@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conform.runs.engines import watching
-from conform.runs.engines.watching import BucketNotes, JudgedSoFar
+from conform.runs.engines import progress_notes
+from conform.runs.engines.progress_notes import BucketNotes, JudgedSoFar
 from conform.storage.store import RunFolder
 
 
@@ -21,7 +21,7 @@ def test_what_is_noted_counts_until_its_bucket_is_committed(
 ) -> None:
     judged = JudgedSoFar(folder)
     assert judged() == 0
-    monkeypatch.setattr(watching, "SECONDS", 0.0)
+    monkeypatch.setattr(progress_notes, "SECONDS", 0.0)
     BucketNotes(folder, 0)(64)
     BucketNotes(folder, 1)(20)
     assert judged() == 84

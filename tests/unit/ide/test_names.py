@@ -12,7 +12,7 @@ from charter.diagnostics import Diagnostics, Source
 from charter.ide import answers, workspace
 from charter.ide.answers import CannotRename, Outlined
 from charter.ide.build import index_of
-from charter.ide.shift import Shift
+from charter.ide.offsets import Shift
 from charter.ide.workspace import Workspace
 from charter.project.pipeline import parse_all
 from charter.project.sources import read_sources

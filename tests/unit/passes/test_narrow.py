@@ -7,7 +7,7 @@ from charter.core.show import show_model
 from charter.explore.native.program import Choices, plan_and_text
 from charter.explore.reference.search import explore
 from charter.passes.narrow import narrowed
-from charter.suites.found import rules_digest
+from charter.suites.search_results import rules_digest
 
 LAMP = """
 protocol test.narrow

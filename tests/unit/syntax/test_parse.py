@@ -11,8 +11,8 @@ from charter.diagnostics import Diagnostic, Diagnostics, Source
 from charter.syntax import nodes
 from charter.syntax.mistakes import MISTAKES
 from charter.syntax.parse import GRAMMAR, PairLets, parse
+from charter.syntax.parser_position import Mistake
 from charter.syntax.show import show_expr
-from charter.syntax.stuck import Mistake
 
 
 def parsed(body: str) -> nodes.File:

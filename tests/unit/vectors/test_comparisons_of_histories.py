@@ -6,8 +6,8 @@ from pathlib import Path
 from charter.core.obligations import obligations
 from charter.project.sources import read_sources
 from charter.suites import make
-from charter.suites.found import rules_digest
 from charter.suites.search import search
+from charter.suites.search_results import rules_digest
 from charter.suites.smoke import smoke
 
 LIMIT = """protocol limits

@@ -16,7 +16,7 @@ from charter.semantics.judged_types import judged_types
 from conform import sdk
 from conform.adapters.reference import Reference
 from conform.judging import model
-from conform.judging.claims import mistyped
+from conform.judging.refutations import mistyped
 from conform.judging.walk import BatchTexts
 
 SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"

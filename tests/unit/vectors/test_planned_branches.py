@@ -8,9 +8,9 @@ from functools import cache
 from charter.diagnostics import Source
 from charter.formats.vector import Vector, Why
 from charter.suites.explored import ExploredInstance
-from charter.suites.found import Found, FoundQuestion
 from charter.suites.question_search import EXPLORED, NO_PROOF, NO_VECTOR, QuestionSearch
 from charter.suites.search import search
+from charter.suites.search_results import Found, FoundQuestion
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject, subject
 from charter.suites.walks import Walks

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from charter.project.sources import read_sources
 from charter.suites import make
-from charter.suites.found import Found, rules_digest
 from charter.suites.proofs import proof_instances
 from charter.suites.search import is_stale, search
+from charter.suites.search_results import Found, rules_digest
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject
 

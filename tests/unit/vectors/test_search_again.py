@@ -11,8 +11,8 @@ from charter.core.obligations import obligations
 from charter.project.sources import read_sources
 from charter.semantics.machine import Machine
 from charter.suites import make
-from charter.suites.found import Found, place, read_found, renewed, write_found
 from charter.suites.search import NO_SOLVER, is_stale, opened, outdated, search
+from charter.suites.search_results import Found, place, read_found, renewed, write_found
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject
 from charter.vectors.answer import Answers

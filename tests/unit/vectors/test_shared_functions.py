@@ -11,8 +11,8 @@ from charter import api
 from charter.project.sources import read_sources
 from charter.semantics.machine import Machine
 from charter.suites import make
-from charter.suites.found import Found
 from charter.suites.search import search
+from charter.suites.search_results import Found
 from charter.suites.smoke import Smoke, smoke
 from charter.vectors.answer import Answers
 from charter.vectors.kills import tells

@@ -17,11 +17,11 @@ from charter.core.obligations import obligations
 from charter.formats.suite import Manifest, read_lines, read_manifest
 from charter.formats.vector import Vector, Why
 from charter.suites import build, make
-from charter.suites.found import Found, place, read_found, rules_digest, write_found
-from charter.suites.published import published
-from charter.suites.record import VectorRecord, merged, packed, unpacked
+from charter.suites.committed_suite import published
+from charter.suites.search_results import Found, place, read_found, rules_digest, write_found
 from charter.suites.smoke import Smoke, smoke
 from charter.suites.store import write_records
+from charter.suites.vector_texts import VectorRecord, merged, packed, unpacked
 from charter.vectors.kills import Kill
 from charter.vectors.ledger import Ledger, Searched, ledger
 from conform.cli import main as cli

@@ -8,8 +8,8 @@ import pytest
 from charter import api
 from charter.diagnostics import Source
 from charter.semantics.machine import Machine
-from charter.suites.found import Found
 from charter.suites.search import search
+from charter.suites.search_results import Found
 from charter.suites.smoke import Smoke, smoke
 from charter.suites.subject import Subject, subject
 from charter.vectors.answer import Answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from conform.cli.commands.shown import near
+from conform.cli.commands.run_output import near
 from conform.console.terminal import number, out, out_json, shortened
 from conform.judging.relabel import key
 from conform.runs.compare import Comparison, RunDifference, compare

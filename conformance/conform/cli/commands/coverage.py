@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
 from conform.cli.commands.charters import Errors, read, refused
 from conform.cli.commands.numbers import count_or_all
-from conform.cli.commands.searched import say_how
+from conform.cli.commands.search_note import say_how
 from conform.console.errors import ConformError, Interrupted
 from conform.console.files import write_named
 from conform.console.progress import searching

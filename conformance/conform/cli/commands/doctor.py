@@ -15,12 +15,12 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.target import Target
 from conform.adapters.doctor import NOT_CHECKED, NOT_YET, Check, Probes, check_adapter
-from conform.adapters.forgetting import sample_of
-from conform.adapters.loading import given_of
+from conform.adapters.given_state_check import given_of
+from conform.adapters.leftover_state import sample_of
+from conform.adapters.operation_trials import trials_of
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import java, model_values, prepare, target, targets
-from conform.adapters.trials import trials_of
-from conform.cli.commands.fresh import older_than_charter
+from conform.cli.commands.staleness import older_than_charter
 from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.terminal import columns, out, out_json, say

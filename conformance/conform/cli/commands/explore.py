@@ -34,7 +34,7 @@ from conform.cli.commands.story import (
     refuse_two_outputs,
     show_story,
 )
-from conform.cli.commands.unmet import show_unmet
+from conform.cli.commands.vacuity import show_unmet
 from conform.console.errors import ConformError, Interrupted
 from conform.console.extras import need
 from conform.console.progress import SearchListener, searching

@@ -20,17 +20,17 @@ from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
 from conform.adapters.targets import found_by
 from conform.cli.commands.explain_finding import example_of
-from conform.cli.commands.fresh import older_suite
 from conform.cli.commands.overlay import releases_of
+from conform.cli.commands.staleness import older_suite
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
 from conform.judging.model import load
 from conform.judging.relabel import key
-from conform.runs.engines.single import Replayed, Shown, replay
+from conform.runs.engines.one_vector import Replayed, Shown, replay
 from conform.runs.findings import CHOSEN_START, constants, is_chosen, listed_findings
-from conform.runs.kept import remedy
+from conform.runs.kept_vectors import remedy
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import shrunk_item
 from conform.storage.store import RunFolder

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from charter.formats.project import BadProject
-from conform.cli.commands.fresh import older_than_charter
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.shown import show
+from conform.cli.commands.run_output import show
+from conform.cli.commands.staleness import older_than_charter
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
 from conform.console.terminal import out_json, say

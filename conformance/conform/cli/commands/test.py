@@ -19,13 +19,13 @@ from conform.adapters.targets import found_by, target_of, targets_of
 from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
+from conform.cli.commands.missing_operations import unwritten
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.shown import UNLOADED, near, show, typed
+from conform.cli.commands.run_output import UNLOADED, near, show, typed
 from conform.cli.commands.story import show_story
-from conform.cli.commands.unasked import mutants_told, not_seen, unasked, untold
-from conform.cli.commands.unmet import show_unmet
-from conform.cli.commands.unwritten import unwritten
+from conform.cli.commands.suite_gaps import mutants_told, not_seen, unasked, untold
+from conform.cli.commands.vacuity import show_unmet
 from conform.cli.commands.vectors import MOST, UNSEARCHED, no_question, not_explored, too_large
 from conform.cli.commands.written_types import rewritten
 from conform.cli.main import meant_by

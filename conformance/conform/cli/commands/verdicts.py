@@ -14,7 +14,7 @@ from charter.api import verdicts
 from charter.formats.files import write_whole
 from conform.cli.commands.charters import read
 from conform.cli.commands.numbers import count_or_all
-from conform.cli.commands.searched import say_how
+from conform.cli.commands.search_note import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
 from conform.console.progress import searching
 from conform.console.terminal import columns, out

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from charter import api
 from conform.cli.commands.numbers import count
 from conform.cli.commands.story import show_story
-from conform.cli.commands.unmet import show_unmet
+from conform.cli.commands.vacuity import show_unmet
 from conform.console.errors import ConformError
 from conform.console.progress import searching
 from conform.console.terminal import number, out, plural, say

@@ -19,6 +19,7 @@ from conform.console.errors import BadSuite
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
+from conform.runs.adapter_failures import FAILED
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import (
     SAMPLE,
@@ -31,10 +32,9 @@ from conform.runs.canaries import (
     on_target,
 )
 from conform.runs.context import RunContext
-from conform.runs.engines.watching import BucketNotes
+from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much
-from conform.runs.trouble import FAILED
 from conform.storage.store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,

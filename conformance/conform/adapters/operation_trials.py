@@ -16,7 +16,7 @@ from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
 from conform.judging.assess import VectorItem
-from conform.judging.claims import lacks_variable, mistyped
+from conform.judging.refutations import lacks_variable, mistyped
 from conform.judging.walk import BatchTexts, Malformed, Walker
 
 MOST = 8

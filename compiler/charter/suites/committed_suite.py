@@ -13,11 +13,11 @@ from charter.formats.kills import KILLS, KillingVector, MutantKills
 from charter.formats.project import Project
 from charter.formats.suite import LINES, MANIFEST, Manifest
 from charter.suites.make import in_order
-from charter.suites.record import VectorRecord
 from charter.suites.sections import sections
 from charter.suites.smoke import Smoke, smoke
 from charter.suites.store import concluded, manifest_text
 from charter.suites.subject import PACKAGE, Subject
+from charter.suites.vector_texts import VectorRecord
 
 FULL = "full.json"
 

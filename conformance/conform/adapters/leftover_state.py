@@ -14,8 +14,8 @@ from charter.formats.adapter import Result
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
+from conform.adapters.operation_trials import Trial
 from conform.adapters.session import offers
-from conform.adapters.trials import Trial
 from conform.console.terminal import shortened
 from conform.judging.assess import VectorItem
 from conform.judging.walk import BatchTexts, Malformed, Walker

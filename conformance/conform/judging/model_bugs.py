@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from charter.formats.canonical import Json
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.judging.model import JudgeModel, World, can_fail, fails
-from conform.judging.wishes import NeverIssued
+from conform.judging.never_issued import NeverIssued
 
 
 @dataclass(frozen=True, slots=True)

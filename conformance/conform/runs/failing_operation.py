@@ -16,7 +16,7 @@ from conform.adapters.base import AdapterBroken, AdapterStart, SentQuestion
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import CannotStart
 from conform.judging.assess import VectorItem
-from conform.runs.trouble import STEP
+from conform.runs.adapter_failures import STEP
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
 

@@ -9,7 +9,7 @@ from charter.formats.canonical import Json
 from conform.adapters.targets import target
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
-from conform.judging.claims import refused
+from conform.judging.refutations import refused
 from conform.runs.execute import Finished
 
 _SOURCES = frozenset({".py", ".js", ".ts", ".go", ".rs", ".java", ".kt"})

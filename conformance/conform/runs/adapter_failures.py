@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import STDERR, Kind
-from conform.judging.claims import SUCH_AS
+from conform.judging.refutations import SUCH_AS
 from conform.judging.relabel import key
 from conform.storage.store import RunFolder
 

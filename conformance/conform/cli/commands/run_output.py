@@ -14,16 +14,16 @@ from charter.formats.labels import legend
 from charter.formats.run import RunFinding
 from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import BETWEEN, STDERR, Kind
-from conform.cli.commands.unwritten import allowing, denied, next_step, trouble, unwritten
+from conform.cli.commands.missing_operations import allowing, denied, next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
-from conform.judging.claims import EXCEPTION, refused
+from conform.judging.refutations import EXCEPTION, refused
+from conform.runs.adapter_failures import place_told
 from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS
 from conform.runs.compared import WISHES, read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
 from conform.runs.resume import continued, continued_told
-from conform.runs.trouble import place_told
 
 _UNSUPPORTED, _VARIABLE = "unsupported ", "variable "
 UNLOADED = "unsupported load"
