@@ -227,6 +227,33 @@ def test_a_value_that_json_lacks_is_an_error_with_its_place_in_javascript():
 
 
 @pytest.mark.slow
+def test_a_plain_object_is_neither_a_set_nor_a_map_nor_an_array_in_javascript():
+    """`Array.from` takes it for an empty one, and an option would take what was forgotten for
+    none."""
+    codecs = resources.files("conform").joinpath("templates/adapters/node/charter/codecs.js")
+    script = f"""
+        import {{ list, map, name, option, record, set }} from {json.dumps(str(codecs))};
+        const wrong = [
+          [set(name), {{ s1: true }}], [map(name), {{ k1: "a" }}], [list(name), {{ 0: "a" }}],
+          [set(name), "s1"], [set(name), undefined], [option(name), undefined],
+        ];
+        for (const [codec, value] of wrong) {{
+          try {{ record({{ it: ["it", codec] }}).encode({{ it: value }}); }}
+          catch (error) {{ console.log(error.message); }}
+        }}
+        console.log(JSON.stringify([set(name).encode(["b", "a"]), option(name).encode(null)]));
+    """
+    command = ["node", "--input-type=module", "--eval", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines() == [
+        'it: {"s1":true} is no Set', 'it: {"k1":"a"} is no Map', 'it: {"0":"a"} is no array',
+        'it: "s1" is no Set', "it: undefined is no Set",
+        "it: undefined is no value; write null where there is none",
+        '[["a","b"],null]',
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
 def test_a_misspelt_method_of_an_adapter_in_javascript_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     folder = skeleton("node", tmp_path / "echo", ECHO / "echo.charter")

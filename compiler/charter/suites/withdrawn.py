@@ -28,18 +28,20 @@ MOST_AFTER = 5_000
 
 Trace = Sequence[tuple[State, Act]]
 
-Now = Literal["gone", "elsewhere", "replaced"]
-"""What there is instead: no newer value, one under other keys only, one in the same place."""
+Now = Literal["gone", "elsewhere", "replaced", "replaced twice"]
+"""What there is instead: no newer value, one in other places only, one in the same place, one that
+came there after another newer one."""
 
 _TITLES: dict[Now, str] = {
     "gone": "",
     "elsewhere": ", newer elsewhere",
     "replaced": " and replaced",
+    "replaced twice": " and replaced twice",
 }
 
 Use = tuple[str, str, str, Now]
-"""A branch, a parameter that gets a withdrawn value, the branch that withdrew the value, and what
-there is instead."""
+"""A branch, a parameter that gets a withdrawn value, the branch that withdrew the value ("" for any,
+where it was long ago or something newer is elsewhere), and what there is instead."""
 
 Place = tuple[Value, ...]
 """A variable with the keys of an entry in it."""
@@ -61,24 +63,36 @@ class Withdrawal:
     state: State
     given: frozenset[tuple[t.Type, Value]]
 
-    def now(self, held: Held) -> Now | None:
-        """What a state has instead; None if the value is in its place."""
+    def now(self, held: Held, next_one: int | None = None) -> Now | None:
+        """What a state has instead; None if the value is in its place. `next_one` is the first
+        newer value that was there on the way."""
         here = _values(held, self.place)
         if self.value in here:
             return None
         if max(here, default=-1) > self.value:
-            return "replaced"
+            return "replaced" if next_one is None or max(here) == next_one else "replaced twice"
         newer = any(max(values) > self.value for _, values in held.values())
         return "elsewhere" if newer else "gone"
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A trace after a withdrawal, and the state that it leads to. `before` is what there was in
+    place of the value one state earlier, `next_one` the first newer value there so far."""
+
+    trace: Trace
+    state: State
+    before: Now | None
+    next_one: int | None
+
+
 @dataclass(slots=True)
 class WithdrawnUses:
-    """For each use the vector's trace and act, and how many other arguments are those with which
-    the value was given out: the same worker, the same job."""
+    """For each use how many other arguments are those with which the value was given out (the same
+    worker, the same job), the branch that withdrew the value, the way there, and the act."""
 
     explored: ExploredInstance
-    best: dict[Use, tuple[int, Trace, State, Act]] = field(default_factory=dict)
+    best: dict[Use, tuple[int, str, _Way, Act]] = field(default_factory=dict)
 
     def add(self, arrived: Sequence[Arrival]) -> None:
         """Find uses after the first withdrawal, in the order of `arrived`, by each branch."""
@@ -101,11 +115,11 @@ class WithdrawnUses:
     def vectors(self) -> Iterator[tuple[Use, Vector]]:
         """A vector for each use."""
         planner = self.explored.opened.planner
-        for use, (_, trace, state, act) in self.best.items():
-            branch, param, by, now = use
+        for use, (_, by, way, act) in self.best.items():
+            branch, param, _, now = use
             title = f"{branch}, {param} withdrawn by {by}{_TITLES[now]}"
             why = Why((), "exploration", title, OPEN, (branch,))
-            vector = planner.traced([*trace, (state, act)], planner.start()[1], why)
+            vector = planner.traced([*way.trace, (way.state, act)], planner.start()[1], why)
             if vector is not None:
                 yield use, vector
 
@@ -137,27 +151,29 @@ class WithdrawnUses:
         """Use a withdrawn value in the states that can be reached after its withdrawal. Where a
         rule gives the same number out again, it is another value for an implementation."""
         form = self.explored.opened.asked.form
-        queue: deque[tuple[Trace, State, Now | None]] = deque([(one.trace, one.state, None)])
-        seen = set[tuple[Hashable, Now | None]]()
+        queue = deque([_Way(one.trace, one.state, None, None)])
+        seen = set[tuple[Hashable, Now | None, bool]]()
         tried = 0
         while queue and tried < MOST_AFTER:
-            trace, state, before = queue.popleft()
-            held = self._held(one.kind, state)
-            now = one.now(held)
-            if (now is None and before is not None) or (form(state), now) in seen:
+            way = queue.popleft()
+            held = self._held(one.kind, way.state)
+            now = one.now(held, way.next_one)
+            alike = form(way.state), now, way.next_one is None
+            if (now is None and way.before is not None) or alike in seen:
                 continue
-            seen.add((form(state), now))
-            acts = [*self.explored.acts(state)]
+            seen.add(alike)
+            acts = [*self.explored.acts(way.state)]
             tried += len(acts)
             if now is not None and all(one.value not in values for _, values in held.values()):
-                self._use(one, now, (trace, state), acts)
+                self._use(one, now, way, acts)
+            newer = [v for v in _values(held, one.place) if v > one.value]
+            next_one = way.next_one or max(newer, default=None)
             for act in acts:
-                for outcome in self.explored.outcomes(state, act):
-                    queue.append(([*trace, (state, act)], outcome.state, now))
+                for outcome in self.explored.outcomes(way.state, act):
+                    longer = [*way.trace, (way.state, act)]
+                    queue.append(_Way(longer, outcome.state, now, next_one))
 
-    def _use(
-        self, one: Withdrawal, now: Now, reached: tuple[Trace, State], acts: Sequence[Act]
-    ) -> None:
+    def _use(self, one: Withdrawal, now: Now, way: _Way, acts: Sequence[Act]) -> None:
         """Try every operation with the withdrawn value in one of its arguments."""
         operations = self.explored.opened.machine.operations
         tried = set[Act]()
@@ -168,10 +184,11 @@ class WithdrawnUses:
                     continue
                 tried.add(act)
                 shared = sum(arg in one.given for arg in self._others(act, one.kind))
-                for outcome in self.explored.outcomes(reached[1], act):
-                    use = outcome.branch, param.name, one.branch, now
+                for outcome in self.explored.outcomes(way.state, act):
+                    by = one.branch if now in ("gone", "replaced") else ""
+                    use = outcome.branch, param.name, by, now
                     if use not in self.best or self.best[use][0] < shared:
-                        self.best[use] = shared, *reached, act
+                        self.best[use] = shared, one.branch, way, act
 
     def _others(self, act: Act, kind: t.Counter) -> Iterator[tuple[t.Type, Value]]:
         """The arguments that are no values of a counter."""

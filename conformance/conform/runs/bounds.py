@@ -27,12 +27,12 @@ Range = tuple[int, int]
 
 @dataclass(slots=True)
 class JudgedBounds:
-    """The combinations of constants, and of the numbers of elements of sorts that one question had
-    together, without those that another one exceeds. `elements` are the most of each sort."""
+    """What questions had together: `within` has for each combination of constants the numbers of
+    elements of sorts, without those that another question exceeds. `elements` are the most of each
+    sort."""
 
-    constants: set[Constants] = field(default_factory=set)
+    within: dict[Constants, set[Sizes]] = field(default_factory=dict)
     elements: dict[str, int] = field(default_factory=dict)
-    together: set[Sizes] = field(default_factory=set)
     arguments: dict[str, Range | None] = field(default_factory=dict)
     """The least and the largest number of each argument ("submit priority"); None for one that
     refers to what was observed in some question."""
@@ -43,10 +43,9 @@ class JudgedBounds:
     def add(self, question: bytes | str) -> None:
         """Add a question, as JSON."""
         asked = orjson.loads(question)
-        self.constants.add(tuple(sorted(asked.get("consts", {}).items())))
         sizes = {sort: len(names) for sort, names in asked["sorts"].items()}
         _grow(self.elements, sizes)
-        self._add_together(sizes)
+        self._add_within(tuple(sorted(asked.get("consts", {}).items())), sizes)
         operations = asked.get("operations", ())
         named = {*_texts(asked.get("given"))}
         for call in operations:
@@ -61,15 +60,10 @@ class JudgedBounds:
         """Add those of a bucket; older buckets have none."""
         if not isinstance(bounds, dict):
             return
-        listed, elements = bounds["constants"], bounds["elements"]
-        assert isinstance(listed, list) and isinstance(elements, dict)
-        self.constants |= {_constants(values) for values in listed}
-        _grow(self.elements, _sizes(elements))
+        _grow(self.elements, _sizes(bounds["elements"]))
         _grow(self.named, _sizes(bounds.get("named", {})))
-        together = bounds.get("together", [elements])
-        assert isinstance(together, list)
-        for sizes in together:
-            self._add_together(_sizes(sizes))
+        for constants, sizes in _together(bounds):
+            self._add_within(constants, sizes)
         for place, asked in _ranges(bounds.get("arguments", {})):
             self._ask(place, asked)
 
@@ -80,24 +74,27 @@ class JudgedBounds:
         else:
             self.arguments[place] = (min(known[0], asked[0]), max(known[1], asked[1]))
 
-    def _add_together(self, sizes: Mapping[str, int]) -> None:
+    def _add_within(self, constants: Constants, sizes: Mapping[str, int]) -> None:
+        most = self.within.setdefault(constants, set())
         made = tuple(sorted(sizes.items()))
-        if made and not any(_within(made, other) for other in self.together):
-            self.together = {other for other in self.together if not _within(other, made)} | {made}
+        if made and not any(_fits(made, other) for other in most):
+            most -= {other for other in most if _fits(other, made)}
+            most.add(made)
 
     def json(self) -> Json:
         """The field `bounds` of summary.json."""
-        told: list[Json] = [dict(values) for values in sorted(self.constants)]
-        together: list[Json] = [dict(sizes) for sizes in sorted(self.together)]
+        within: list[Json] = [
+            {"constants": dict(values), "elements": [dict(sizes) for sizes in sorted(most)]}
+            for values, most in sorted(self.within.items())
+        ]
         elements = dict(sorted(self.elements.items()))
         arguments: dict[str, Json] = {
             place: None if asked is None else list[Json](asked)
             for place, asked in sorted(self.arguments.items())
         }
         return {
-            "constants": told,
+            "within": within,
             "elements": {**elements},
-            "together": together,
             "arguments": arguments,
             **({"named": {**dict(sorted(self.named.items()))}} if self.named else {}),
         }
@@ -154,7 +151,24 @@ def _ranges(arguments: Json) -> Iterator[tuple[str, Range | None]]:
                 yield place, None
 
 
-def _within(sizes: Sizes, others: Sizes) -> bool:
+def _together(bounds: Mapping[str, Json]) -> Iterator[tuple[Constants, dict[str, int]]]:
+    """Constants with numbers of elements that questions had together. Runs of earlier versions
+    list the two apart."""
+    listed = bounds.get("within")
+    if listed is None:
+        alone, sizes = bounds["constants"], bounds.get("together", [bounds["elements"]])
+        assert isinstance(alone, list)
+        listed = [{"constants": values, "elements": sizes} for values in alone or [{}]]
+    assert isinstance(listed, list)
+    for one in listed:
+        assert isinstance(one, dict)
+        several = one["elements"]
+        assert isinstance(several, list)
+        for each in several or [{}]:
+            yield _constants(one["constants"]), _sizes(each)
+
+
+def _fits(sizes: Sizes, others: Sizes) -> bool:
     """Whether no sort has more elements than in `others`."""
     most = dict(others)
     return all(size <= most.get(sort, 0) for sort, size in sizes)
@@ -172,23 +186,42 @@ def _constants(values: Json) -> Constants:
 
 def bounds_told(bounds: Json) -> str:
     """A sentence such as "(room, tries) = (2, 1), (3, 0); at most 2 Job; priority of submit 0 to
-    1"; "" for a run without bounds."""
+    1", or "room = 0 with at most 2 Job; room = 1, 2 with at most 1 Job" where the most elements
+    depend on the constants; "" for a run without bounds."""
     judged = JudgedBounds()
     judged.join(bounds)
+    alike: dict[tuple[Sizes, ...], list[Constants]] = {}
+    for constants, most in sorted(judged.within.items()):
+        alike.setdefault(tuple(sorted(most)), []).append(constants)
+    parts = list[str]()
+    for sizes, several in list(alike.items())[:SHOWN]:
+        between = "; " if len(alike) == 1 else " with "
+        parts += _group(several, sizes, between, named=not parts)
+    if len(alike) > SHOWN:
+        parts.append(f"and {len(alike) - SHOWN} more")
+    told = "; ".join(parts) + _unnamed(judged)
+    asked = [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
+    more = f" and {len(asked) - SHOWN} more" if len(asked) > SHOWN else ""
+    return "; ".join(filter(None, (told, f"{', '.join(asked[:SHOWN])}{more}")))
+
+
+def _group(
+    several: Sequence[Constants], sizes: Sequence[Sizes], between: str, *, named: bool
+) -> Iterator[str]:
+    """Combinations of constants, and the most elements that they had, if there are any. The names
+    of several constants are told once (`named`)."""
+    combinations = [values for values in several if values]
     parts = []
-    combinations = sorted(values for values in judged.constants if values)
     if combinations:
         names = [name for name, _ in combinations[0]]
         shown = [_tuple([_value(item) for _, item in values]) for values in combinations]
         more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-        parts.append(f"{_tuple(names)} = {', '.join(shown[:SHOWN])}{more}")
-    if judged.together:
-        parts.append(f"at most {_sizes_told(sorted(judged.together))}{_unnamed(judged)}")
-    asked = [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
-    if asked:
-        more = f" and {len(asked) - SHOWN} more" if len(asked) > SHOWN else ""
-        parts.append(f"{', '.join(asked[:SHOWN])}{more}")
-    return "; ".join(parts)
+        equal = f"{_tuple(names)} = " if named or len(names) == 1 else ""
+        parts.append(f"{equal}{', '.join(shown[:SHOWN])}{more}")
+    if sizes:
+        parts.append(f"at most {_sizes_told(sizes)}")
+    if parts:
+        yield between.join(parts)
 
 
 def _unnamed(judged: JudgedBounds) -> str:

@@ -16,19 +16,47 @@ def test_the_combinations_of_constants_and_the_most_elements_are_told() -> None:
     bounds.add(asked('"room":2,"tries":1', 3))
     bounds.add(asked('"room":3,"tries":0', 2))
     assert bounds.json() == {
-        "constants": [{"room": 2, "tries": 1}, {"room": 3, "tries": 0}],
+        "within": [
+            {"constants": {"room": 2, "tries": 1}, "elements": [{"Job": 3, "Worker": 1}]},
+            {"constants": {"room": 3, "tries": 0}, "elements": [{"Job": 2, "Worker": 1}]},
+        ],
         "elements": {"Job": 3, "Worker": 1},
-        "together": [{"Job": 3, "Worker": 1}],
         "arguments": {},
     }
+    told = (
+        "(room, tries) = (2, 1) with at most 3 Job, 1 Worker; (3, 0) with at most 2 Job, 1 Worker"
+    )
+    assert bounds_told(bounds.json()) == told
+    bounds.add(asked('"tries":0,"room":3', 3))
     told = "(room, tries) = (2, 1), (3, 0); at most 3 Job, 1 Worker"
     assert bounds_told(bounds.json()) == told
+
+
+def test_constants_and_elements_that_no_question_had_together_are_not_told_as_one() -> None:
+    one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
+    one.add(asked('"largest":0', 2))
+    for largest in (1, 2):
+        other.add(asked(f'"largest":{largest}', 1))
+    for bounds in (one, other):
+        both.join(bounds.json())
+    assert bounds_told(both.json()) == (
+        "largest = 0 with at most 2 Job, 1 Worker; largest = 1, 2 with at most 1 Job, 1 Worker"
+    )
+
+
+def test_runs_of_earlier_versions_list_constants_and_elements_apart() -> None:
+    old = {
+        "constants": [{"room": 1}, {"room": 2}], "elements": {"Job": 2, "Worker": 2},
+        "together": [{"Job": 1, "Worker": 2}, {"Job": 2, "Worker": 1}],
+    }  # fmt: skip
+    told = "room = 1, 2; at most 1 Job with 2 Worker, or 2 Job with 1 Worker"
+    assert bounds_told(old) == told
 
 
 def test_buckets_are_joined_and_old_ones_have_no_bounds() -> None:
     one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
     one.add(asked('"loud":false', 4))
-    other.add(asked('"loud":true', 1))
+    other.add(asked('"loud":true', 4))
     for bounds in (other.json(), None, one.json()):
         both.join(bounds)
     assert bounds_told(both.json()) == "loud = false, true; at most 4 Job, 1 Worker"
@@ -106,7 +134,7 @@ def test_the_least_and_the_largest_number_of_each_argument_are_told() -> None:
     other.add(called("limit", to={"rates": [3, 2], "name": "x"}))
     other.add(called("stop", after=2))
     assert one.json() == {
-        "constants": [{}], "elements": {}, "together": [],
+        "within": [{"constants": {}, "elements": []}], "elements": {},
         "arguments": {"submit priority": [1, 1]},
     }  # fmt: skip
     for bounds in (one.json(), other.json()):

@@ -102,23 +102,34 @@ def small(kind: str) -> Smoke:
 @pytest.mark.parametrize("rule", BUGS.values(), ids=BUGS)
 def test_a_bug_with_a_withdrawn_token_is_found(rule: str, note: tuple[str, str], kind: str) -> None:
     """Of a given state nobody knows which tokens there were."""
+    assert told_by(kind, note, (HOLDS, rule))
+
+
+def test_a_bug_with_a_token_of_long_ago_is_found() -> None:
+    older = f"({HOLDS}) or (lease[job] != none and {NOTED} and newest > 2)"
+    assert told_by("with order", NOTES["the first"], (HOLDS, older))
+
+
+def told_by(kind: str, *edits: tuple[str, str]) -> list[str]:
+    """The titles of the vectors that tell an edited charter from the charter."""
     text = CHARTERS[kind]
-    for before, after in (note, (HOLDS, rule)):
+    for before, after in edits:
         assert before in text
         text = text.replace(before, after)
     planted = api.load_text(text)
     machine = Machine.of(planted, replace(planted.instances[0], offers=(), only=()))
     answers = Answers(machine, machine.outcomes)
     vectors = [entry.vector for entry in small(kind).entries]
-    told = [v for v in vectors if tells(answers, v.question, v.answer) == "always"]
-    assert told
+    return [v.why.title for v in vectors if tells(answers, v.question, v.answer) == "always"]
 
 
 @pytest.mark.parametrize("kind", CHARTERS)
 def test_the_title_says_how_the_value_was_withdrawn_and_what_there_is_instead(kind: str) -> None:
     titles = {a.title: a.question for a in found(kind).asked if "withdrawn" in a.title}
     by = [f"finish/lost, token withdrawn by {how}" for how in ("expire/expired", "finish/finished")]
-    assert sorted(titles) == [f"{use}{now}" for use in by for now in ("", " and replaced")]
+    uses = [f"{use}{now}" for use in by for now in ("", " and replaced")]
+    twice = "finish/lost, token withdrawn by finish/finished and replaced twice"
+    assert sorted(titles) == [*uses, twice]
     replaced = titles[f"{by[1]} and replaced"].operations
     assert [call.operation for call in replaced] == ["take", "finish", "take", "finish"]
     assert replaced[-1].args["token"] == {"ref": [1, "lease", "j1", "token"]}

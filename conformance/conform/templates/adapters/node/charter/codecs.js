@@ -13,7 +13,10 @@ const same = (value) => value;
 
 /** A value for people: texts stand in quotes, so that "1" differs from 1. */
 const shown = (value) =>
-  typeof value === "string" ? JSON.stringify(value) : String(value);
+  typeof value === "string" ||
+  Object.getPrototypeOf(Object(value)) === Object.prototype
+    ? JSON.stringify(value)
+    : String(value);
 
 /** An integer that JavaScript has exactly; JSON.parse rounds those past 2^53 without a word. */
 function exact(value) {
@@ -32,6 +35,14 @@ const typed = (type, what) => (value) => {
   }
   return value;
 };
+
+/** The items, encoded. `Array.from` would take an object without items for an empty array. */
+function encoded(values, what, encode) {
+  if (typeof values !== "object" || values?.[Symbol.iterator] === undefined) {
+    throw new TypeError(`${shown(values)} is no ${what}`);
+  }
+  return Array.from(values, encode);
+}
 
 /** Calls `make`; where it throws, the message begins with the place. */
 function at(place, make) {
@@ -79,19 +90,26 @@ export const opaque = {
 
 /** `null`, or a value. */
 export const option = (inner) => ({
-  encode: (value) => (value == null ? null : inner.encode(value)),
+  encode: (value) => {
+    if (value === undefined) {
+      throw new TypeError(
+        "undefined is no value; write null where there is none",
+      );
+    }
+    return value === null ? null : inner.encode(value);
+  },
   decode: (value) => (value === null ? null : inner.decode(value)),
 });
 
 /** A sequence or a ranking: an array. */
 export const list = (inner) => ({
-  encode: (values) => Array.from(values, inner.encode),
+  encode: (values) => encoded(values, "array", inner.encode),
   decode: (values) => values.map(inner.decode),
 });
 
 /** A set: a Set. */
 export const set = (inner) => ({
-  encode: (values) => sorted(Array.from(values, inner.encode)),
+  encode: (values) => sorted(encoded(values, "Set", inner.encode)),
   decode: (values) => new Set(values.map(inner.decode)),
 });
 
@@ -99,7 +117,7 @@ export const set = (inner) => ({
 export const map = (inner) => ({
   encode: (values) =>
     once(
-      Array.from(values, ([key, value]) => [
+      encoded(values, "Map", ([key, value]) => [
         key,
         at(key, () => inner.encode(value)),
       ]),
@@ -133,7 +151,9 @@ export const boolMap = (inner) => ({
 /** A map with other keys: a Map. */
 export const pairs = (key, inner) => ({
   encode: (values) =>
-    sorted(Array.from(values, ([k, v]) => [key.encode(k), inner.encode(v)])),
+    sorted(
+      encoded(values, "Map", ([k, v]) => [key.encode(k), inner.encode(v)]),
+    ),
   decode: (entries) =>
     new Map(entries.map(([k, v]) => [key.decode(k), inner.decode(v)])),
 });
