@@ -40,8 +40,8 @@ _TITLES: dict[Now, str] = {
 }
 
 Use = tuple[str, str, str, Now]
-"""A branch, a parameter that gets a withdrawn value, the branch that withdrew the value ("" for any,
-where it was long ago or something newer is elsewhere), and what there is instead."""
+"""A branch, a parameter that gets a withdrawn value, the branch that withdrew the value, and what
+there is instead. "" is any branch: where that was long ago, or something newer is elsewhere."""
 
 Place = tuple[Value, ...]
 """A variable with the keys of an entry in it."""
