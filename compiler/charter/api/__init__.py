@@ -31,7 +31,6 @@ from charter.api.charters import (
     outdated,
     overlay_entries,
     place,
-    prove,
     replaced_in_property,
     same_search,
     search_json,
@@ -42,8 +41,10 @@ from charter.api.charters import (
     tell_trace,
     walks_json,
 )
+from charter.api.proofs import FALSE_INITIALLY, ProofResult, StepThatBreaks, prove
 from charter.api.suites import (
     BoundingConstant,
+    MadeSuite,
     SuiteRequest,
     bounding_constants,
     branch_pairs,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from charter.semantics.scenario import ScenarioFails
 
 __all__ = [
+    "FALSE_INITIALLY",
     "LANGUAGES",
     "PLAIN",
     "AdapterFiles",
@@ -77,8 +79,10 @@ __all__ = [
     "Charter",
     "Diagnostics",
     "ExploreOptions",
+    "MadeSuite",
     "Missing",
     "Model",
+    "ProofResult",
     "Refused",
     "SameName",
     "ScenarioFails",
@@ -86,6 +90,7 @@ __all__ = [
     "Selection",
     "Simulation",
     "Source",
+    "StepThatBreaks",
     "Story",
     "SuiteRequest",
     "TooManyValues",

@@ -24,10 +24,8 @@ from charter.semantics.bounds import bounds_of, with_bounds
 if TYPE_CHECKING:
     from charter.explore.result import CheckResult, SearchResult, Trace
     from charter.explore.swarm import WalksResult
-    from charter.prove import SolverTransition
     from charter.render.story.tell import Story
     from charter.semantics.fairness import LivenessResult
-    from charter.semantics.machine import Machine
     from charter.semantics.scenario import ScenarioFails
 
 
@@ -55,7 +53,7 @@ class Charter:
         `Missing`."""
         from charter.project import compile as compiling
 
-        chosen = _instance(model, instance)
+        chosen = chosen_instance(model, instance)
         return compiling.with_state_condition(self.sources, selection, model, chosen, expression)
 
 
@@ -194,7 +192,7 @@ def stale(project: Project) -> str:
     return generated.stale(project)
 
 
-def _instance(model: ir.Model, name: str) -> ir.Instance:
+def chosen_instance(model: ir.Model, name: str) -> ir.Instance:
     """The instance with a name. For "" it is `tiny`, else the first whose name begins with `tiny`,
     else the only one. Raises `Missing`."""
     known = {instance.name: instance for instance in model.instances}
@@ -215,16 +213,16 @@ def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
     """The names of the instances that match a pattern with `*`, in the order of the charter; "" is
     the default instance. Raises `Missing`."""
     if "*" not in pattern:
-        return (_instance(model, pattern).name,)
+        return (chosen_instance(model, pattern).name,)
     found = tuple(i.name for i in model.instances if fnmatchcase(i.name, pattern))
-    return found or (_instance(model, pattern).name,)
+    return found or (chosen_instance(model, pattern).name,)
 
 
 def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
     """`model` with bounds of an instance replaced, each setting a text `name=number`. `misses` and
     `fails` of the instance are dropped, since they hold for its own bounds only. Raises `Missing`
     or `WrongBound`."""
-    chosen = _instance(model, instance)
+    chosen = chosen_instance(model, instance)
     made = replace(with_bounds(model, chosen, settings), misses=(), fails=())
     places = tuple(made if known is chosen else known for known in model.instances)
     return replace(model, instances=places)
@@ -236,7 +234,7 @@ def explore(
     """Search an instance ("": the default one). Raises `Missing` or `CannotExplore`."""
     from charter.explore import select
 
-    return select.explore(model, _instance(model, instance), options, progress)
+    return select.explore(model, chosen_instance(model, instance), options, progress)
 
 
 def same_search(before: ir.Model, after: ir.Model, instance: str) -> bool:
@@ -248,7 +246,7 @@ def same_search(before: ir.Model, after: ir.Model, instance: str) -> bool:
         return True
     if instance not in (known.name for known in before.instances):
         return False
-    one, other = (Problem.of(each, _instance(each, instance)) for each in (before, after))
+    one, other = (Problem.of(each, chosen_instance(each, instance)) for each in (before, after))
     return one == other
 
 
@@ -281,7 +279,7 @@ def search_json(
 def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
     """The protocol, machine and bounds of an instance, in the fields of `Head`; `mutant` is the
     model's mutant. Raises `Missing`."""
-    chosen = _instance(model, instance)
+    chosen = chosen_instance(model, instance)
     return {
         "protocol": model.protocol,
         "variant": model.variant,
@@ -296,7 +294,7 @@ def tell(model: ir.Model, instance: str, finding: CheckResult | LivenessResult) 
     """The story of a finding, replayed on the definition. Raises `Missing`."""
     from charter.api import explain
 
-    return explain.story_of(model, _instance(model, instance), explain.found_of(finding))
+    return explain.story_of(model, chosen_instance(model, instance), explain.found_of(finding))
 
 
 def tell_trace(model: ir.Model, instance: str, called: tuple[str, str], trace: Trace) -> Story:
@@ -304,7 +302,9 @@ def tell_trace(model: ir.Model, instance: str, called: tuple[str, str], trace: T
     `Missing`."""
     from charter.api import explain
 
-    return explain.story_of(model, _instance(model, instance), explain.found_in(called, trace))
+    return explain.story_of(
+        model, chosen_instance(model, instance), explain.found_in(called, trace)
+    )
 
 
 def draw(story: Story, form: Literal["svg", "text"]) -> str:
@@ -329,74 +329,12 @@ def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diag
     Raises `Missing`, or `Refused` with everything that cannot be exported."""
     from charter.render.tla.export import export
 
-    chosen = (_instance(model, instance),) if instance else model.instances
+    chosen = (chosen_instance(model, instance),) if instance else model.instances
     if not chosen:
         raise Missing(f"{model.protocol} has no instance to export; add one to the charter")
 
     found = export(model, chosen)
     return dict(found.files), found.warnings
-
-
-def prove(model: ir.Model, instance: str) -> dict[str, Json]:
-    """Try to prove the `always` properties of an instance's machine by induction, for all values of
-    counters: `proved` hold in every reachable state, `open` are the others with the reason, `steps`
-    the steps that break those that are not inductive: the state before (variable to text), the
-    call, the branch and the changes. `not_looked_at`: its `eventually` properties, which only
-    `explore` checks.
-
-    Needs z3 (ImportError without it). Raises `Missing`."""
-    from charter.prove import (
-        CannotEncode,
-        FalseInitially,
-        NotInductive,
-        NotProved,
-        Proved,
-        invariants,
-    )
-    from charter.semantics.machine import Machine
-
-    chosen = _instance(model, instance)
-    machine = Machine.of(model, chosen)
-    props = [p for p in model.properties if p.machine == chosen.machine and p.kind == "always"]
-    live: list[Json] = [p.name for p in model.liveness if p.machine == chosen.machine]
-    known: dict[str, Json] = {"instance": chosen.name, "not_looked_at": live}
-    try:
-        found = invariants(machine, props)
-    except CannotEncode as error:
-        reason = f"unknown: {error}"
-        return {**known, "proved": [], "open": {p.name: reason for p in props}, "steps": {}}
-    reasons: dict[str, Json] = {}
-    steps: dict[str, Json] = {}
-    for answer in found.open:
-        match answer:
-            case NotInductive():
-                reasons[answer.rule] = "not inductive: a step from a state that may be unreachable"
-                steps[answer.rule] = _breaking(machine, answer.transition)
-            case FalseInitially():
-                reasons[answer.rule] = "false in the initial state"
-            case NotProved():
-                reasons[answer.rule] = f"unknown: {answer.reason}"
-            case Proved():
-                reasons[answer.rule] = "proved alone, but not together with the others"
-    return {**known, "proved": list(found.proved), "open": reasons, "steps": steps}
-
-
-def _breaking(machine: Machine, found: SolverTransition) -> dict[str, Json]:
-    """A step that the solver found, in charter notation."""
-    from charter.semantics.retell import retell, show_value
-
-    (told,) = retell(machine, [(found.operation, found.args)], [found.before, found.after])
-    before = {
-        v.name: show_value(v.type, found.before[v.name], machine.universe)
-        for v in machine.variables
-    }
-    return {
-        "before": {**before},
-        "operation": found.operation,
-        "args": {**dict(told.args)},
-        "branch": found.branch,
-        "changes": [f"{one.path}: {one.before} -> {one.after}" for one in told.changes],
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +356,7 @@ def simulate(
     from charter.explore.simulate import WalkPlan
     from charter.explore.swarm import swarm
 
-    chosen = _instance(model, instance)
+    chosen = chosen_instance(model, instance)
     plan = WalkPlan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
     return swarm((model, chosen), plan, wanted.workers, progress)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from charter.api.charters import Charter, _instance
+from charter.api.charters import Charter, chosen_instance
 from charter.check.types import show_type
 from charter.core import nodes as n
 from charter.core import types as t
@@ -112,7 +112,7 @@ class Place:
 
 def in_instance(charter: Charter, selection: Selection, model: n.Model, instance: str) -> Place:
     """The initial state of an instance ("": the default one). Raises `Missing`."""
-    machine = Machine.of(model, _instance(model, instance))
+    machine = Machine.of(model, chosen_instance(model, instance))
     told = f"the initial state of {machine.instance.name}"
     return Place(charter, selection, machine, ((machine.initial(), {}),), told)
 

@@ -14,6 +14,7 @@ from charter.core import nodes as ir
 from charter.diagnostics import Refused
 from charter.formats.canonical import Json
 from charter.formats.project import find_project
+from charter.formats.suite import Manifest
 from charter.project.sources import read_sources
 
 if TYPE_CHECKING:
@@ -35,15 +36,52 @@ class SuiteRequest:
     most: int = 0
 
 
-def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
-    """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
-    the `open` obligations with their bounds, the `failed` scenarios with location and reason, those
-    of which no question can be made (`unasked`) with the reason, the instances that are `searched`
-    for questions, those that are `new`, or have other bounds, since the last search, and those that
-    it `left_out`, with the number of states that they exceed; `looked` says whether there was one,
-    `pairs` whether each branch is taken right after each other one.
+@dataclass(frozen=True, slots=True)
+class MadeSuite:
+    """A written suite: its manifest and folder, and what is to be told of it.
 
-    Raises `Refused`, `Unreadable` or `Missing`."""
+    refused: how many questions were refused, by reason.
+    open: the open obligations, each with how far the search went.
+    failed: the failing scenarios, with location and reason.
+    unasked: the scenarios of which no question can be made, with the reason.
+    searched, unsearched: the instances that are searched for questions, and the others.
+    new: instances that are new, or have other bounds, since the last search.
+    left_out: instances that the search left out, with the number of states that they exceed.
+    looked: whether there was a search at all.
+    pairs: whether each branch is taken right after each other one, in words."""
+
+    manifest: Manifest
+    folder: Path
+    refused: Mapping[str, int]
+    open: Mapping[str, str]
+    failed: tuple[str, ...]
+    unasked: Mapping[str, str]
+    searched: tuple[str, ...]
+    unsearched: tuple[str, ...]
+    new: tuple[str, ...]
+    left_out: Mapping[str, int]
+    looked: bool
+    pairs: str
+
+    def json(self) -> dict[str, Json]:
+        return {
+            **self.manifest.json(),
+            "folder": str(self.folder),
+            "refused": {**self.refused},
+            "open": {**self.open},
+            "failed": [*self.failed],
+            "unasked": {**self.unasked},
+            "searched": [*self.searched],
+            "unsearched": [*self.unsearched],
+            "new": [*self.new],
+            "looked": self.looked,
+            "pairs": self.pairs,
+            "left_out": {**self.left_out},
+        }
+
+
+def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> MadeSuite:
+    """Write a suite. Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
     from charter.suites import committed_suite, make, search_results
 
@@ -60,19 +98,21 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     project = find_project(wanted.charter)
     if wanted.profile == "full" and project is not None:
         committed_suite.keep_full(project, subject, made.manifest)
-    more: dict[str, Json] = {
-        "refused": {**made.refused},
-        "open": {**made.left},
-        "failed": [*made.failed],
-        "unasked": {**made.unasked},
-        "searched": [*searched(subject.model, subject.component.name)],
-        "unsearched": [*unsearched(subject.model, subject.component.name)],
-        "new": [*search_results.renewed(subject.model, subject.component.name, subject.found)],
-        "looked": bool(subject.found.rules),
-        "pairs": subject.found.pairs,
-        "left_out": {**subject.found.still_left_out(subject.model, subject.component.name)},
-    }
-    return {**made.manifest.json(), "folder": str(folder), **more}
+    model, component = subject.model, subject.component.name
+    return MadeSuite(
+        made.manifest,
+        folder,
+        made.refused,
+        made.left,
+        made.failed,
+        made.unasked,
+        searched(model, component),
+        unsearched(model, component),
+        tuple(search_results.renewed(model, component, subject.found)),
+        subject.found.still_left_out(model, component),
+        bool(subject.found.rules),
+        subject.found.pairs,
+    )
 
 
 def searched(model: ir.Model, component: str) -> tuple[str, ...]:

@@ -75,10 +75,12 @@ def test_proofs_of_the_solver_are_kept_when_it_is_missing_later(tmp_path, monkey
     )
     path.write_text(hot + "always cold of lamp cites silent: not hot\n")
     wanted = api.SuiteRequest(path, search=True, out=tmp_path / "suite")
-    before = api.make_suite(wanted, lambda *_: None)["counts"]["obligations_infeasible"]
+    before = api.make_suite(wanted, lambda *_: None).manifest.counts["obligations_infeasible"]
     assert before > 0
     monkeypatch.setattr("charter.suites.make.find_spec", lambda _: None)
-    assert api.make_suite(wanted, lambda *_: None)["counts"]["obligations_infeasible"] == before
+    assert (
+        api.make_suite(wanted, lambda *_: None).manifest.counts["obligations_infeasible"] == before
+    )
 
 
 def test_engine_is_inline_for_few_vectors_and_spark_above(monkeypatch):

@@ -19,13 +19,10 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A suite that `conform vectors` then seems to have made."""
     folder = tmp_path / "suite"
     write_toy_suite(folder, 3)
-    told = {
-        "open": {}, "failed": [], "new": [], "pairs": "", "searched": ["tiny"], "looked": True,
-        "left_out": {},
-        "unasked": {},
-        "unsearched": [],
-    }  # fmt: skip
-    made = {**read_manifest(folder).json(), "folder": str(folder), **told}
+    made = api.MadeSuite(
+        manifest=read_manifest(folder), folder=folder, refused={}, open={}, failed=(), unasked={},
+        searched=("tiny",), unsearched=(), new=(), left_out={}, looked=True, pairs="",
+    )  # fmt: skip
     monkeypatch.setattr(api, "make_suite", lambda wanted, progress: made)
     return folder
 

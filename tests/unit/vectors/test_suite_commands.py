@@ -35,7 +35,7 @@ def test_suites_of_two_protocols_with_one_name_of_a_component_stay(
         path = tmp_path / f"{name}.charter"
         path.write_text(TEXT.replace("NAME", name))
         made = api.make_suite(api.SuiteRequest(path), lambda *_: None)
-        folders.append(made["folder"])
+        folders.append(str(made.folder))
     usual = "build/suites/lamp-charter-smoke"
     assert folders == [usual, "build/suites/two.lamp-lamp-charter-smoke", usual]
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 from charter import api
-from charter.formats.canonical import Json
 from conform.cli.commands.charters import loaded
 from conform.cli.commands.story import call_line, show_state
 from conform.console.errors import ConformError
@@ -39,36 +37,27 @@ def run(arguments: argparse.Namespace) -> int:
         found = api.prove(model, arguments.instance)
     except api.Missing as error:
         raise ConformError(str(error)) from None
-    proved, reasons, others = found["proved"], found["open"], found["not_looked_at"]
-    assert isinstance(proved, list)
-    assert isinstance(others, list)
-    assert isinstance(reasons, dict)
     if arguments.json:
-        out_json(found)
+        out_json(found.json())
     else:
-        for name in proved:
+        for name in found.proved:
             out(f"proved  {name}")
-        for name, reason in reasons.items():
+        for name, reason in found.open.items():
             out(f"open    {name}: {reason}")
-            _show_step(found, name)
-        if others:
-            names = ", ".join(str(name) for name in others)
+            if name in found.steps:
+                _show_step(found.steps[name])
+        if found.not_looked_at:
+            names = ", ".join(found.not_looked_at)
             out(f"not checked: {names}; `conform explore` checks `eventually`")
-    if any(reason == "false in the initial state" for reason in reasons.values()):
+    if api.FALSE_INITIALLY in found.open.values():
         return 1
-    return 3 if reasons else 0
+    return 3 if found.open else 0
 
 
-def _show_step(found: Mapping[str, Json], name: str) -> None:
+def _show_step(step: api.StepThatBreaks) -> None:
     """Shows the step that breaks a property, with the state before it."""
-    steps = found["steps"]
-    step = steps.get(name) if isinstance(steps, dict) else None
-    if not isinstance(step, dict):
-        return
-    before, args, changes = step["before"], step["args"], step["changes"]
-    assert isinstance(before, dict) and isinstance(args, dict) and isinstance(changes, list)
-    show_state(before)
-    out(f"  {call_line(str(step['operation']), args)}")
-    out(f"        by {step['branch']}")
-    for change in changes:
+    show_state(step.before)
+    out(f"  {call_line(step.operation, step.args)}")
+    out(f"        by {step.branch}")
+    for change in step.changes:
         out(f"        {change}")

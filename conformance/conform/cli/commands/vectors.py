@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from charter import api
-from charter.formats.canonical import Json
 from charter.formats.suite import counted
 from conform.cli.commands.numbers import count_or_all
 from conform.console.errors import CannotWrite, ConformError
@@ -140,21 +139,17 @@ def run(arguments: argparse.Namespace) -> int:
             say(item.show())
         return 1
     if arguments.json:
-        out_json(made)
+        out_json(made.json())
     else:
         show(made, full=arguments.profile == "full")
         _tell_new(made, arguments)
     if arguments.profile == "full":
-        _keep_for_runs(str(made["folder"]))
-    failed = made["failed"]
-    assert isinstance(failed, list)
-    for sentence in failed:
-        say(str(sentence))
-    unasked = made["unasked"]
-    assert isinstance(unasked, dict)
-    for title, why in unasked.items():
-        say(no_question(title, str(why)))
-    return 1 if failed else 0
+        _keep_for_runs(str(made.folder))
+    for sentence in made.failed:
+        say(sentence)
+    for title, why in made.unasked.items():
+        say(no_question(title, why))
+    return 1 if made.failed else 0
 
 
 def no_question(title: str, why: str) -> str:
@@ -170,61 +165,45 @@ def _keep_for_runs(folder: str) -> None:
         open_suite(folder, os.cpu_count() or 1)
 
 
-def show(made: dict[str, Json], *, full: bool) -> None:
+def show(made: api.MadeSuite, *, full: bool) -> None:
     """Prints a summary of the new suite; of a full one, which counts are of the small suite."""
-    counts = made["counts"]
-    assert isinstance(counts, dict)
-    rows = [["vectors", _number(made["vectors"])]]
+    counts = made.manifest.counts
+    rows = [["vectors", number(made.manifest.vectors)]]
     told = {name: counted(name) if full else name.replace("_", " ") for name in sorted(counts)}
-    rows += [[words, _number(counts[name])] for name, words in told.items()]
-    rows.append(["digest", str(made["digest"])])
+    rows += [[words, number(counts[name])] for name, words in told.items()]
+    rows.append(["digest", made.manifest.digest])
     out(columns(rows))
-    left = made["open"]
-    assert isinstance(left, dict)
-    for note in dict.fromkeys(left.values()):
-        names = [name for name in left if left[name] == note]
+    for note in dict.fromkeys(made.open.values()):
         out(f"open, {note}:")
-        for name in names:
-            out(f"  {name}")
-    if made["pairs"]:
-        out(f"branches in a row: {made['pairs']}")
-    out(f"suite: {made['folder']}")
+        for name in made.open:
+            if made.open[name] == note:
+                out(f"  {name}")
+    if made.pairs:
+        out(f"branches in a row: {made.pairs}")
+    out(f"suite: {made.folder}")
 
 
-def _tell_new(made: dict[str, Json], arguments: argparse.Namespace) -> None:
+def _tell_new(made: api.MadeSuite, arguments: argparse.Namespace) -> None:
     """Tell which instances the small suite has no questions of, or that it has no vectors at all,
     and how it gets them."""
-    new = made["new"]
-    assert isinstance(new, list)
-    if not made["searched"]:
+    if not made.searched:
         say(UNSEARCHED)
         return
-    unsearched = made["unsearched"]
-    assert isinstance(unsearched, list)
-    if unsearched:
-        say(not_explored([str(name) for name in unsearched]))
+    if made.unsearched:
+        say(not_explored(made.unsearched))
     command = ["conform", "vectors", str(arguments.charter), "--search"]
     for option in ("component", "variant"):
         chosen = getattr(arguments, option)
         command += [f"--{option}", chosen] if chosen else []
-    left_out = made["left_out"]
-    assert isinstance(left_out, dict)
-    if left_out:
-        most = {name: int(str(states)) for name, states in left_out.items()}
-        say(too_large(most, "--search --most N"))
-    if not made["vectors"]:
+    if made.left_out:
+        say(too_large(made.left_out, "--search --most N"))
+    if not made.manifest.vectors:
         say(f"the suite has no vectors; `{shlex.join(command)}` searches for questions")
         return
-    if new:
-        names = ", ".join(str(name) for name in new)
+    if made.new:
         say(
-            f"new, or with other bounds, since the last search for questions: {names};"
-            f" `{shlex.join(command)}` looks there"
+            f"new, or with other bounds, since the last search for questions: "
+            f"{', '.join(made.new)}; `{shlex.join(command)}` looks there"
         )
-    elif not made["looked"]:
+    elif not made.looked:
         say(f"`{shlex.join(command)}` searches for questions")
-
-
-def _number(value: Json) -> str:
-    assert isinstance(value, int)
-    return number(value)

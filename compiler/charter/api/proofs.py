@@ -1,0 +1,111 @@
+"""The functions of the public interface for proofs by induction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from charter.api.charters import chosen_instance
+from charter.core import nodes as ir
+from charter.formats.canonical import Json
+from charter.semantics.machine import Machine
+
+if TYPE_CHECKING:
+    from charter.prove import Inducted, SolverTransition
+
+FALSE_INITIALLY = "false in the initial state"
+
+
+@dataclass(frozen=True, slots=True)
+class StepThatBreaks:
+    """A step that breaks a property, in charter notation: the value of each variable before it, the
+    call, the branch, and the changes."""
+
+    before: Mapping[str, str]
+    operation: str
+    args: Mapping[str, str]
+    branch: str
+    changes: tuple[str, ...]
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "before": {**self.before},
+            "operation": self.operation,
+            "args": {**self.args},
+            "branch": self.branch,
+            "changes": [*self.changes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ProofResult:
+    """What is known of the `always` properties of a machine. `proved` hold in every reachable
+    state, `open` are the others with the reason, `steps` the steps that break those that are not
+    inductive. `not_looked_at`: the `eventually` properties, which only `explore` checks."""
+
+    instance: str
+    not_looked_at: tuple[str, ...]
+    proved: tuple[str, ...] = ()
+    open: Mapping[str, str] = field(default_factory=dict)
+    steps: Mapping[str, StepThatBreaks] = field(default_factory=dict)
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "instance": self.instance,
+            "not_looked_at": [*self.not_looked_at],
+            "proved": [*self.proved],
+            "open": {**self.open},
+            "steps": {name: step.json() for name, step in self.steps.items()},
+        }
+
+
+def prove(model: ir.Model, instance: str) -> ProofResult:
+    """Try to prove the `always` properties of an instance's machine by induction, for all values of
+    counters.
+
+    Needs z3 (ImportError without it). Raises `Missing`."""
+    from charter.prove import CannotEncode, NotInductive, invariants
+
+    chosen = chosen_instance(model, instance)
+    machine = Machine.of(model, chosen)
+    props = [p for p in model.properties if p.machine == chosen.machine and p.kind == "always"]
+    live = tuple(p.name for p in model.liveness if p.machine == chosen.machine)
+    try:
+        found = invariants(machine, props)
+    except CannotEncode as error:
+        return ProofResult(chosen.name, live, (), {p.name: f"unknown: {error}" for p in props})
+    reasons = {answer.rule: _reason(answer) for answer in found.open}
+    steps = {
+        answer.rule: _breaking(machine, answer.transition)
+        for answer in found.open
+        if isinstance(answer, NotInductive)
+    }
+    return ProofResult(chosen.name, live, tuple(found.proved), reasons, steps)
+
+
+def _reason(answer: Inducted) -> str:
+    """Why a property is not proved."""
+    from charter.prove import FalseInitially, NotInductive, NotProved, Proved
+
+    match answer:
+        case NotInductive():
+            return "not inductive: a step from a state that may be unreachable"
+        case FalseInitially():
+            return FALSE_INITIALLY
+        case NotProved():
+            return f"unknown: {answer.reason}"
+        case Proved():
+            return "proved alone, but not together with the others"
+
+
+def _breaking(machine: Machine, found: SolverTransition) -> StepThatBreaks:
+    from charter.semantics.retell import retell, show_value
+
+    (told,) = retell(machine, [(found.operation, found.args)], [found.before, found.after])
+    before = {
+        v.name: show_value(v.type, found.before[v.name], machine.universe)
+        for v in machine.variables
+    }
+    changes = tuple(f"{one.path}: {one.before} -> {one.after}" for one in told.changes)
+    return StepThatBreaks(before, found.operation, dict(told.args), found.branch, changes)
