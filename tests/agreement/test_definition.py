@@ -2,8 +2,8 @@
 tiny instance (of the five largest: of some states), up to the names of elements and counters; of
 larger instances a sample, and every transition in the slow tests. The generated models are compared
 with the definition on the way: for every operation, but for one in five of the tiny controllers,
-where the slow tests compare all. Samples of some pairs of brokers are of code that is not optimized,
-which short searches run; the slow tests compare them optimized."""
+where the slow tests compare all. Samples of some pairs of brokers are of code that is not
+optimized, which short searches run; the slow tests compare them optimized."""
 
 from __future__ import annotations
 
