@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from conform.console.errors import BadRun
 from conform.console.terminal import number, plural
-from conform.judging.differ import paths
+from conform.judging.differ import paths, value_at
 from conform.judging.relabel import key
 from conform.judging.walk import shows_part
 from conform.storage.observations import labelled_by, observations, renamed_steps
@@ -27,8 +27,9 @@ _EXAMINED = 2_000
 class RunDifference:
     """One question with different results in two runs: `step` is the first different step (-1 if
     there is none), `where` the different paths (`image` if only one image agrees with the
-    observation; empty if one run has no observation), `observed` whether one run has one.
-    Differences with equal `group` are shown together."""
+    observation; empty if one run has no observation), `observed` whether one run has one, `states`
+    the values at the different paths of the state, left and right. Differences with equal
+    `group` are shown together."""
 
     id: str
     kinds: tuple[str, str]
@@ -37,6 +38,7 @@ class RunDifference:
     where: tuple[str, ...]
     replies: tuple[Json, Json]
     observed: bool = True
+    states: tuple[tuple[str, Json, Json], ...] = ()
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -57,6 +59,7 @@ class RunDifference:
             "operation": self.operation,
             "where": list(self.where),
             "replies": list(self.replies),
+            "states": {path: [left, right] for path, left, right in self.states},
         }
 
 
@@ -266,10 +269,13 @@ def difference(
     """The first difference of two runs in one question."""
     for step, (one, other) in enumerate(zip(*seen, strict=False)):
         if key(list(one)) != key(list(other)):
-            where = tuple(paths(one[0], other[0], "reply")) + tuple(paths(one[1], other[1], ""))
+            inside = tuple(paths(one[1], other[1], ""))
+            where = (*paths(one[0], other[0], "reply"), *inside)
             where += ("image",) if one[2] != other[2] else ()
             operation = operations[step - 1] if 0 < step <= len(operations) else ""
-            return RunDifference(name, kinds, step, operation, where, (one[0], other[0]))
+            states = tuple((at, value_at(one[1], at), value_at(other[1], at)) for at in inside)
+            replies = (one[0], other[0])
+            return RunDifference(name, kinds, step, operation, where, replies, states=states)
     shorter, longer = sorted(map(len, seen))
     step = -1 if shorter == longer else shorter
     return RunDifference(name, kinds, step, "", (), (None, None), observed=longer > 0)

@@ -24,6 +24,14 @@ def test_the_paths_are_told_when_replies_or_observations_differ() -> None:
     assert {path.split(".")[0].split("[")[0] for path in paths} == {"reply", "held"}
 
 
+def test_the_values_of_the_state_are_told_where_they_differ() -> None:
+    one: Steps = [START, ("done", {"held": {"l1": "#1", "l2": None}}, True)]
+    other: Steps = [START, ("done", {"held": {"l1": "#2", "l2": None}}, True)]
+    found = difference("q", KINDS, (one, other), ["put"])
+    assert found.states == (("held.l1", "#1", "#2"),)
+    assert found.json()["states"] == {"held.l1": ["#1", "#2"]}
+
+
 def test_the_image_is_told_when_only_one_agrees_with_its_observation() -> None:
     one: Steps = [START, ("done", {"held": ["#1"]}, True)]
     other: Steps = [START, ("done", {"held": ["#1"]}, False)]

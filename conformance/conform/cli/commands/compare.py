@@ -17,6 +17,9 @@ Exit code 0: both behaved alike on all common questions; 1: they did not. Two ve
 may judge the same behaviour differently: a line says so, and the exit code is 0.
 """
 
+MOST_SHOWN = 4
+"""The most places in a state whose values are shown of a difference."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("left", help="folder of a run")
@@ -86,3 +89,6 @@ def _show_group(held: list[RunDifference]) -> None:
     if key(first.replies[0]) != key(first.replies[1]):
         out(f"   left replies  {shortened(key(first.replies[0]).decode())}")
         out(f"   right replies {shortened(key(first.replies[1]).decode())}")
+    for path, left, right in first.states[:MOST_SHOWN]:
+        out(f"   left  {path} = {shortened(key(left).decode())}")
+        out(f"   right {path} = {shortened(key(right).decode())}")
