@@ -240,12 +240,21 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
         assert isinstance(allowed, dict)
         out(f"       {allowed['branch']}")
         for part in ("reply", "observation"):
-            for path in paths(observed[part], allowed[part], ""):
+            for path in differing(observed[part], allowed[part]):
                 name = f"{part}.{path}" if path else part
                 out(f"         {name} = {key(value_at(allowed[part], path)).decode()}")
     values = deviation["values"]
     for told in values if isinstance(values, list) else ():
         out(f"       {told}")
+
+
+def differing(observed: Json, allowed: Json) -> tuple[str, ...]:
+    """The paths to show; the whole value where it is another case, which has other fields."""
+    match observed, allowed:
+        case {"case": one}, {"case": other} if one != other:
+            return ("",)
+        case _:
+            return tuple(paths(observed, allowed, ""))
 
 
 def _show_image(image: Json, observation: Json) -> None:
