@@ -91,6 +91,25 @@ def test_finding_that_is_gone_is_told_and_fails_a_strict_run(ran, path):
     assert "f-0123456789" not in path.read_text()
 
 
+def test_known_finding_that_reads_otherwise_is_told_and_fails_a_strict_run(ran, path):
+    """Another bug in the same rule and place has the same id."""
+    ran("wrong_error", "--baseline", path, "--update-baseline")
+    reviewed(path)
+    assert ran("wrong_error", "--baseline", path, "--strict")[0] == 0
+    listed = tomllib.loads(path.read_text())
+    (name,) = listed
+    path.write_text(f'[{name}]\nreason = "LEASE-17"\nfinding = "reply: expected A, got B"\n')
+    code, _, out = ran("wrong_error", "--baseline", path)
+    assert code == 0
+    assert f"lists {name} as `reply: expected A, got B`, now it reads `reply: {NOBODY}`" in out
+    code, summary, _ = ran("wrong_error", "--baseline", path, "--strict", "--json")
+    assert (code, [*summary["changed_baseline"]]) == (1, [name])
+    assert "read otherwise now" in "; ".join(summary["reasons"])
+    assert ran("wrong_error", "--baseline", path, "--limit", "40")[2].count("now it reads") == 0
+    assert ran("wrong_error", "--baseline", path, "--update-baseline", "--strict")[0] == 0
+    assert tomllib.loads(path.read_text()) == listed
+
+
 def test_reasons_stay_when_vectors_are_not_judged(ran, path):
     """What such a run does not show may be there still."""
     path.parent.mkdir()

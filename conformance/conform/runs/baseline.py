@@ -42,6 +42,17 @@ class Baseline:
         """Whether a finding is listed, but without a reason."""
         return self.reasons.get(finding.id) == ""
 
+    def changed(self, findings: Sequence[RunFinding]) -> dict[str, tuple[str, str]]:
+        """The known findings that read otherwise than when they were listed, then and now: another
+        bug in the same rule and place has the same id."""
+        now = {one.id: _told(one) for one in findings if one.id in self.known}
+        then = {name: self.sentences.get(name, "") for name in now}
+        return {
+            name: (then[name], now[name])
+            for name in sorted(now)
+            if then[name] and then[name] != now[name]
+        }
+
     def stale(self, findings: Sequence[RunFinding]) -> tuple[str, ...]:
         """The findings of the baseline that a run did not show."""
         return tuple(sorted(self.reasons.keys() - {one.id for one in findings}))
@@ -80,12 +91,17 @@ def _entry(place: str, name: str, entry: object) -> Mapping[str, str]:
     return fields
 
 
+def _told(finding: RunFinding) -> str:
+    """What the file has of a finding for people."""
+    return f"{finding.severity}: {finding.sentence}"
+
+
 def write_baseline(
     baseline: Baseline, findings: Sequence[RunFinding], keep: Collection[str]
 ) -> Baseline:
     """Write the baseline of what a run showed: reasons stay, new findings have none yet. `keep` are
     findings that the run did not show, and that stay. Raises `CannotWrite`."""
-    told = {one.id: f"{one.severity}: {one.sentence}" for one in findings if not one.entry}
+    told = {one.id: _told(one) for one in findings if not one.entry}
     told |= {name: baseline.sentences.get(name, "") for name in keep}
     written = Baseline(
         baseline.place, {name: baseline.reasons.get(name, "") for name in sorted(told)}, told

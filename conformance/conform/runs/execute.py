@@ -224,11 +224,13 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     record_failed(prepared.target, folder, options.baseline.known)
     found = run_findings(folder, given_states(folder, suite))
     findings, baseline = _with_baseline(found, options, left)
+    changed = baseline.changed(found) if saw_all(left) else {}
     if options.shrink:
         findings = with_shrunk(findings, context, suite)
     inputs = summary.ConclusionInputs(
-        tuple(entries), stale, options.strict, suite.manifest.vectors, left, findings, baseline
-    )
+        tuple(entries), stale, options.strict, suite.manifest.vectors, left, findings, baseline,
+        changed,
+    )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["older_charter"] = options.older

@@ -72,7 +72,8 @@ class RunCounts:
 class ConclusionInputs:
     """What the result depends on besides counts: the overlay entries that apply to the release,
     those of them that are stale, whether explained deviations count as failures (`strict`), the
-    number of vectors in the suite, what was not compared, the findings, and those known before."""
+    number of vectors in the suite, what was not compared, the findings, those known before, and
+    those of them that read otherwise now (`changed`, then and now)."""
 
     @property
     def known(self) -> int:
@@ -91,6 +92,7 @@ class ConclusionInputs:
     left: Sequence[Left]
     findings: Sequence[RunFinding] = ()
     baseline: Baseline = NO_BASELINE
+    changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -130,6 +132,7 @@ def conclude(
         "baseline": inputs.baseline.place,
         "baseline_deviations": inputs.known,
         "stale_baseline": list(inputs.stale_baseline),
+        "changed_baseline": {name: [*both] for name, both in inputs.changed.items()},
         "without_reason": [one.id for one in inputs.findings if inputs.baseline.lacks(one)],
         "by_entry": {
             e: counts.by_entry[e] for e in sorted({*inputs.entries, *counts.by_entry}) if e
@@ -169,6 +172,9 @@ def _exit(
     if inputs.strict and inputs.stale_baseline:
         names = ", ".join(inputs.stale_baseline)
         reasons.append((1, f"findings of the baseline that were not seen: {names} (--strict)"))
+    if inputs.strict and inputs.changed:
+        names = ", ".join(inputs.changed)
+        reasons.append((1, f"findings of the baseline that read otherwise now: {names} (--strict)"))
     if stale:
         noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
         reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))

@@ -61,6 +61,11 @@ def show(finished: Finished) -> None:
         stale = ", ".join(_texts(counted["stale_baseline"]))
         out(f"{counted['baseline']} lists findings that this run did not show: {stale}; remove"
             " them, or use --update-baseline")  # fmt: skip
+    changed = counted["changed_baseline"]
+    for name, both in changed.items() if isinstance(changed, dict) else ():
+        then, now = _texts(both)
+        out(f"{counted['baseline']} lists {name} as `{then}`, now it reads `{now}`: look whether it"
+            " is the same bug; --update-baseline takes the new text")  # fmt: skip
     if counted["without_reason"]:
         named = ", ".join(_texts(counted["without_reason"]))
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")

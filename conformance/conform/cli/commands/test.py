@@ -450,7 +450,9 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
         tested.tell("report", report)
     match tested.exit_code:
         case 0:
-            told = f"fine by {SMALL_SUITE}{not_seen(tested.untold)}"
+            known = sum(int(str(one.summary["deviations"])) for one in runs)
+            but = f", but for {plural(known, 'deviation')} that are known" if known else ""
+            told = f"fine by {SMALL_SUITE}{but}{not_seen(tested.untold)}"
             out(told if runs else "fine, but no implementation was judged")
             if tested.given_up:
                 out(f"not searched to the end: {', '.join(tested.given_up)}")
