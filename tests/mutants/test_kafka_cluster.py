@@ -14,7 +14,7 @@ from charter.diagnostics import Source
 from charter.explore.result import CheckResult
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.scenario import ScenarioFails, follow
+from charter.semantics.scenario import ScenarioFails, failing, follow
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 FIRST, MOST = 1_000, 4_000
@@ -176,14 +176,11 @@ def test_the_last_replica_standing_is_elected_empty_when_it_is_before_966() -> N
     assert not [f.name for f in after.values() if f.kind != "witness" and f.seen]
 
 
-@pytest.mark.parametrize("scenario", scenarios(), ids=lambda s: s.title)
-def test_a_worked_example_comes_about(scenario: n.Scenario) -> None:
-    assert follow(model(), scenario)
-
-
-@pytest.mark.parametrize("scenario", scenarios("pre_kip_966"), ids=lambda s: s.title)
-def test_a_worked_example_comes_about_when_it_is_before_966(scenario: n.Scenario) -> None:
-    assert follow(model("pre_kip_966"), scenario)
+@pytest.mark.parametrize("variant", model().variants)
+def test_the_worked_examples_of_a_variant_come_about(variant: str) -> None:
+    """Those of every component, too. Those of the charter itself: tests/agreement/test_answers."""
+    changed = model(variant)
+    assert changed.scenarios and not failing(changed)
 
 
 def broken(of: n.Model, scenario: n.Scenario) -> set[str]:

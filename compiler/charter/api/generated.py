@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from charter.render.python_model.emit import Page, Texts, prelude_text, texts, w
 from charter.render.python_model.names import camel
 from charter.suites import siblings
 from charter.suites.adapters import judged
-from charter.suites.committed_suite import FULL, published
+from charter.suites.committed_suite import FULL, beside_base, published, sections_place
 from charter.suites.make import open_subject
 from charter.suites.subject import PACKAGE, Overlay, digest, module_name, overlays_in
 from charter.syntax import nodes as sx
@@ -156,6 +157,7 @@ def suites(project: Project, opened: OpenedProtocol) -> Tree:
     protocol = opened.protocol
     files: dict[str, str] = {}
     models: dict[str, str] = {}
+    plain: dict[str, str] = {}
     for named, variant in judged(project, protocol.name):
         about = open_subject(project.root / protocol.place, protocol.sources, variant, named)
         component = about.component.name
@@ -163,6 +165,12 @@ def suites(project: Project, opened: OpenedProtocol) -> Tree:
             models.update(variant_models(opened, variant, component))
         made = published(about)
         files.update(made.files)
+        table = sections_place(about)
+        if not variant:
+            plain[component] = table
+        elif base := plain.get(component):
+            place = posixpath.relpath(base, posixpath.dirname(table))
+            files[table] = beside_base(files[table], files[base], place)
         for mutant in made.mutants:
             models.update(mutant_models(opened, mutant, variant, component))
     return files | {f"{PACKAGE}/{path}": text for path, text in models.items()}
