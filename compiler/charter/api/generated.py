@@ -365,8 +365,8 @@ _LINES, _WIDEST = 40, 160
 
 
 def outdated(project: Project) -> str:
-    """A sentence if the counts of a full suite are of another version of the charter, with the
-    command that updates them; "" if not. `generate` does not make full suites."""
+    """A sentence if the counts of a full suite are of other rules or obligations, with the command
+    that updates them; "" if not. `generate` does not make full suites."""
     places = {protocol.name: protocol.place for protocol in protocols(project)}
     for path in sorted((project.generated / "suites").rglob(FULL)):
         small = path.with_name(MANIFEST)
@@ -375,12 +375,22 @@ def outdated(project: Project) -> str:
         protocol = manifest.get("protocol")
         if protocol not in places:
             return f"{where} has no suite beside it; remove it"
-        counts = _object(path)
-        if counts.get("spec_digest") != manifest.get("spec_digest"):
+        full = _object(path)
+        told = [(one.get("spec_digest"), _obligations(one)) for one in (full, manifest)]
+        if told[0] != told[1]:
             variant = f" --variant {manifest['variant']}" if manifest.get("variant") else ""
             command = f"conform vectors {places[str(protocol)]} --profile full{variant}"
-            return f"{where} is of an older version of the charter; run `{command}`, or remove it"
+            return (
+                f"{where} is of an older version of the charter, or of conform; run `{command}`, or"
+                " remove it"
+            )
     return ""
+
+
+def _obligations(suite: dict[str, Json]) -> Json:
+    """How many obligations a suite was made for: a later version of conform may derive others."""
+    counts = suite.get("counts")
+    return counts.get("obligations") if isinstance(counts, dict) else None
 
 
 def empty_suites(project: Project) -> tuple[str, ...]:
