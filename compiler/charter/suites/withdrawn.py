@@ -130,9 +130,11 @@ class WithdrawnUses:
         the initial state has was given to nobody."""
         found: dict[str, Withdrawal] = {}
         for trace, state, branch in arrived:
+            if branch in found:
+                continue
             before, after = self._held(kind, trace[-1][0]), self._held(kind, state)
             initial = {v for _, values in self._held(kind, trace[0][0]).values() for v in values}
-            for place, (entry, values) in before.items() if branch not in found else ():
+            for place, (entry, values) in before.items():
                 kept = _values(after, place)
                 chosen = values & kept if left else values - kept
                 if chosen - initial and (place not in after or after[place][0] != entry):

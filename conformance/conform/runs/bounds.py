@@ -28,11 +28,9 @@ Range = tuple[int, int]
 @dataclass(slots=True)
 class JudgedBounds:
     """What questions had together: `within` has for each combination of constants the numbers of
-    elements of sorts, without those that another question exceeds. `elements` are the most of each
-    sort."""
+    elements of sorts, without those that another question exceeds."""
 
     within: dict[Constants, set[Sizes]] = field(default_factory=dict)
-    elements: dict[str, int] = field(default_factory=dict)
     arguments: dict[str, Range | None] = field(default_factory=dict)
     """The least and the largest number of each argument ("submit priority"); None for one that
     refers to what was observed in some question."""
@@ -40,11 +38,19 @@ class JudgedBounds:
     """The most elements of each sort that the operations and the given state of one question name:
     a question may have more, about which it asks nothing."""
 
+    @property
+    def elements(self) -> dict[str, int]:
+        """The most elements of each sort."""
+        most: dict[str, int] = {}
+        for together in self.within.values():
+            for sizes in together:
+                _grow(most, dict(sizes))
+        return most
+
     def add(self, question: bytes | str) -> None:
         """Add a question, as JSON."""
         asked = orjson.loads(question)
         sizes = {sort: len(names) for sort, names in asked["sorts"].items()}
-        _grow(self.elements, sizes)
         self._add_within(tuple(sorted(asked.get("consts", {}).items())), sizes)
         operations = asked.get("operations", ())
         named = {*_texts(asked.get("given"))}
@@ -60,7 +66,6 @@ class JudgedBounds:
         """Add those of a bucket; older buckets have none."""
         if not isinstance(bounds, dict):
             return
-        _grow(self.elements, _sizes(bounds["elements"]))
         _grow(self.named, _sizes(bounds.get("named", {})))
         for constants, sizes in _together(bounds):
             self._add_within(constants, sizes)
@@ -196,7 +201,8 @@ def bounds_told(bounds: Json) -> str:
     parts = list[str]()
     for sizes, several in list(alike.items())[:SHOWN]:
         between = "; " if len(alike) == 1 else " with "
-        parts += _group(several, sizes, between, named=not parts)
+        if group := _group(several, sizes, between, named=not parts):
+            parts.append(group)
     if len(alike) > SHOWN:
         parts.append(f"and {len(alike) - SHOWN} more")
     told = "; ".join(parts) + _unnamed(judged)
@@ -207,9 +213,9 @@ def bounds_told(bounds: Json) -> str:
 
 def _group(
     several: Sequence[Constants], sizes: Sequence[Sizes], between: str, *, named: bool
-) -> Iterator[str]:
-    """Combinations of constants, and the most elements that they had, if there are any. The names
-    of several constants are told once (`named`)."""
+) -> str:
+    """Combinations of constants, and the most elements that they had; "" without any. The names of
+    several constants are told once (`named`)."""
     combinations = [values for values in several if values]
     parts = []
     if combinations:
@@ -220,15 +226,15 @@ def _group(
         parts.append(f"{equal}{', '.join(shown[:SHOWN])}{more}")
     if sizes:
         parts.append(f"at most {_sizes_told(sizes)}")
-    if parts:
-        yield between.join(parts)
+    return between.join(parts)
 
 
 def _unnamed(judged: JudgedBounds) -> str:
     """What to add where no question names as many elements as it has."""
+    elements = judged.elements
     fewer = [
         f"{most or 'no'} {sort}" for sort, most in sorted(judged.named.items())
-        if most < judged.elements.get(sort, 0)
+        if most < elements.get(sort, 0)
     ]  # fmt: skip
     return f", but no question names more than {', '.join(fewer)}" if fewer else ""
 
