@@ -1,5 +1,6 @@
 """What is wrong with an adapter is told where it happens."""
 
+import itertools
 import json
 import re
 
@@ -7,9 +8,10 @@ import pytest
 from tests.support.judging import fake_start, judge
 from tests.support.toy.vectors import vector
 
+from charter.formats.target import DEADLINES
 from conform.adapters.base import AdapterBroken, SentQuestion
 from conform.adapters.doctor import Probes, check_adapter
-from conform.adapters.leftover_state import sample_of
+from conform.adapters.leftover_state import OrderComparison, sample_of
 from conform.adapters.reference import Reference
 from conform.adapters.stdio import StdioConnection
 from conform.runs.failing_operation import breaking_step
@@ -138,7 +140,8 @@ def test_hello_with_a_name_that_the_charter_lacks_ends_the_run_before_it_begins(
 
 
 def rules(mode, probes):
-    return {check.rule: check for check in check_adapter(fake_start(mode), probes)}
+    start = fake_start(mode, deadlines=DEADLINES)
+    return {check.rule: check for check in check_adapter(start, probes)}
 
 
 def test_doctor_tells_of_results_without_steps_when_an_adapter_leaves_them_out():
@@ -165,6 +168,18 @@ def test_doctor_asks_the_sample_in_several_orders():
     found = rules("leaks", Probes(WORLD, sample=sample))[rule]
     assert not found.ok
     assert found.detail.startswith("step 1, elect: reply is ") and "NOT_LEADER" in found.detail
+
+
+def test_leftover_state_is_found_when_the_machine_is_slow():
+    asked = [vector(("elect", {})), vector(("register", {"node": "n1"}), ("failover", {}))]
+    connection = StdioConnection(fake_start("leaks", deadlines=DEADLINES))
+    hours = itertools.count(step=3600)
+    try:
+        compared = OrderComparison(connection, DEADLINES.one, clock=lambda: next(hours))
+        told = compared.compare(sample_of(map(item_of, asked))).told
+    finally:
+        connection.close()
+    assert told.startswith("step 1, elect: reply is ")
 
 
 def test_judge_without_types_takes_a_value_of_another_type_for_a_deviation():

@@ -25,7 +25,8 @@ MOST = 200
 ALIKE = 8
 """The most of them with the same constants, sorts and last operation."""
 SECONDS = 10.0
-"""No other order is begun after this time. The first one may take a third of it."""
+"""After one other order no further one is begun after this time. The first may take a third of it,
+and has at least two answers."""
 _STEP = "step "
 ROUNDS = 3
 """How often a difference must be seen: an implementation may choose by chance."""
@@ -124,12 +125,12 @@ class OrderComparison:
         """Compare the answers of all orders. Raises `CannotStart`."""
         began, offered = self.clock(), offers(self.connection.welcome)
         asked = [trial for trial in sample if trial.needs <= offered]
-        first = self._answers(asked, range(len(asked)), began + SECONDS / 3)
+        first = self._answers(asked, range(len(asked)), SECONDS / 3)
         asked = asked[: max(first, default=-1) + 1]
         if len(asked) < 2:
             return Forgetting(0)
-        for order in _orders(asked):
-            if self.clock() - began > SECONDS:
+        for already, order in enumerate(_orders(asked)):
+            if already and self.clock() - began > SECONDS:
                 break
             again = self._answers(asked, order)
             for number in sorted(first.keys() & again.keys()):
@@ -167,13 +168,15 @@ class OrderComparison:
         return f"{place} is {before} after other questions, and {without} if asked alone"
 
     def _answers(
-        self, asked: Sequence[Trial], order: Sequence[int], until: float = float("inf")
+        self, asked: Sequence[Trial], order: Sequence[int], seconds: float = float("inf")
     ) -> dict[int, PlacedTexts]:
-        """The answers of a fresh process to questions in an order, without those that break it."""
+        """The answers of a fresh process to questions in an order, without those that break it: at
+        least two of them, and no more than fit into the time, which counts when it has started."""
         self.connection.restart()
+        began = self.clock()
         found: dict[int, PlacedTexts] = {}
         for number in order:
-            if self.clock() > until:
+            if len(found) > 1 and self.clock() - began > seconds:
                 break
             text = orjson.dumps(asked[number].question, option=orjson.OPT_SORT_KEYS)
             sent = SentQuestion(f"{number}", f"order-{number}", text)

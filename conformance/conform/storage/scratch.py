@@ -17,6 +17,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from conform.storage.lease import Lease
 MARK = "CONFORM_SCRATCH"
 _LOCK = ".lock"
 _PR_SET_PDEATHSIG = 1
+_KERNEL_THREAD, _HIDDEN = 0x200000, "1"
+_SCANS, _SCAN_PAUSE = 100, 0.005  # times, seconds
 
 
 @functools.cache
@@ -53,13 +56,36 @@ def end_marked(name: str, value: str) -> int:
     """Kill all other processes of this user that have a variable in their environment, as they got
     it when they started; returns how many. Does nothing where there is no /proc."""
     wanted, ended = f"{name}={value}".encode(), 0
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        pid = int(path.parent.name)
-        with contextlib.suppress(OSError):
-            if pid != os.getpid() and wanted in path.read_bytes().split(b"\0"):
-                os.kill(pid, signal.SIGKILL)
-                ended += 1
+    for _ in range(_SCANS):
+        starting = False
+        for pid in _other_processes():
+            with contextlib.suppress(OSError):  # it ended, or belongs to somebody else
+                starting |= _is_starting(Path(f"/proc/{pid}/stat").read_text())
+                if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                    os.kill(pid, signal.SIGKILL)
+                    ended += 1
+        if not starting:
+            break
+        time.sleep(_SCAN_PAUSE)
     return ended
+
+
+def _other_processes() -> list[int]:
+    try:
+        names = os.listdir("/proc")
+    except FileNotFoundError:
+        return []
+    return [int(name) for name in names if name.isdecimal() and int(name) != os.getpid()]
+
+
+def _is_starting(stat: str) -> bool:
+    """Whether a process, by its line in /proc/PID/stat (proc(5)), is about to become another
+    program: for a moment its environment reads as empty, even after `Popen` has returned."""
+    fields = stat.rpartition(")")[2].split()  # from field 3, the state
+    if fields[0] in "ZX" or int(fields[6]) & _KERNEL_THREAD:
+        return False
+    start_of_code, end_of_environment = fields[23], fields[48]
+    return start_of_code != _HIDDEN and end_of_environment == "0"
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from tests.support.judging import environment, fake_start
 from tests.support.processes import marked, runs, until
 
 from conform.adapters.stdio import StdioConnection
-from conform.storage.scratch import MARK
+from conform.storage.scratch import MARK, end_marked
 
 CLAIM = """
 import subprocess, sys, tempfile
@@ -118,6 +118,19 @@ def test_adapter_that_hangs_ends_when_the_judge_was_killed(started):
     child.send_signal(signal.SIGKILL)
     child.wait()
     assert until(lambda: not runs(pid))
+
+
+def test_process_that_is_about_to_become_another_program_is_found():
+    """For a moment after `Popen` returned, its environment reads as empty."""
+    sleep = [sys.executable, "-c", "import time; time.sleep(3600)"]
+    for number in range(50):
+        env = {**os.environ, MARK: f"test {number}"}
+        child = subprocess.Popen(sleep, env=env, start_new_session=True)
+        try:
+            assert end_marked(MARK, f"test {number}") == 1
+        finally:
+            child.kill()
+            child.wait()
 
 
 def test_nobody_has_a_mark_that_nobody_gave():
