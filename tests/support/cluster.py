@@ -20,7 +20,7 @@ import pyspark
 from conform.storage.scratch import dying_with_parent
 
 HOME = Path(pyspark.__path__[0])
-SECONDS = 60.0
+SECONDS = 180.0
 
 
 @dataclass(slots=True)
