@@ -49,6 +49,24 @@ def test_explore_follows_the_scenarios_of_what_it_searches(conform, toy):
     assert code == 1 and out.count(said) == 1
 
 
+def test_explore_ends_with_a_table_when_there_are_several_instances(conform, toy):
+    more = """always empty of box: held == {}
+instance broken of box { Node = 2  fails empty, counted }
+instance bare of box { Node = 1  misses some_held, put/kept  fails empty }
+"""
+    toy.write_text(BOX + more)
+    code, out, _ = conform("explore", toy, "--instance", "*")
+    table = [line.split(maxsplit=6) for line in out.split("\n\n")[-1].splitlines()]
+    assert [[name, states, misses, result] for name, _, states, _, _, misses, result in table] == [
+        ["instance", "distinct", "misses", "result"],
+        ["tiny", "3", "0", "violated: empty"],
+        ["tiny_alone", "2", "0", "violated: empty"],
+        ["broken", "3", "0", "fails as it says: empty; does not fail: counted"],
+        ["bare", "2", "2", "fails as it says: empty; met after all: some_held, put/kept"],
+    ]
+    assert code == 1
+
+
 def test_explore_follows_no_scenario_when_the_charter_is_bent(conform, toy):
     scenario = """scenario "one" of box { Node = {a, b}  do put(a)  expect held == {a} }
 mutant lazy in tiny { replace update held of box.put/kept with held } caught by counted

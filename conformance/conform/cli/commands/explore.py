@@ -38,7 +38,7 @@ from conform.cli.commands.vacuity import show_unmet
 from conform.console.errors import ConformError, Interrupted
 from conform.console.extras import need
 from conform.console.progress import SearchListener, searching
-from conform.console.terminal import columns, number, out, out_json, say, shortened
+from conform.console.terminal import columns, number, out, out_json, plural, say, shortened
 
 if TYPE_CHECKING:
     from charter.api import Charter, Model, ScenarioFails, SearchResult, Selection, Story
@@ -147,6 +147,9 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             _show(explored[-1])
             _show_scenarios(explored)
+    if len(explored) > 1 and not arguments.json:
+        out("")
+        out(columns(_overview(explored)))
     if others and not arguments.json:
         listed = shortened(", ".join(others))
         say(
@@ -360,6 +363,38 @@ def _show_scenarios(explored: Sequence[_Explored]) -> None:
     for failing in () if last in before else explored[-1].scenarios:
         out(f"{failing.span.where()}: {failing.sentence()}")
         out(failing.span.excerpt())
+
+
+def _overview(explored: Sequence[_Explored]) -> list[list[str]]:
+    """A row for each instance: its size, what it shows, and how much it is too small to meet."""
+    rows = [["instance", "of", "distinct", "depth", "seconds", "misses", "result"]]
+    for one in explored:
+        found, counts = one.found, one.found.counts
+        rows.append([
+            found.instance.name,
+            found.instance.machine,
+            number(counts.distinct),
+            number(len(counts.levels)),
+            f"{found.seconds:.1f}",
+            number(len(found.instance.misses)),
+            _outcome(one),
+        ])  # fmt: skip
+    return rows
+
+
+def _outcome(one: _Explored) -> str:
+    found = one.found
+    said = [f"violated: {', '.join(sorted({bad.name for bad in found.wrong}))}"] * bool(found.wrong)
+    said += [f"{plural(len(one.scenarios), 'scenario')} failed"] * bool(one.scenarios)
+    said += ["unknown, it stopped early"] * (not found.complete)
+    said += [f"never met: {len(found.vacuous)}"] * bool(found.vacuous)
+    for told, names in (
+        ("fails as it says", found.expected),
+        ("does not fail", found.not_failed),
+        ("met after all", found.not_missed),
+    ):
+        said += [f"{told}: {', '.join(names)}"] * bool(names)
+    return "; ".join(said) or "holds"
 
 
 def _table(found: SearchResult) -> list[list[str]]:
