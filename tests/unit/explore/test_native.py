@@ -29,6 +29,7 @@ from charter.explore.native.explore import (
 )
 from charter.explore.native.index import SearchIndex
 from charter.explore.native.layout import Layout, Packing
+from charter.explore.native.program import CodeSource
 from charter.explore.native.reached import Reached
 from charter.semantics.values import Universe
 
@@ -98,7 +99,7 @@ def test_a_long_search_goes_on_in_optimized_code(
     model: n.Model, whole: Exploration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert whole.search.program.better is not None  # it was short
-    monkeypatch.setattr("charter.explore.native.search.LONG_SEARCH", 1_000)
+    monkeypatch.setattr(CodeSource, "pays_after", 1_000)
     options = NativeOptions(cache=tmp_path, workers=2)
     found = explore(model, model.instances[0], options)
     assert (counts(found), verdicts(found)) == (counts(whole), verdicts(whole))

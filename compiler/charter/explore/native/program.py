@@ -76,6 +76,12 @@ class CodeSource:
     choices: Choices
     cache: Path | None
 
+    @property
+    def pays_after(self) -> int:
+        """The number of transitions after which a search goes on in optimized code. They take about
+        as long as compiling it: both times grow with the text."""
+        return len(self.text)
+
     def code(self, *, optimized: bool) -> ObjectCode:
         """The object code, from the cache if it is there."""
         return object_code(self.text, self.cache, optimized=optimized)

@@ -49,8 +49,6 @@ FULL = 0.75
 """How much of a table is used before it grows."""
 TRIED = 1 << 7
 """States after which a search looks whether symmetry merges anything."""
-LONG_SEARCH = 500_000
-"""Transitions after which a search goes on in optimized code: the time of compiling it."""
 
 
 class GaveUp(Exception):
@@ -346,7 +344,8 @@ class Search:
 
     def _chunk(self, done: int, end: int, pool: ThreadPoolExecutor) -> int:
         """Expand as many states as fit into the buffers; returns the number of the next state."""
-        if self.program.better is not None and self.generated >= LONG_SEARCH:
+        better = self.program.better
+        if better is not None and self.generated >= better.pays_after:
             self.program = self.program.optimized()
             use(self.program.library, self.anchor)
         end = min(end, done + self._span)
