@@ -40,8 +40,8 @@ _TITLES: dict[Now, str] = {
 }
 
 Use = tuple[str, str, str, Now]
-"""A branch, a parameter that gets a withdrawn value, the branch that withdrew the value, and what
-there is instead. "" is any branch: where that was long ago, or something newer is elsewhere."""
+"""A branch, a parameter that gets a withdrawn value, the branch that withdrew the value ("": any,
+where something newer is elsewhere), and what there is instead."""
 
 Place = tuple[Value, ...]
 """A variable with the keys of an entry in it."""
@@ -187,7 +187,7 @@ class WithdrawnUses:
                 tried.add(act)
                 shared = sum(arg in one.given for arg in self._others(act, one.kind))
                 for outcome in self.explored.outcomes(way.state, act):
-                    by = one.branch if now in ("gone", "replaced") else ""
+                    by = "" if now == "elsewhere" else one.branch
                     use = outcome.branch, param.name, by, now
                     if use not in self.best or self.best[use][0] < shared:
                         self.best[use] = shared, one.branch, way, act
