@@ -67,7 +67,7 @@ class Place:
             try:
                 value = machine.evaluator.value(core, Scope(state), names)
             except EvaluationError as error:
-                raise WrongState(f"it has no value in {self.told}: {error}") from None
+                raise WrongState(f"it has no value in {self.told}: {_cause(error)}") from None
             shown = show_value(core.type, value, machine.universe)
             data = to_json(core.type, value, machine.universe)
             found.setdefault(shown, Valued(show_type(core.type), shown, data))
@@ -108,6 +108,14 @@ class Place:
                 )
                 after = replace(self, states=((outcome.state, {}),), told=f"the state after {call}")
                 yield f"{call}: {told or 'nothing changes'}", replace(after, names={})
+
+
+def _cause(error: EvaluationError) -> str:
+    """The message of an error, with its place: in the expression itself the part that has no value,
+    else the line of the charter."""
+    if error.span.source.name:
+        return str(error)
+    return f"{error.message}, in `{error.span.source.text[error.span.start : error.span.end]}`"
 
 
 def in_instance(charter: Charter, selection: Selection, model: n.Model, instance: str) -> Place:

@@ -19,6 +19,7 @@ class EvaluationError(Exception):
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(f"{span.where()}: {message}")
+        self.message = message
         self.span = span
 
 

@@ -318,6 +318,15 @@ MISTAKES: Final = (
         lambda s: s.text.isdigit() and s.last == "conjunct",
     ),
     Mistake(
+        "a branch stands behind its operation",
+        "write `drop branch component.operation/branch`",
+        (
+            "mutant m in tiny { drop branch b of c.op } caught by p",
+            "variant v { drop step t of s }",
+        ),
+        lambda s: s.text == "of" and s.second_last in {"branch", "operation", "step"},
+    ),
+    Mistake(
         "a condition of a step is addressed by its label",
         "`require label: e` gives it one; `drop conjunct label of system.step` drops it",
         ("mutant m in tiny { drop require 1 of s.t } caught by p",),

@@ -246,7 +246,7 @@ class CanariesTest(_Test):
         wrong = [canary for canary in found if not canary.ok]
         lines = [
             f"canary {canary.kind} ({canary.where}): expected {canary.expected}, got {canary.got}"
-            f" {canary.detail}".rstrip()
+            + (f": {canary.detail}" if canary.detail else "")
             for canary in wrong
         ]
         if not any(canary.kind == "mutant" for canary in found):

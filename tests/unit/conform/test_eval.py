@@ -71,7 +71,11 @@ def test_the_state_is_that_behind_a_line_when_a_scenario_is_named(
     ("arguments", "code", "why"),
     [
         (("nobody",), 1, "the expression has 1 error"),
-        (("value(lock.owner)",), 1, "it has no value in the initial state of tiny"),
+        (
+            ("value(lock.owner) == ann or true",),
+            1,
+            "it has no value in the initial state of tiny: value(none), in `value(lock.owner)`",
+        ),
         (("lock", "--scenario", "bob"), 2, "no scenario begins with 'bob'; there are: 'ann first'"),
         (("lock", "--line", "3"), 2, "--line is for --scenario"),
         (("lock", "--step", "3"), 2, "--step is for --trace"),

@@ -138,7 +138,7 @@ def test_a_choice_by_chance_is_no_state():
 
 
 def test_few_questions_are_compared_when_the_time_is_up():
-    clock = itertools.count(0.0, 1.0)
+    clock = itertools.count(0.0, 4.0)
     assert compared(Seats, clock=lambda: next(clock)).compared < len(SAMPLE)
 
 

@@ -95,7 +95,8 @@ def _show_canaries(wrong: Sequence[Mapping[str, Json]]) -> None:
     """Shows the canaries that misbehaved, those that did so in the same way once."""
     places: dict[tuple[str, str], list[str]] = {}
     for item in wrong:
-        told = f"expected {item['expected']}, got {item['got']} {item['detail']}".rstrip()
+        why = f": {item['detail']}" if item["detail"] else ""
+        told = f"expected {item['expected']}, got {item['got']}{why}"
         places.setdefault((str(item["kind"]), one_line(told)), []).append(str(item["where"]))
     for (kind, told), where in places.items():
         more = f" and {len(where) - 1} more places" if len(where) > 1 else ""
