@@ -320,10 +320,7 @@ MISTAKES: Final = (
     Mistake(
         "a branch stands behind its operation",
         "write `drop branch component.operation/branch`",
-        (
-            "mutant m in tiny { drop branch b of c.op } caught by p",
-            "variant v { drop step t of s }",
-        ),
+        ("variant v { drop branch b of c.op }", "variant v { drop step t of s }"),
         lambda s: s.text == "of" and s.second_last in {"branch", "operation", "step"},
     ),
     Mistake(
