@@ -54,16 +54,35 @@ def test_a_comment_or_another_layout_is_no_other_version(charter):
     assert older_than_charter("lamp", "") == Older()
 
 
-def test_a_property_or_a_scenario_is_no_other_version(charter):
-    more = 'scenario "one" of lamp cites silent { do press() }\n'
-    charter.write_text(f"{charters.LAMP}always calm of lamp cites silent: true\n{more}")
+def test_a_property_is_no_other_version(charter):
+    charter.write_text(f"{charters.LAMP}always calm of lamp cites silent: true\n")
     api.load(charter)
+    assert older_than_charter("lamp", "") == Older()
+
+
+@pytest.mark.parametrize(
+    "more",
+    ['scenario "one" of lamp cites silent { do press() }\n', "instance tiny_too of lamp {}\n"],
+)
+def test_questions_older_than_a_scenario_or_an_instance_are_told(conform, charter, more):
+    """The remedy for a bug that was missed is a scenario: a run without it says nothing of it."""
+    charter.write_text(f"{charters.LAMP}{more}")
+    older = older_than_charter("lamp", "")
+    assert older.by == "the questions of an older version of the charter"
+    assert older.told.startswith("the scenarios or the instances of lamp lamp have changed since")
+    assert older.told in conform("run", "--target", "lamp")[2]
+    assert conform("generate")[0] == 0
+    assert older_than_charter("lamp", "") == Older()
+
+
+def test_an_instance_that_no_question_comes_from_is_no_other_version(charter):
+    charter.write_text(f"{charters.LAMP}instance large of lamp {{}}\n")
     assert older_than_charter("lamp", "") == Older()
 
 
 def test_the_charter_is_compiled_only_after_a_change(charter, monkeypatch):
     assert older_than_charter("lamp", "") == Older()
-    monkeypatch.setattr(api, "spec_digest", lambda *_: pytest.fail("it is compiled again"))
+    monkeypatch.setattr(api, "suite_digests", lambda *_: pytest.fail("it is compiled again"))
     assert older_than_charter("lamp", "") == Older()
 
 

@@ -149,17 +149,19 @@ def generate(project: Project) -> tuple[str, ...]:
     return generated.write(project)
 
 
-def spec_digest(project: Project, protocol: str, component: str, variant: str) -> str:
-    """The digest of the rules of a component as the charters of a project are now; "" if they lack
-    the protocol or the component. Raises `Refused` and `Unreadable`."""
+def suite_digests(project: Project, protocol: str, component: str, variant: str) -> tuple[str, str]:
+    """The digest of the rules of a component as the charters of a project are now, and that of what
+    its questions are made from besides; "" if they lack the protocol or the component. Raises
+    `Refused` and `Unreadable`."""
     from charter.api import generated
     from charter.suites.subject import subject
 
     for found in generated.protocols(project):
         if found.name == protocol:
             with contextlib.suppress(Missing):
-                return subject(found.sources, variant, component).spec_digest
-    return ""
+                now = subject(found.sources, variant, component)
+                return now.spec_digest, now.asked_digest
+    return "", ""
 
 
 def charters_of(project: Project) -> tuple[str, ...]:

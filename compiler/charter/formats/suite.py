@@ -84,6 +84,9 @@ class Manifest:
     """The constants that the rules read, and their types; questions have values for them."""
     types: Mapping[str, Json] = field(default_factory=dict)
     """The types of replies and observations as text; empty in a suite of an earlier version."""
+    asked_digest: str = ""
+    """A digest of the scenarios and of the instances that questions were made from; "" in a suite
+    of an earlier version, or of other origin."""
 
     @property
     def small(self) -> bool:
@@ -114,6 +117,7 @@ class Manifest:
             "counts": dict(self.counts),
             **({"consts": dict(self.consts)} if self.consts else {}),
             **({"types": dict(self.types)} if self.types else {}),
+            **({"asked_digest": self.asked_digest} if self.asked_digest else {}),
         }
 
 
@@ -144,7 +148,7 @@ def read_manifest(folder: Path) -> Manifest:
 def parse_manifest(value: Json, where: str) -> Manifest:
     """A manifest from parsed JSON. Raises `BadVector`."""
     whole = JsonReader(value, where)
-    optional = [name for name in ("consts", "types") if name in whole.object()]
+    optional = [name for name in ("consts", "types", "asked_digest") if name in whole.object()]
     reader = whole.fields(
         "format", "digest", "protocol", "variant", "component", "spec_digest", "vectors",
         "models", "canaries", "counts", *optional,
@@ -173,6 +177,7 @@ def parse_manifest(value: Json, where: str) -> Manifest:
         counts={name: item.integer() for name, item in reader.item("counts").entries()},
         consts=_names(reader.item("consts")) if "consts" in optional else {},
         types=_types(reader.item("types")) if "types" in optional else {},
+        asked_digest=reader.text("asked_digest") if "asked_digest" in optional else "",
     )
 
 

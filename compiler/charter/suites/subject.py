@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from charter.core import encoding, releases
 from charter.core import nodes as n
-from charter.core import releases
 from charter.core.reach import printed
 from charter.core.show import show_model, show_type
 from charter.diagnostics import Source
@@ -22,6 +22,7 @@ from charter.project.compile import compiled
 from charter.project.sources import Missing, Selection
 from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
+from charter.suites.proofs import searched
 from charter.suites.search_results import NOTHING, Found, beside
 
 PACKAGE = "charter_models"
@@ -71,6 +72,26 @@ class Subject:
         """SPEC_DIGEST of the model."""
         return digest(self.model, self.component.name)
 
+    @property
+    def asked_digest(self) -> str:
+        """A digest (20 hex digits) of what questions are made from besides the rules: scenarios,
+        and the instances that are searched for them. Comments and layout do not change it."""
+        nothing = replace(
+            self.model,
+            components=(),
+            systems=(),
+            functions=(),
+            properties=(),
+            liveness=(),
+            mutants=(),
+            variants=(),
+            sources=(),
+            docs=(),
+            links=(),
+            instances=searched(self.model, self.component.name),
+        )
+        return encoding.digest(nothing)[:20]
+
     def manifest(self, counts: Mapping[str, int]) -> Manifest:
         """A manifest without vectors."""
         consts = printed(self.model, self.component).consts
@@ -80,6 +101,7 @@ class Subject:
             variant=self.model.variant,
             component=self.component.name,
             spec_digest=self.spec_digest,
+            asked_digest=self.asked_digest,
             vectors=0,
             models=self.models(),
             canaries=self.canaries,

@@ -20,6 +20,7 @@ from conform.runs.select import generated_suite, suite_for
 from conform.suites.cache import cache_folder, open_suite
 
 _OLDER = "an older version of the charter"
+_OLDER_QUESTIONS = "the questions of an older version of the charter"
 _PERHAPS = "a charter that may be older"
 
 
@@ -105,7 +106,9 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
     made = f"{suite} was made" if suite else "generated/ was made"
     where = "" if project == find_project(Path()) else f" in {project.root}"
     try:
-        now = api.spec_digest(project, manifest.protocol, manifest.component, manifest.variant)
+        now, asked = api.suite_digests(
+            project, manifest.protocol, manifest.component, manifest.variant
+        )
     except api.Refused as error:
         return Older(
             _OLDER,
@@ -114,6 +117,15 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
         )
     except api.Unreadable as error:
         return Older(_PERHAPS, f"cannot tell whether {about} changed since {made}: {error}")
+    again = (
+        f"`conform vectors`{where} makes it again" if suite else "run `conform generate`" + where
+    )
+    if now == manifest.spec_digest and manifest.asked_digest not in ("", asked):
+        return Older(
+            _OLDER_QUESTIONS,
+            f"the scenarios or the instances of {about} have changed since {made}, so the judge"
+            f" asks the questions of an older version of the charter; {again}",
+        )
     if now == manifest.spec_digest or (suite and not now):
         return Older()
     if suite:
@@ -121,11 +133,11 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
             _OLDER,
             f"the suite {suite} is of an older version of the charter: the rules of"
             f" {about} have changed since it was made, and the verdict is about the old ones;"
-            f" `conform vectors`{where} makes it again",
+            f" {again}",
         )
     what = "have changed" if now else "are in no charter of the project any more"
     return Older(
         _OLDER,
         f"the judge works by an older version of the charter: the rules of {about} {what} since"
-        f" generated/ was made; run `conform generate`{where}, or `conform test`, which does all",
+        f" generated/ was made; {again}, or `conform test`, which does all",
     )
