@@ -174,8 +174,10 @@ def test_the_model_conforms_and_its_mutant_is_caught(project: Path, tmp_path: Pa
     finished = run_target(project, out)
     assert finished.returncode == 0, finished.stderr
     *_, bounds, place, last = finished.stdout.splitlines()
-    within = "ttl = 1, 2 with at most 1 Node; ttl = 3 with at most 2 Node"
-    assert bounds == f"judged within: {within}, but no question names more than 1 Node"
+    within = "ttl = 1 with at most 1 Node; ttl = 3 with at most 2 Node"
+    unnamed = "but no question names more than 1 Node"
+    told = f"judged within: {within}, {unnamed}; in scenarios alone ttl = 2 with at most 1 Node"
+    assert bounds == told
     assert place[:5] == "run: " and last.startswith("fine by the small suite: ")
     told = json.loads((out / "canaries.json").read_text())["canaries"]
     mutants = [row for row in told if row["kind"] == "mutant"]

@@ -28,9 +28,11 @@ Range = tuple[int, int]
 @dataclass(slots=True)
 class JudgedBounds:
     """What questions had together: `within` has for each combination of constants the numbers of
-    elements of sorts, without those that another question exceeds."""
+    elements of sorts, without those that another question exceeds. `scenarios` has the same of
+    questions that follow a scenario: one example is no search of what it happens to have."""
 
     within: dict[Constants, set[Sizes]] = field(default_factory=dict)
+    scenarios: dict[Constants, set[Sizes]] = field(default_factory=dict)
     arguments: dict[str, Range | None] = field(default_factory=dict)
     """The least and the largest number of each argument ("submit priority"); None for one that
     refers to what was observed in some question."""
@@ -42,16 +44,33 @@ class JudgedBounds:
     def elements(self) -> dict[str, int]:
         """The most elements of each sort."""
         most: dict[str, int] = {}
-        for together in self.within.values():
+        for together in (*self.within.values(), *self.scenarios.values()):
             for sizes in together:
                 _grow(most, dict(sizes))
         return most
 
-    def add(self, question: bytes | str) -> None:
+    @property
+    def judged(self) -> dict[Constants, set[Sizes]]:
+        """What was judged by more than scenarios; where there is nothing else, by these."""
+        return self.within or self.scenarios
+
+    @property
+    def beyond(self) -> dict[Constants, set[Sizes]]:
+        """What only scenarios had."""
+        found: dict[Constants, set[Sizes]] = {}
+        for constants, several in self.scenarios.items():
+            known = self.judged.get(constants)
+            more = {one for one in several if not any(_fits(one, other) for other in known or ())}
+            if known is None or more:
+                found[constants] = more
+        return found
+
+    def add(self, question: bytes | str, *, scenario: bool = False) -> None:
         """Add a question, as JSON."""
         asked = orjson.loads(question)
         sizes = {sort: len(names) for sort, names in asked["sorts"].items()}
-        self._add_within(tuple(sorted(asked.get("consts", {}).items())), sizes)
+        constants = tuple(sorted(asked.get("consts", {}).items()))
+        _add_within(self.scenarios if scenario else self.within, constants, sizes)
         operations = asked.get("operations", ())
         named = {*_texts(asked.get("given"))}
         for call in operations:
@@ -68,7 +87,9 @@ class JudgedBounds:
             return
         _grow(self.named, _sizes(bounds.get("named", {})))
         for constants, sizes in _together(bounds):
-            self._add_within(constants, sizes)
+            _add_within(self.within, constants, sizes)
+        for constants, sizes in _listed(bounds.get("scenarios", [])):
+            _add_within(self.scenarios, constants, sizes)
         for place, asked in _ranges(bounds.get("arguments", {})):
             self._ask(place, asked)
 
@@ -79,30 +100,37 @@ class JudgedBounds:
         else:
             self.arguments[place] = (min(known[0], asked[0]), max(known[1], asked[1]))
 
-    def _add_within(self, constants: Constants, sizes: Mapping[str, int]) -> None:
-        most = self.within.setdefault(constants, set())
-        made = tuple(sorted(sizes.items()))
-        if made and not any(_fits(made, other) for other in most):
-            most -= {other for other in most if _fits(other, made)}
-            most.add(made)
-
     def json(self) -> Json:
         """The field `bounds` of summary.json."""
-        within: list[Json] = [
-            {"constants": dict(values), "elements": [dict(sizes) for sizes in sorted(most)]}
-            for values, most in sorted(self.within.items())
-        ]
         elements = dict(sorted(self.elements.items()))
         arguments: dict[str, Json] = {
             place: None if asked is None else list[Json](asked)
             for place, asked in sorted(self.arguments.items())
         }
         return {
-            "within": within,
+            "within": _list(self.within),
             "elements": {**elements},
             "arguments": arguments,
+            **({"scenarios": _list(self.scenarios)} if self.scenarios else {}),
             **({"named": {**dict(sorted(self.named.items()))}} if self.named else {}),
         }
+
+
+def _add_within(
+    within: dict[Constants, set[Sizes]], constants: Constants, sizes: Mapping[str, int]
+) -> None:
+    most = within.setdefault(constants, set())
+    made = tuple(sorted(sizes.items()))
+    if made and not any(_fits(made, other) for other in most):
+        most -= {other for other in most if _fits(other, made)}
+        most.add(made)
+
+
+def _list(within: Mapping[Constants, set[Sizes]]) -> list[Json]:
+    return [
+        {"constants": dict(values), "elements": [dict(sizes) for sizes in sorted(most)]}
+        for values, most in sorted(within.items())
+    ]
 
 
 def _grow(most: dict[str, int], sizes: Mapping[str, int]) -> None:
@@ -164,6 +192,10 @@ def _together(bounds: Mapping[str, Json]) -> Iterator[tuple[Constants, dict[str,
         alone, sizes = bounds["constants"], bounds.get("together", [bounds["elements"]])
         assert isinstance(alone, list)
         listed = [{"constants": values, "elements": sizes} for values in alone or [{}]]
+    yield from _listed(listed)
+
+
+def _listed(listed: Json) -> Iterator[tuple[Constants, dict[str, int]]]:
     assert isinstance(listed, list)
     for one in listed:
         assert isinstance(one, dict)
@@ -192,23 +224,31 @@ def _constants(values: Json) -> Constants:
 def bounds_told(bounds: Json) -> str:
     """A sentence such as "(room, tries) = (2, 1), (3, 0); at most 2 Job; priority of submit 0 to
     1", or "room = 0 with at most 2 Job; room = 1, 2 with at most 1 Job" where the most elements
-    depend on the constants; "" for a run without bounds."""
+    depend on the constants; "" for a run without bounds. What only scenarios had follows."""
     judged = JudgedBounds()
     judged.join(bounds)
-    alike: dict[tuple[Sizes, ...], list[Constants]] = {}
-    for constants, most in sorted(judged.within.items()):
-        alike.setdefault(tuple(sorted(most)), []).append(constants)
-    parts = list[str]()
-    for sizes, several in list(alike.items())[:SHOWN]:
-        between = "; " if len(alike) == 1 else " with "
-        if group := _group(several, sizes, between, named=not parts):
-            parts.append(group)
-    if len(alike) > SHOWN:
-        parts.append(f"and {len(alike) - SHOWN} more")
-    told = "; ".join(parts) + _unnamed(judged)
+    told = _groups(judged.judged, "; ") + _unnamed(judged)
+    if judged.beyond:
+        told = f"{told}; in scenarios alone {_groups(judged.beyond, ' with ')}"
     asked = [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
     more = f" and {len(asked) - SHOWN} more" if len(asked) > SHOWN else ""
     return "; ".join(filter(None, (told, f"{', '.join(asked[:SHOWN])}{more}")))
+
+
+def _groups(within: Mapping[Constants, set[Sizes]], between: str) -> str:
+    """Combinations of constants with the most elements that they had; `between` stands there if
+    these are the same for all."""
+    alike: dict[tuple[Sizes, ...], list[Constants]] = {}
+    for constants, most in sorted(within.items()):
+        alike.setdefault(tuple(sorted(most)), []).append(constants)
+    parts = list[str]()
+    for sizes, several in list(alike.items())[:SHOWN]:
+        joined = between if len(alike) == 1 else " with "
+        if group := _group(several, sizes, joined, named=not parts):
+            parts.append(group)
+    if len(alike) > SHOWN:
+        parts.append(f"and {len(alike) - SHOWN} more")
+    return "; ".join(parts)
 
 
 def _group(

@@ -44,6 +44,21 @@ def test_constants_and_elements_that_no_question_had_together_are_not_told_as_on
     )
 
 
+def test_what_one_scenario_had_is_not_told_as_if_it_had_been_searched() -> None:
+    one, both = JudgedBounds(), JudgedBounds()
+    one.add(asked('"patience":2', 2), scenario=True)
+    both.join(one.json())
+    assert bounds_told(both.json()) == "patience = 2; at most 2 Job, 1 Worker"  # there is no other
+    both.add(asked('"patience":1', 2))
+    both.add(asked('"patience":2', 1))
+    assert bounds_told(both.json()) == (
+        "patience = 1 with at most 2 Job, 1 Worker; patience = 2 with at most 1 Job, 1 Worker;"
+        " in scenarios alone patience = 2 with at most 2 Job, 1 Worker"
+    )
+    both.add(asked('"patience":2', 3))
+    assert "in scenarios" not in bounds_told(both.json())
+
+
 def test_runs_of_earlier_versions_list_constants_and_elements_apart() -> None:
     old = {
         "constants": [{"room": 1}, {"room": 2}], "elements": {"Job": 2, "Worker": 2},

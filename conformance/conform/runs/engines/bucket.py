@@ -165,7 +165,8 @@ class Tally:
         draw(self.drawn, item, len(self.verdicts))
         self.kinds[verdict.kind] += 1
         if verdict.kind in JUDGED:
-            self.bounds.add(item.question)
+            is_example = orjson.loads(item.why)["source"] in ("scenario", "finding")
+            self.bounds.add(item.question, scenario=is_example)
         self.judged += verdict.judged
         self.not_judged += verdict.not_judged
         self.imageless += assessment.imageless
