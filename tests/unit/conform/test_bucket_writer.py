@@ -125,7 +125,7 @@ def test_states_count_up_to_names_wherever_in_a_bucket_they_come():
     tally = Tally()
     for number in range(judging.SAMPLE + 2):
         name = f"lock{number}"
-        item = VectorItem(f"v{number}", question_about(name), b"", b"", "")
+        item = VectorItem(f"v{number}", question_about(name), b"", b'{"source":"solver"}', "")
         verdict = Verdict(item.id, Kind.CONFORMS, "", (), ("", "free/freed"), judged=1)
         taken = ((json.dumps({"held": [name]}).encode(), "free/freed"),)
         tally.add(Judgement((item,), (Assessment(verdict, taken),)))
