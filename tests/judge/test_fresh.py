@@ -80,6 +80,14 @@ def test_an_instance_that_no_question_comes_from_is_no_other_version(charter):
     assert older_than_charter("lamp", "") == Older()
 
 
+def test_what_an_instance_says_of_its_search_is_no_other_version(charter):
+    tiny = "instance tiny of lamp { }"
+    assert tiny in charters.LAMP
+    charter.write_text(charters.LAMP.replace(tiny, "instance tiny of lamp { misses press/on }"))
+    api.load(charter)
+    assert older_than_charter("lamp", "") == Older()
+
+
 def test_the_charter_is_compiled_only_after_a_change(charter, monkeypatch):
     assert older_than_charter("lamp", "") == Older()
     monkeypatch.setattr(api, "suite_digests", lambda *_: pytest.fail("it is compiled again"))

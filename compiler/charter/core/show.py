@@ -316,6 +316,11 @@ def _bounds(instance: ir.Instance) -> Iterator[str]:
         yield f"  only {operation} if {show_expr(condition)}"
 
 
+def show_scenario(scenario: ir.Scenario) -> str:
+    """A scenario as text, with its bounds."""
+    return "\n".join(_scenario(scenario))
+
+
 def _scenario(scenario: ir.Scenario) -> Iterator[str]:
     yield f'scenario "{scenario.title}" of {scenario.instance.machine}{_cites(scenario.citations)}'
     yield from _bounds(scenario.instance)

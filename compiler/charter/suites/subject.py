@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from charter.core import encoding, releases
 from charter.core import nodes as n
+from charter.core import releases
 from charter.core.reach import printed
-from charter.core.show import show_model, show_type
+from charter.core.show import show_model, show_scenario, show_type
 from charter.diagnostics import Source
 from charter.formats.files import regular
 from charter.formats.project import Project
@@ -22,8 +22,7 @@ from charter.project.compile import compiled
 from charter.project.sources import Missing, Selection
 from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
-from charter.suites.proofs import searched
-from charter.suites.search_results import NOTHING, Found, beside
+from charter.suites.search_results import NOTHING, Found, beside, bounds_digests
 
 PACKAGE = "charter_models"
 
@@ -75,22 +74,11 @@ class Subject:
     @property
     def asked_digest(self) -> str:
         """A digest (20 hex digits) of what questions are made from besides the rules: scenarios,
-        and the instances that are searched for them. Comments and layout do not change it."""
-        nothing = replace(
-            self.model,
-            components=(),
-            systems=(),
-            functions=(),
-            properties=(),
-            liveness=(),
-            mutants=(),
-            variants=(),
-            sources=(),
-            docs=(),
-            links=(),
-            instances=searched(self.model, self.component.name),
-        )
-        return encoding.digest(nothing)[:20]
+        and the bounds of the instances that are searched for them. Comments and layout do not
+        change it."""
+        bounds = bounds_digests(self.model, self.component.name)
+        told = repr((bounds, [*map(show_scenario, self.model.scenarios)]))
+        return hashlib.sha256(told.encode()).hexdigest()[:20]
 
     def manifest(self, counts: Mapping[str, int]) -> Manifest:
         """A manifest without vectors."""

@@ -318,8 +318,8 @@ MISTAKES: Final = (
         lambda s: s.text.isdigit() and s.last == "conjunct",
     ),
     Mistake(
-        "a branch stands behind its operation",
-        "write `drop branch component.operation/branch`",
+        "what is dropped is addressed from its component or system on",
+        "write `drop branch component.operation/branch`, `drop step system.step`",
         ("variant v { drop branch b of c.op }", "variant v { drop step t of s }"),
         lambda s: s.text == "of" and s.second_last in {"branch", "operation", "step"},
     ),

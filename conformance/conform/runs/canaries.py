@@ -68,6 +68,11 @@ class Canary:
         }
 
 
+def canary_told(expected: Json, got: Json, detail: Json) -> str:
+    """What a canary was to show, and what it showed."""
+    return f"expected {expected}, got {got}" + (f": {detail}" if detail else "")
+
+
 def skipped(where: str, why: str) -> Canary:
     """A canary that is not possible here."""
     return Canary("skipped", where, "", "", "", True, why)

@@ -55,7 +55,7 @@ def claim_scratch() -> Lease | None:
 def end_marked(name: str, value: str) -> int:
     """Kill all other processes of this user that have a variable in their environment, as they got
     it when they started; returns how many. Does nothing where there is no /proc."""
-    wanted, ended = f"{name}={value}".encode(), 0
+    wanted, ended = f"{name}={value}".encode(), set[int]()
     for _ in range(_SCANS):
         starting = False
         for pid in _other_processes():
@@ -63,11 +63,11 @@ def end_marked(name: str, value: str) -> int:
                 starting |= _is_starting(Path(f"/proc/{pid}/stat").read_text())
                 if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                     os.kill(pid, signal.SIGKILL)
-                    ended += 1
+                    ended.add(pid)
         if not starting:
             break
         time.sleep(_SCAN_PAUSE)
-    return ended
+    return len(ended)
 
 
 def _other_processes() -> list[int]:

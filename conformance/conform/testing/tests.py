@@ -17,7 +17,7 @@ from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
-from conform.runs.canaries import draw
+from conform.runs.canaries import canary_told, draw
 from conform.runs.selection import branches_of
 from conform.testing.failure_text import ShownFinding, broke, command, diverges, findings_of
 from conform.testing.implementation import JudgedAdapter, VectorJudge, judged
@@ -245,8 +245,8 @@ class CanariesTest(_Test):
         found = self.tests.judge.canaries(self.sample)
         wrong = [canary for canary in found if not canary.ok]
         lines = [
-            f"canary {canary.kind} ({canary.where}): expected {canary.expected}, got {canary.got}"
-            + (f": {canary.detail}" if canary.detail else "")
+            f"canary {canary.kind} ({canary.where}): "
+            + canary_told(canary.expected, canary.got, canary.detail)
             for canary in wrong
         ]
         if not any(canary.kind == "mutant" for canary in found):

@@ -19,7 +19,7 @@ from conform.console.terminal import columns, number, one_line, out, plural, sho
 from conform.judging.refutations import EXCEPTION, refused
 from conform.runs.adapter_failures import place_told
 from conform.runs.bounds import bounds_told
-from conform.runs.canaries import FORGETS
+from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.compared import WISHES, read, sentence
 from conform.runs.execute import Finished
 from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
@@ -95,8 +95,7 @@ def _show_canaries(wrong: Sequence[Mapping[str, Json]]) -> None:
     """Shows the canaries that misbehaved, those that did so in the same way once."""
     places: dict[tuple[str, str], list[str]] = {}
     for item in wrong:
-        why = f": {item['detail']}" if item["detail"] else ""
-        told = f"expected {item['expected']}, got {item['got']}{why}"
+        told = canary_told(item["expected"], item["got"], item["detail"])
         places.setdefault((str(item["kind"]), one_line(told)), []).append(str(item["where"]))
     for (kind, told), where in places.items():
         more = f" and {len(where) - 1} more places" if len(where) > 1 else ""
