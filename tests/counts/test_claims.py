@@ -35,3 +35,16 @@ def test_last_known_elr_may_have_more_members_than_the_minimum() -> None:
         assert found.where is not None and found.where.count == count
         if found.where.first:
             assert len(found.where.first[0].trace) == 7
+
+
+def test_four_replicas_may_be_eligible_where_the_minimum_is_three() -> None:
+    """Not with S1's rule for joining the ELR; never fewer than three while nobody is suspect."""
+    charter, _ = load_charter(KAFKA)
+    for variant, compared, count in (("", ">", 1), ("", "<", 0), ("elr_capped", ">", 0)):
+        condition = f"some t, present(p) in partition: p.isr == {{}} and size(p.elr) {compared} 3"
+        chosen = api.Selection(variant=variant)
+        asked = charter.with_state_condition(
+            charter.model(chosen), chosen, "three_of_four", condition
+        )
+        found = api.explore(asked, "three_of_four", api.ExploreOptions(), lambda *_: None)
+        assert found.where is not None and found.where.count == count

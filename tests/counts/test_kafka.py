@@ -25,7 +25,7 @@ REPLICA = ["tiny_leader", "tiny_follower", "tiny_log", "tiny_storage", "tiny_con
 MOST_TRANSITIONS = 200_000
 
 
-@pytest.mark.parametrize("name", spec.of_kafka([*TINY, *REPLICA]))
+@pytest.mark.parametrize("name", spec.of_kafka([*TINY, *REPLICA, "upgraded"]))
 def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
     name: str, golden: Golden
 ) -> None:

@@ -22,6 +22,7 @@ from charter.semantics.environment import offered
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
 SMALL = ["pair", "pair_unseen", "pair_stopped", "pair_of_one", "pair_shut_down"]
+SMALL += ["pair_preferred_of_two"]
 LARGER = ["pair_of_two_records", "pair_both_lost", "last_standing", "pair_reassigned"]
 LARGER += ["trio_reassigned", "pair_preferred", "pair_unclean", "pair_unregistered"]
 LARGER += ["pair_shut_down_both", "pair_shut_down_unseen", "pair_reassigned_lost"]
@@ -35,7 +36,8 @@ LARGER += ["pair_late_heartbeat"]
 LARGER += ["pair_produced", "pair_produced_lost", "pair_produced_to_one"]
 LARGER += ["pair_asked", "pair_asked_of_one", "pair_balanced", "pair_last_known"]
 LARGER += ["pair_proactive", "pair_aggressive", "pair_manual"]
-TRIOS = {"trio_of_two": (1_447_432, 9_479_546, 53), "trio_out_of_sync": (965_512, 6_792_090, 49)}
+LARGER += ["last_standing_kept", "trio_of_three"]
+TRIOS = {"trio_of_two": (1_970_228, 12_610_602, 53), "trio_out_of_sync": (1_377_852, 9_369_046, 52)}
 TRIOS |= {"tolerance_6_4": (823_473, 6_753_773, 29)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""
 

@@ -47,6 +47,19 @@ def test_each_mutant_is_caught_by_its_property(
         assert row.verdicts[caught_by[row.mutant]].word == "violated", row.mutant
 
 
+def test_without_elr_nothing_is_lost_while_the_last_replica_standing_keeps_its_log(
+    rows: tuple[verdicts.InstanceVerdicts, ...],
+) -> None:
+    """As TLC says of the published model before KIP-966 with AvoidLastReplicaStanding."""
+    lost = {"leader_completeness", "leader_candidate_completeness", "no_acknowledged_record_lost"}
+    told = {
+        row.instance: {name for name in lost if row.verdicts[name].word == "violated"}
+        for row in rows
+        if row.variant == "pre_kip_966" and row.instance.startswith("last_standing")
+    }
+    assert told == {"last_standing": lost, "last_standing_kept": set()}
+
+
 @pytest.mark.parametrize("variant, mutant, instance", SAMPLE)
 def test_a_row_is_what_a_search_shows(
     rows: tuple[verdicts.InstanceVerdicts, ...], variant: str, mutant: str, instance: str

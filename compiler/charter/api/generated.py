@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from charter.render.python_model.emit import Page, Texts, prelude_text, texts, w
 from charter.render.python_model.names import camel
 from charter.suites import siblings
 from charter.suites.adapters import judged
-from charter.suites.committed_suite import FULL, published
+from charter.suites.committed_suite import FULL, beside_base, published, sections_place
 from charter.suites.make import open_subject
 from charter.suites.subject import PACKAGE, Overlay, digest, module_name, overlays_in
 from charter.syntax import nodes as sx
@@ -156,6 +157,7 @@ def suites(project: Project, opened: OpenedProtocol) -> Tree:
     protocol = opened.protocol
     files: dict[str, str] = {}
     models: dict[str, str] = {}
+    plain: dict[str, str] = {}
     for named, variant in judged(project, protocol.name):
         about = open_subject(project.root / protocol.place, protocol.sources, variant, named)
         component = about.component.name
@@ -163,6 +165,12 @@ def suites(project: Project, opened: OpenedProtocol) -> Tree:
             models.update(variant_models(opened, variant, component))
         made = published(about)
         files.update(made.files)
+        table = sections_place(about)
+        if not variant:
+            plain[component] = table
+        elif base := plain.get(component):
+            place = posixpath.relpath(base, posixpath.dirname(table))
+            files[table] = beside_base(files[table], files[base], place)
         for mutant in made.mutants:
             models.update(mutant_models(opened, mutant, variant, component))
     return files | {f"{PACKAGE}/{path}": text for path, text in models.items()}
@@ -357,8 +365,8 @@ _LINES, _WIDEST = 40, 160
 
 
 def outdated(project: Project) -> str:
-    """A sentence if the counts of a full suite are of another version of the charter, with the
-    command that updates them; "" if not. `generate` does not make full suites."""
+    """A sentence if the counts of a full suite are of other rules or obligations, with the command
+    that updates them; "" if not. `generate` does not make full suites."""
     places = {protocol.name: protocol.place for protocol in protocols(project)}
     for path in sorted((project.generated / "suites").rglob(FULL)):
         small = path.with_name(MANIFEST)
@@ -367,12 +375,22 @@ def outdated(project: Project) -> str:
         protocol = manifest.get("protocol")
         if protocol not in places:
             return f"{where} has no suite beside it; remove it"
-        counts = _object(path)
-        if counts.get("spec_digest") != manifest.get("spec_digest"):
+        full = _object(path)
+        told = [(one.get("spec_digest"), _obligations(one)) for one in (full, manifest)]
+        if told[0] != told[1]:
             variant = f" --variant {manifest['variant']}" if manifest.get("variant") else ""
             command = f"conform vectors {places[str(protocol)]} --profile full{variant}"
-            return f"{where} is of an older version of the charter; run `{command}`, or remove it"
+            return (
+                f"{where} is of an older version of the charter, or of conform; run `{command}`, or"
+                " remove it"
+            )
     return ""
+
+
+def _obligations(suite: dict[str, Json]) -> Json:
+    """How many obligations a suite was made for: a later version of conform may derive others."""
+    counts = suite.get("counts")
+    return counts.get("obligations") if isinstance(counts, dict) else None
 
 
 def empty_suites(project: Project) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from charter.formats.kills import KILLS, KillingVector, MutantKills
 from charter.formats.project import Project
+from charter.formats.shared_rows import without_shared_rows
 from charter.formats.suite import LINES, MANIFEST, Manifest
 from charter.suites.make import in_order
 from charter.suites.sections import sections
@@ -61,6 +62,13 @@ def sections_place(about: Subject) -> str:
     package = about.model.protocol.replace(".", "_")
     inside = f"{package}_variants/{about.model.variant}" if about.model.variant else package
     return f"{PACKAGE}/{inside}/{about.component.name}.sections.json"
+
+
+def beside_base(variant: str, base: str, place: str) -> str:
+    """The sections.json of a variant, with numbers for the rows that stand in that of the charter,
+    too. `place`: where that one is, from the variant's."""
+    value, known = json.loads(variant), json.loads(base)
+    return in_rows({**without_shared_rows(value, known), "base": place})
 
 
 def kills_json(small: Smoke) -> dict[str, Json]:

@@ -15,7 +15,7 @@ from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger
 
-FORMAT = 4
+FORMAT = 5
 
 
 def sections(about: Subject, small: Smoke) -> dict[str, Json]:
@@ -23,6 +23,7 @@ def sections(about: Subject, small: Smoke) -> dict[str, Json]:
     model, component = about.model, about.component
     return {
         "format": FORMAT,
+        "base": "",
         "protocol": model.protocol,
         "variant": model.variant,
         "component": component.name,

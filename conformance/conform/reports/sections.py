@@ -11,9 +11,10 @@ from charter.formats.canonical import Json
 from charter.formats.files import regular
 from charter.formats.links import is_url
 from charter.formats.reading import BadVector, JsonReader
+from charter.formats.shared_rows import with_shared_rows
 from conform.console.errors import BadRun
 
-FORMAT = 4
+FORMAT = 5
 _COLUMNS = 4
 SILENT = "silent"
 
@@ -108,17 +109,30 @@ class Sections:
 def read_sections(path: Path) -> Sections:
     """Reads a sections.json. Raises `BadRun` with a sentence if it is malformed."""
     try:
-        value = json.loads(regular(path).read_text(encoding="utf-8"))
-        return _sections(JsonReader(value, str(path)))
+        return _sections(JsonReader(_whole(path), str(path)))
     except (OSError, ValueError, BadVector) as error:
         raise BadRun(f"{path} cannot be read ({error}); `conform generate` writes it") from None
+
+
+def _whole(path: Path) -> Json:
+    """The content of a sections.json, with the rows that it takes from that of its charter."""
+    value = _content(path)
+    if not isinstance(value, dict) or not isinstance(base := value.get("base"), str) or not base:
+        return value
+    known = _content(path.parent / base)
+    return with_shared_rows(value, known if isinstance(known, dict) else {})
+
+
+def _content(path: Path) -> Json:
+    value: Json = json.loads(regular(path).read_text(encoding="utf-8"))
+    return value
 
 
 def _sections(reader: JsonReader) -> Sections:
     linked = ("links",) if "links" in reader.object() else ()
     reader.fields(
-        "format", "protocol", "variant", "component", "spec_digest", "sources", "levels", "ordered",
-        "operations", "branches", "ledger", "mutants", "entries", *linked,
+        "format", "base", "protocol", "variant", "component", "spec_digest", "sources", "levels",
+        "ordered", "operations", "branches", "ledger", "mutants", "entries", *linked,
     )  # fmt: skip
     links = _links(reader.item("links")) if linked else {}
     if reader.value("format") != FORMAT:

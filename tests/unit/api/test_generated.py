@@ -97,27 +97,33 @@ def test_other_peoples_files_are_not_removed(small_root: Path, tmp_path: Path) -
     assert mine.exists()
 
 
-def with_counts(root: Path, digest: str) -> None:
+def with_counts(root: Path, digest: str, obligations: int = 3) -> None:
     """A small suite of the charter that stands, and counts of a full one of `digest`."""
     folder = root / "generated" / "suites" / "lamp" / "lamp"
     folder.mkdir(parents=True)
-    about = {"protocol": "lamp", "variant": "dim", "spec_digest": "5" * 20}
+    counts = {"obligations": 3}
+    about = {"protocol": "lamp", "variant": "dim", "spec_digest": "5" * 20, "counts": counts}
     (folder / "manifest.json").write_text(json.dumps(about))
-    (folder / "full.json").write_text(json.dumps({"spec_digest": digest, "vectors": 7}))
+    full = {"spec_digest": digest, "vectors": 7, "counts": {"obligations": obligations}}
+    (folder / "full.json").write_text(json.dumps(full))
 
 
 def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
     small_root: Path, tmp_path: Path
 ) -> None:
-    shutil.copytree(small_root / "spec", tmp_path / "fresh" / "spec")
-    shutil.copytree(small_root / "spec", tmp_path / "old" / "spec")
+    """Or when conform derives other obligations from the same charter."""
+    for name in ("fresh", "old", "fewer"):
+        shutil.copytree(small_root / "spec", tmp_path / name / "spec")
     with_counts(tmp_path / "fresh", "5" * 20)
     with_counts(tmp_path / "old", "4" * 20)
+    with_counts(tmp_path / "fewer", "5" * 20, obligations=2)
     assert generate.outdated(project_at(tmp_path / "fresh")) == ""
-    assert generate.outdated(project_at(tmp_path / "old")) == (
-        "generated/suites/lamp/lamp/full.json is of an older version of the charter; run"
-        " `conform vectors spec/lamp/lamp.charter --profile full --variant dim`, or remove it"
-    )
+    for name in ("old", "fewer"):
+        assert generate.outdated(project_at(tmp_path / name)) == (
+            "generated/suites/lamp/lamp/full.json is of an older version of the charter, or of"
+            " conform; run `conform vectors spec/lamp/lamp.charter --profile full --variant dim`,"
+            " or remove it"
+        )
 
 
 @pytest.mark.parametrize("damage", [b"\xff\xfe", b"[]", b'{"protocol'])

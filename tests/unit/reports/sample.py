@@ -255,8 +255,8 @@ def sections_json():
              "register/unclean")  # fmt: skip
     split = [name.partition("/")[::2] for name in names]
     return {
-        "format": 4, "protocol": "kafka.replication", "variant": "", "component": "controller",
-        "spec_digest": "5eed",
+        "format": 5, "base": "", "protocol": "kafka.replication", "variant": "",
+        "component": "controller", "spec_digest": "5eed",
         "sources": [["S0", "Asynchronous storage and recovery"], ["S1", "Last replica standing"],
                     ["S2", "Replication correctness"]],
         "links": [["S2", "", "https://example.org/text?a=1&b=2"],

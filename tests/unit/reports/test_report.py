@@ -322,6 +322,23 @@ def test_report_refuses_a_link_that_is_no_address_of_the_web(url, tmp_path):
         write([run], tmp_path / "site", path)
 
 
+def test_the_report_is_the_same_when_the_table_of_a_variant_shares_rows_with_its_charter(tmp_path):
+    run = sample.write_suite_and_run(tmp_path)
+    whole = sample.sections_json()
+    (tmp_path / "base.json").write_text(json.dumps(whole | {"branches": whole["branches"][::-1]}))
+    last = len(whole["branches"]) - 1
+    short = whole | {"base": "base.json", "branches": [last, *whole["branches"][1:]]}
+    path = sample.write_sections(tmp_path)
+    write([run], tmp_path / "one", path)
+    path.write_text(json.dumps(short))
+    write([run], tmp_path / "two", path)
+    pages = [sorted((tmp_path / name).rglob("*.html")) for name in ("one", "two")]
+    assert [p.read_text() for p in pages[0]] == [p.read_text() for p in pages[1]]
+    (tmp_path / "base.json").unlink()
+    with pytest.raises(BadRun, match=r"base\.json"):
+        write([run], tmp_path / "three", path)
+
+
 def test_two_reports_of_one_run_are_equal(tmp_path):
     run, sections = sample.write_suite_and_run(tmp_path), sample.write_sections(tmp_path)
     sites = [tmp_path / "one", tmp_path / "two"]

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-SPEC_DIGEST = "77936f4d3cc2234edd8c"
+SPEC_DIGEST = "e9ff23b3129465d6694d"
 
 
 def eligible_after(

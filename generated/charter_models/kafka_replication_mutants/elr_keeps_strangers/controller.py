@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-SPEC_DIGEST = "bc4a1dfd158800366fdd"
+SPEC_DIGEST = "9e1f441cd90e4d0ead04"
 
 
 def eligible_after(

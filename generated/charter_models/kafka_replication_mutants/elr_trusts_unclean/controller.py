@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-SPEC_DIGEST = "5d667716ade700e54d14"
+SPEC_DIGEST = "5ff23c943a9df5dba8c7"
 
 
 def eligible_after(

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-SPEC_DIGEST = "69b1df6aa626493d23fe"
+SPEC_DIGEST = "a6cd24d41dc0e52ec96e"
 
 
 def eligible_after(

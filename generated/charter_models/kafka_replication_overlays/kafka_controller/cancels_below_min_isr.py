@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "6bb473b6facd11d83fe0"
+SPEC_DIGEST = "b98f325c5e3ea091b014"
 
 
 @instead_of(Controller)
@@ -41,14 +41,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:545  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:549  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -61,7 +61,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:555  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -70,5 +70,5 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:559  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "register unregister"
-SPEC_DIGEST = "64da5a097064614b60ea"
+SPEC_DIGEST = "430c420cfd2030635fe7"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

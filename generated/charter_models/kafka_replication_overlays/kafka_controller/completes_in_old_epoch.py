@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "364b98b6f1a5898ec03b"
+SPEC_DIGEST = "6a83368c9239f6a3aa0c"
 
 
 def replaced_with_new_isr(

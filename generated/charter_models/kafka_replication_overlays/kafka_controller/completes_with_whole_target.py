@@ -18,10 +18,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "9829955d48e4acec9be6"
+SPEC_DIGEST = "91e5d6b756744fcaf7a8"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "cf03ffd6230cc0000b8b"
+SPEC_DIGEST = "d93ae85006a5dba4b2bc"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires unregister "
 )
-SPEC_DIGEST = "a8f8fb5ef567441a286a"
+SPEC_DIGEST = "74c655cc363c3b975d98"
 
 
 def last_known_elr_after(

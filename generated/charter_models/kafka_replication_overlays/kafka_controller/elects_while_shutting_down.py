@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "heartbeat"
-SPEC_DIGEST = "4481081eb8b62c3fcd9f"
+SPEC_DIGEST = "5863a491553097eaffa8"
 
 
 @instead_of(Controller)

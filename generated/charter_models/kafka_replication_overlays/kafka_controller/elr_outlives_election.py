@@ -29,13 +29,13 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "unregister "
 )
-SPEC_DIGEST = "33ab40ed2255b7da04b3"
+SPEC_DIGEST = "ee6375c770df7bc75bee"
 
 
 def elected(

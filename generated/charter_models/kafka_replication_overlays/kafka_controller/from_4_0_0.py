@@ -81,9 +81,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-SPEC_DIGEST = "d46f46fa192a575ae604"
+SPEC_DIGEST = "9850edaf54e16cea4ea9"
 
 
 def eligible_after(
@@ -292,7 +292,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:533  KIP 903"""
+    """overlay.charter:572  KIP 903"""
     return frozenset()
 
 
@@ -543,7 +543,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -553,7 +553,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:47
+        # register/session_lives  20-controller.charter:49
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -565,7 +565,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:55  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -634,11 +634,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:107
+        # heartbeat/unregistered  20-controller.charter:109
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:111  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:113  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -652,7 +652,7 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:117  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:119  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -665,27 +665,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:128  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:130  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:137  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:139  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:150  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:152  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:158  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:160  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -699,7 +699,7 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:166  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:168  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -709,7 +709,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:179  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:181  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -730,7 +730,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:192
+        # heartbeat/waits_unsure  20-controller.charter:194
         # After a failover, or once it was unfenced again, the controller does not know for whom it
         # waits.
         if (
@@ -744,7 +744,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:199
+        # heartbeat/fenced_unsure  20-controller.charter:201
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -756,7 +756,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:212  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:214  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
@@ -798,7 +798,7 @@ class Changed(Controller):
         return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:252  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:254  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -850,7 +850,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:398  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:403  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -859,7 +859,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:403  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:408  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -888,7 +888,7 @@ class Changed(Controller):
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:425  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:430  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -989,14 +989,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:545  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:549  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1013,7 +1013,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:555  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -1022,11 +1022,11 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:559  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:567  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:579  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -1037,7 +1037,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:573  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:585  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -1048,13 +1048,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:592  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:604  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:599  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:611  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "d46f46fa192a575ae604",
+    "9850edaf54e16cea4ea9",
 )
 
-SPEC_DIGEST = "b0f3f235e77badf5021f"
+SPEC_DIGEST = "7ac81b162d21de4f4b75"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

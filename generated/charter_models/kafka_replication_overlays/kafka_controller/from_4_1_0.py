@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "b0f3f235e77badf5021f",
+    "7ac81b162d21de4f4b75",
 )
 
-SPEC_DIGEST = "6258f7cae0e3d448e3a4"
+SPEC_DIGEST = "f2a1c214f08f93610444"
 
 
 def last_known_elr_after(

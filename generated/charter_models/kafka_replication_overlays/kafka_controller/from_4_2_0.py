@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "6258f7cae0e3d448e3a4",
+    "f2a1c214f08f93610444",
 )
 
-SPEC_DIGEST = "4e91d0a9e0958583668c"
+SPEC_DIGEST = "f2bd6f267248d180d4d2"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

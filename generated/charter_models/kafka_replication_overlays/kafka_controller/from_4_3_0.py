@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "4e91d0a9e0958583668c",
+    "f2bd6f267248d180d4d2",
 )
 
-SPEC_DIGEST = "125cfb08e769d72eefd4"
+SPEC_DIGEST = "58ae911358faf66a81c1"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires unregister "
 )
-SPEC_DIGEST = "362fa8f12e1ac5a92080"
+SPEC_DIGEST = "7ee8c2d1659397545cfd"
 
 
 def last_known_elr_after(

@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "5b46354c297d42aa9fee"
+SPEC_DIGEST = "ef97139970e01ca7b8dd"
 
 
 def without_epoch(
@@ -31,5 +31,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:533  KIP 903"""
+    """overlay.charter:572  KIP 903"""
     return frozenset()

@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "9ca6ef8703f479d1673f"
+SPEC_DIGEST = "c3d7694c82c741188322"
 
 
 def replaced_with_reassignment(

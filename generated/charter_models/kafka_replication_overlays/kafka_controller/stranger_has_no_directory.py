@@ -21,10 +21,10 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Controller, Topic
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "73ec5c1deb1153d1b19d"
+SPEC_DIGEST = "267080e7c9db29ea2105"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b18ce482c6683f465096"
+SPEC_DIGEST = "57dd929042a758fcd399"
 
 
 def default_config() -> Config:
-    """60-variants.charter:56  S1 The Last Replica Standing issue"""
+    """60-variants.charter:73  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -76,7 +76,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -86,7 +86,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:47
+        # register/session_lives  20-controller.charter:49
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -98,7 +98,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:55  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -106,7 +106,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:70  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -128,11 +128,11 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:65
+        # set_elr/unknown_feature  60-variants.charter:82
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:67
+        # set_elr/off  60-variants.charter:84
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

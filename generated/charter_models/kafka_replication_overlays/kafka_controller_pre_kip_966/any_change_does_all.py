@@ -42,15 +42,15 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "aa118505478fc72b2005"
+SPEC_DIGEST = "5c7e59612df46a86ebd9"
 
 
 def default_config() -> Config:
-    """60-variants.charter:56  S1 The Last Replica Standing issue"""
+    """60-variants.charter:73  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -150,7 +150,7 @@ class Changed(Controller):
     __slots__ = ()
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:252  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:254  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -202,7 +202,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:398  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:403  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -211,7 +211,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:403  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:408  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -240,7 +240,7 @@ class Changed(Controller):
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:425  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:430  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -341,11 +341,11 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:65
+        # set_elr/unknown_feature  60-variants.charter:82
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:67
+        # set_elr/off  60-variants.charter:84
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

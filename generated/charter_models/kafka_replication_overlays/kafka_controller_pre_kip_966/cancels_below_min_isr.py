@@ -28,15 +28,15 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7bb535a32fcc28e461ff"
+SPEC_DIGEST = "4ecd2e3df9ef138c3f72"
 
 
 def default_config() -> Config:
-    """60-variants.charter:56  S1 The Last Replica Standing issue"""
+    """60-variants.charter:73  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -49,14 +49,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:545  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:549  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -69,7 +69,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:555  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -78,17 +78,17 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:559  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:65
+        # set_elr/unknown_feature  60-variants.charter:82
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:67
+        # set_elr/off  60-variants.charter:84
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

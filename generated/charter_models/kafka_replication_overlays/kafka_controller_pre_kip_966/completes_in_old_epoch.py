@@ -34,15 +34,15 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6bbb26314814dfd5a6bd"
+SPEC_DIGEST = "428267a3d06a8f2937a8"
 
 
 def default_config() -> Config:
-    """60-variants.charter:56  S1 The Last Replica Standing issue"""
+    """60-variants.charter:73  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -108,11 +108,11 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:65
+        # set_elr/unknown_feature  60-variants.charter:82
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:67
+        # set_elr/off  60-variants.charter:84
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

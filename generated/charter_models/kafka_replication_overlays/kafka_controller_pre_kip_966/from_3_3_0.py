@@ -15,6 +15,8 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
+    expired_goes_on_stopping
+    unfencing_is_a_report
     unclean_election_is_ignored
     isr_shrink_starts_epoch
     isr_without_epochs
@@ -61,9 +63,9 @@ if TYPE_CHECKING:
         Reply,
         Topic,
         TopicId,
+        World,
         active,
         below_after_report,
-        below_after_unfencing,
         candidates,
         electable_by_order,
         elected,
@@ -79,14 +81,14 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8af2f07e3a684befa700"
+SPEC_DIGEST = "e1f341a755ac0fcdd282"
 
 
 def default_config() -> Config:
-    """60-variants.charter:56  S1 The Last Replica Standing issue"""
+    """60-variants.charter:73  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -116,7 +118,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:493  JIRA KAFKA-12670
+    overlay.charter:532  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -200,7 +202,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:544  KIP 903"""
+    """overlay.charter:583  KIP 903"""
     return frozenset()
 
 
@@ -247,7 +249,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:505  JIRA KAFKA-15021
+    overlay.charter:544  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -300,6 +302,18 @@ def with_reassignment(
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """overlay.charter:397"""
     return frozenset(p.replicas) - frozenset(target)
+
+
+def below_after_unfencing(
+    world: World,
+    broker: Broker,
+    below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
+) -> Map[Broker, frozenset[Broker] | None]:
+    """overlay.charter:496"""
+    return Map({
+        b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
+        for b in world.brokers
+    })
 
 
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
@@ -389,7 +403,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -399,7 +413,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:47
+        # register/session_lives  20-controller.charter:49
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -411,7 +425,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  overlay.charter:517  JIRA KAFKA-15021
+        # register/clean  overlay.charter:556  JIRA KAFKA-15021
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -419,7 +433,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:70  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -444,7 +458,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:517  JIRA KAFKA-15021"""
+        """register/clean  overlay.charter:556  JIRA KAFKA-15021"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
@@ -473,11 +487,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:107
+        # heartbeat/unregistered  20-controller.charter:109
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:111  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:113  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -491,9 +505,9 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:117  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:119  MODEL §8.1
         if (
-            now.fenced  # fenced
+            now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and (want_fence or not caught_up)  # staying
             and not want_shut_down  # running
         ):
@@ -504,27 +518,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:128  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:130  MODEL §8.3
         if (
-            now.fenced  # fenced
+            now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:137  S1 How it works, MODEL §8.1
-        if now.fenced:  # fenced
+        # heartbeat/unfenced  20-controller.charter:139  S1 How it works, MODEL §8.1
+        if now.fenced and self.below_shutdown_offset[broker] is None:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:150  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:152  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:158  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:160  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -538,7 +552,7 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:166  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:168  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -548,7 +562,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:179  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:181  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -569,7 +583,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:192
+        # heartbeat/waits_unsure  20-controller.charter:194
         # After a failover, or once it was unfenced again, the controller does not know for whom it
         # waits.
         if (
@@ -583,7 +597,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:199
+        # heartbeat/fenced_unsure  20-controller.charter:201
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -595,7 +609,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:212  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:214  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
@@ -637,7 +651,7 @@ class Changed(Controller):
         return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:252  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:254  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -703,49 +717,49 @@ class Changed(Controller):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:299  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:301  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:303  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:305  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:306  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:308  S2 §6.3
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:313  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:315  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:320  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:322  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:327
+        # alter_partition/impossible_isr  20-controller.charter:329
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:335  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:337  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -753,13 +767,13 @@ class Changed(Controller):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:342  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:344  S2 §6.5.1, KIP 841, KIP 903
         if any(r not in active(self.world, self.registration) for r in isr):  # unfit
             allowed.append(Outcome(
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:349  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:351  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -771,7 +785,7 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:359  MODEL §4.2, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:361  MODEL §4.2, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -779,11 +793,11 @@ class Changed(Controller):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:370  MODEL §4.2
+        # alter_partition/completed  20-controller.charter:373  MODEL §4.2
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:381  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:385  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -793,7 +807,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:398  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:403  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -802,7 +816,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:403  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:408  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -831,7 +845,7 @@ class Changed(Controller):
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:425  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:430  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -932,14 +946,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:533  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:545  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:537  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:549  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -956,7 +970,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:543  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:555  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -965,17 +979,17 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:547  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:559  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:65
+        # set_elr/unknown_feature  60-variants.charter:82
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:67
+        # set_elr/off  60-variants.charter:84
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

@@ -15,6 +15,8 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
+    expired_goes_on_stopping
+    unfencing_is_a_report
     unclean_election_is_ignored
     missing_epoch_is_right
 
@@ -57,10 +59,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "7c1e405da8c874743011",
+    "226ac9f25f8ae57f714f",
 )
 
-SPEC_DIGEST = "68892f7f367f97188028"
+SPEC_DIGEST = "f0e42833af89b222f378"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -108,7 +110,7 @@ class Changed3(Changed2):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -118,7 +120,7 @@ class Changed3(Changed2):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:47
+        # register/session_lives  20-controller.charter:49
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -130,7 +132,7 @@ class Changed3(Changed2):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:55  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -138,7 +140,7 @@ class Changed3(Changed2):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:70  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session

@@ -26,11 +26,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, value
+from charter_models.prelude import Map, Outcome, bump, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
+        Alive,
         Broker,
         BrokerEpoch,
         Controller,
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
+        World,
+        active,
+        below_after_report,
+        is_leader,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
         below_after_registering,
@@ -50,10 +55,29 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "68892f7f367f97188028",
+    "f0e42833af89b222f378",
 )
 
-SPEC_DIGEST = "1d53aa838662dcad7703"
+SPEC_DIGEST = "11b3c37c7f2b4b268db8"
+
+
+def below_after_unfencing(
+    world: World,
+    broker: Broker,
+    below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
+) -> Map[Broker, frozenset[Broker] | None]:
+    """`below_shutdown_offset` after `broker` is unfenced. Brokers in controlled shutdown wait
+    for its next heartbeat. Its own entry is lost: the controller does not know whether it was
+    shutting down.
+
+    10-rules.charter:382
+    """
+    return Map({
+        b: (None if b == broker else s | {broker})
+        if (s := below_shutdown_offset[b]) is not None
+        else None
+        for b in world.brokers
+    })
 
 
 @instead_of(Controller)
@@ -76,7 +100,7 @@ class Changed4(Changed3):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -86,7 +110,7 @@ class Changed4(Changed3):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:47
+        # register/session_lives  20-controller.charter:49
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -98,7 +122,7 @@ class Changed4(Changed3):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:55  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -106,7 +130,7 @@ class Changed4(Changed3):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:70  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -115,7 +139,7 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:479
+        # register/again  overlay.charter:509
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -124,3 +148,145 @@ class Changed4(Changed3):
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]
+
+    def heartbeat(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        caught_up: bool,
+        want_fence: bool,
+        want_shut_down: bool,
+    ) -> list[Outcome[Controller, Reply]]:
+        allowed: list[Outcome[Controller, Reply]] = []
+
+        known = self.registration[broker]
+
+        # heartbeat/unregistered  20-controller.charter:109
+        if known is None:  # unknown
+            allowed += self._heartbeat_unregistered()
+
+        # heartbeat/stale_epoch  20-controller.charter:113  S2 §6.5.1
+        if (
+            known is not None  # known
+            and known.epoch != epoch  # other_session
+        ):
+            allowed.append(Outcome(
+                "heartbeat/stale_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
+            ))
+        if allowed:
+            return allowed
+
+        now = value(known)
+        below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
+
+        # heartbeat/stays_fenced  20-controller.charter:119  MODEL §8.1
+        if (
+            now.fenced  # fenced
+            and (want_fence or not caught_up)  # staying
+            and not want_shut_down  # running
+        ):
+            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
+            return [Outcome(
+                "heartbeat/stays_fenced",
+                Alive(caught_up=caught_up, fenced=True, should_shut_down=False),
+                after,
+            )]
+
+        # heartbeat/stops_fenced  20-controller.charter:130  MODEL §8.3
+        if (
+            now.fenced  # fenced
+            and want_shut_down  # stopping
+        ):
+            return self._heartbeat_stops_fenced(broker, caught_up, below)
+
+        # heartbeat/unfenced  20-controller.charter:139  S1 How it works, MODEL §8.1
+        if now.fenced:  # fenced
+            return self._heartbeat_unfenced(broker, caught_up, now)
+
+        fenced_now = self.registration.put(broker, replace(now, fenced=True))
+
+        # heartbeat/fenced  20-controller.charter:152  MODEL §8.1
+        if (
+            want_fence  # asked
+            and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
+        ):
+            return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
+
+        # heartbeat/runs  20-controller.charter:160  MODEL §8.1
+        if (
+            not want_shut_down  # staying
+            and not now.shutting_down  # healthy
+        ):
+            after = replace(self, below_shutdown_offset=below)
+            return [Outcome(
+                "heartbeat/runs",
+                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+                after,
+            )]
+
+        leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
+
+        # heartbeat/begins_shutdown  20-controller.charter:168  S3 Preferred leader and leader
+        # failover, MODEL §8.3
+        if (
+            want_shut_down  # asked
+            and leads  # leading
+        ):
+            return self._heartbeat_begins_shutdown(broker, caught_up, now, below)
+
+        others = active(self.world, self.registration) - {broker}
+
+        # heartbeat/shuts_down  20-controller.charter:181  MODEL §8.3, S3 Preferred leader and
+        # leader failover
+        if (
+            not leads  # idle
+            and (
+                not now.shutting_down
+                or (
+                    (s := below[broker]) is None
+                    or all(
+                        b not in others
+                        and (
+                            (r := self.registration[b]) is None
+                            or (r.fenced or self.below_shutdown_offset[b] is not None)
+                        )
+                        for b in s - {broker}
+                    )
+                )
+            )  # all_know
+        ):
+            allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
+
+        # heartbeat/waits_unsure  20-controller.charter:194
+        # After a failover, or once it was unfenced again, the controller does not know for whom it
+        # waits.
+        if (
+            now.shutting_down  # stopping
+            and self.below_shutdown_offset[broker] is None  # unsure
+        ):
+            after = replace(self, below_shutdown_offset=below)
+            allowed.append(Outcome(
+                "heartbeat/waits_unsure",
+                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+                after,
+            ))
+
+        # heartbeat/fenced_unsure  20-controller.charter:201
+        if (
+            now.shutting_down  # stopping
+            and self.below_shutdown_offset[broker] is None  # unsure
+            and want_fence  # asked
+        ):
+            allowed += self._heartbeat_fenced_unsure(
+                broker, caught_up, want_shut_down, below, fenced_now
+            )
+        if allowed:
+            return allowed
+
+        # heartbeat/waits  20-controller.charter:214  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below)
+        return [Outcome(
+            "heartbeat/waits",
+            Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+            after,
+        )]

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "1d53aa838662dcad7703",
+    "11b3c37c7f2b4b268db8",
 )
 
-SPEC_DIGEST = "15f901fa083c12894fef"
+SPEC_DIGEST = "6e71981bc5b39cf10b7f"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -14,6 +14,7 @@ Applied:
     elects_while_shutting_down
     overridden_reassignment_lingers
     forgets_who_is_stopping
+    unclean_start_elects_nobody
     missing_epoch_is_right
 
 What differs from from_3_8_0.
@@ -51,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "15f901fa083c12894fef",
+    "6e71981bc5b39cf10b7f",
 )
 
-SPEC_DIGEST = "cc26ba5850a13fd5a1a8"
+SPEC_DIGEST = "ea201b8fd70b6f8aa5e0"
 
 
 def electable(
@@ -99,7 +100,7 @@ class Changed5(Changed4):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -109,7 +110,7 @@ class Changed5(Changed4):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:47
+        # register/session_lives  20-controller.charter:49
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -121,7 +122,7 @@ class Changed5(Changed4):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:53  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:55  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -129,12 +130,21 @@ class Changed5(Changed4):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:70  S0 §5.2, S1 How it works
+        # An unclean shutdown, or a broker that the controller does not know: it may have lost
+        # records.
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            allowed += self._register_unclean(broker, epoch, registered_now)
+            after = replace(
+                self,
+                partition=self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/unclean", Registered(epoch), after))
         if allowed:
             return allowed
 

@@ -36,18 +36,18 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "cc1ffddadf2050bef721")
+begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6bf49afc205b7c03f539"
+SPEC_DIGEST = "6619c7215e8b3b80c181"
 
 
 def default_config() -> Config:
-    """60-variants.charter:56  S1 The Last Replica Standing issue"""
+    """60-variants.charter:73  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -83,7 +83,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:505  JIRA KAFKA-15021
+    overlay.charter:544  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -120,7 +120,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:42  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -130,7 +130,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:47
+        # register/session_lives  20-controller.charter:49
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -142,7 +142,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  overlay.charter:517  JIRA KAFKA-15021
+        # register/clean  overlay.charter:556  JIRA KAFKA-15021
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -150,7 +150,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:68  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:70  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -159,7 +159,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:83  S2 §6.5.1
+        # register/again  20-controller.charter:85  S2 §6.5.1
         # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
         after = replace(self, expired=self.expired - {broker})
         return [Outcome("register/again", Registered(value(known).epoch), after)]
@@ -170,7 +170,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:517  JIRA KAFKA-15021"""
+        """register/clean  overlay.charter:556  JIRA KAFKA-15021"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
@@ -190,11 +190,11 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:65
+        # set_elr/unknown_feature  60-variants.charter:82
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:67
+        # set_elr/off  60-variants.charter:84
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

@@ -1,0 +1,24 @@
+"""Tables that leave out the rows of another file."""
+
+from __future__ import annotations
+
+import pytest
+
+from charter.formats.canonical import Json
+from charter.formats.reading import BadVector
+from charter.formats.shared_rows import with_shared_rows, without_shared_rows
+
+BASE: dict[str, Json] = {"variant": "", "rows": [["a", 1], ["b", 2]], "other": []}
+
+
+def test_a_table_is_the_same_again_when_its_shared_rows_were_left_out() -> None:
+    value: dict[str, Json] = {"variant": "v", "rows": [["b", 2], ["c", 3]], "more": [{"x": 1}]}
+    short = without_shared_rows(value, BASE)
+    assert short == {"variant": "v", "rows": [1, ["c", 3]], "more": [{"x": 1}]}
+    assert with_shared_rows(short, BASE) == value
+
+
+@pytest.mark.parametrize("row", [2, -1, True])
+def test_a_number_is_refused_when_the_other_file_has_no_such_row(row: Json) -> None:
+    with pytest.raises(BadVector, match=f"rows: there is no row {row}"):
+        with_shared_rows({"rows": [row]}, BASE)
