@@ -109,6 +109,7 @@ def test_explore_names_state_step_and_place_when_an_expression_fails(conform, to
 def test_explore_gives_up_where_it_is_told_to(conform, toy):
     toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}\n', ""))
     assert conform("explore", toy, "--most", 1)[0] == 3
+    assert conform("explore", toy, "--most", 0)[0] == conform("explore", toy)[0]
 
 
 def test_what_is_violated_counts_in_a_search_that_gave_up(conform, toy):

@@ -14,10 +14,11 @@ from charter.formats.reading import BadVector, JsonReader
 
 FOLDER = "verdicts"
 FILE, PAGE = "verdicts.json", "README.md"
-FORMAT = 3
+FORMAT = 4
 OBJECTS = 1
 """The format in which each verdict is an object: it is read, not written. In format 2 only those in
-`details` are; since 3 a witness is only the number of steps to it."""
+`details` are; since 3 a witness is only the number of steps to it; since 4 a row of a variant has
+no verdicts if they are those of its instance in the charter itself."""
 
 Word = Literal["holds", "not exercised", "violated", "unknown", "found", "not found"]
 
@@ -92,12 +93,23 @@ def verdicts_text(rows: Iterable[InstanceVerdicts]) -> str:
     for row in shown:
         names.setdefault(row.machine, {}).update(dict.fromkeys(row.verdicts))
     properties: dict[str, Json] = {machine: list(held) for machine, held in names.items()}
-    lines = (_text(_shown(row, tuple(names[row.machine]))) for row in shown)
+    own = {row.instance: row.verdicts for row in shown if _is_own(row)}
+    lines = []
+    for row in shown:
+        told = _shown(row, tuple(names[row.machine]))
+        if row.variant and row.verdicts == own.get(row.instance):
+            told = {name: value for name, value in told.items() if name not in ANSWERS}
+        lines.append(_text(told))
     return (
         f'{{"format":{FORMAT},"properties":{_text(properties)},"instances":[\n'
         + ",\n".join(lines)
         + "\n]}\n"
     )
+
+
+def _is_own(row: InstanceVerdicts) -> bool:
+    """Whether the charter itself was searched."""
+    return not (row.variant or row.mutant)
 
 
 def _text(value: Mapping[str, Json]) -> str:
@@ -147,10 +159,17 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
             whole.fields("format", "instances")
             return tuple(_row(row, _told(row)) for row in whole.item("instances").items())
         whole.fields("format", "properties", "instances")
-        if whole.value("format") not in (2, FORMAT):
+        if whole.value("format") not in (2, 3, FORMAT):
             raise BadVector(f"it has another format than {FORMAT}")
         names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
-        return tuple(_row(row, _spelt(row, names)) for row in whole.item("instances").items())
+        rows = tuple(whole.item("instances").items())
+        spelt = [_row(row, _spelt(row, names)) for row in rows if "verdicts" in row.object()]
+        own = {row.instance: row.verdicts for row in spelt if _is_own(row)}
+        rest = iter(spelt)
+        return tuple(
+            next(rest) if "verdicts" in row.object() else _row(row, _as_own(row, own))
+            for row in rows
+        )
     except OSError as error:
         raise BadVerdicts(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, BadVector, RecursionError) as error:
@@ -164,6 +183,7 @@ COLUMNS = (
     "variant", "mutant", "machine", "instance", "digest", "states", "depth", "complete", "verdicts",
 )  # fmt: skip
 RARE = ("details", "misstated")
+ANSWERS = ("verdicts", "details")
 
 
 def _told(row: JsonReader) -> Mapping[str, PropertyVerdict]:
@@ -188,6 +208,17 @@ def _spelt(row: JsonReader, names: Mapping[str, tuple[str, ...]]) -> Mapping[str
         elif mark != NONE:
             raise BadVector(f"{row.where}.verdicts: `{mark}` says nothing of {name}")
     return found
+
+
+def _as_own(
+    row: JsonReader, own: Mapping[str, Mapping[str, PropertyVerdict]]
+) -> Mapping[str, PropertyVerdict]:
+    """The verdicts of a row of a variant that has those of the charter itself."""
+    row.fields(*(name for name in COLUMNS if name != "verdicts"))
+    instance = row.text("instance")
+    if instance not in own:
+        raise BadVector(f"{row.where}: {instance} of the charter itself has no row")
+    return own[instance]
 
 
 def _row(row: JsonReader, verdicts: Mapping[str, PropertyVerdict]) -> InstanceVerdicts:

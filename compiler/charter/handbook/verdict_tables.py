@@ -27,7 +27,7 @@ HOW_TO_READ = (
     " states. `✗` and a number: it fails, after so many steps. `·`: it holds, but the instance"
     " never meets its condition, or a witness was not found. A number alone: a witness was found"
     " after so many steps. `?`: not known, since not all states were searched (`+`). Empty: the"
-    " variant has no such property."
+    " variant has no such property. A variant has rows where it differs from the charter itself."
 )
 
 
@@ -44,16 +44,32 @@ def verdicts_page(
     for machine in dict.fromkeys(row.machine for row in rows):
         mine = [row for row in rows if row.machine == machine]
         names = names_of(mine)
+        own = {row.instance: row for row in mine if not (row.variant or row.mutant)}
         blocks.append(Heading(2, machine, is_code=True, anchor=machine))
         blocks.append(_legend(model, mine, names, show))
         for variant in dict.fromkeys(row.variant for row in mine):
             shown = [row for row in mine if row.variant == variant and not row.mutant]
             title = f"{machine}, variant {variant}" if variant else f"{machine}, the charter itself"
             blocks.append(Heading(3, title, anchor=slug(title)))
-            blocks.append(_matrix("instance", shown, names, show))
+            same = [row for row in shown if variant and _is_as(row, own.get(row.instance))]
+            shown = [row for row in shown if row not in same]
+            if shown:
+                blocks.append(_matrix("instance", shown, names, show))
+            if same:
+                listed = ", ".join(f"`{row.instance}`" for row in same)
+                blocks.append(Paragraph(show(f"As in the charter itself: {listed}.")))
             blocks += _violations(f"{charter} --variant {variant}" if variant else charter, shown)
         blocks += _mutants(model, [row for row in mine if row.mutant], names, show)
     return DocumentPage(VERDICTS, "Table of verdicts", tuple(blocks))
+
+
+def _is_as(row: InstanceVerdicts, own: InstanceVerdicts | None) -> bool:
+    """Whether a search of a variant found what that of the charter itself did, in as many states
+    and levels."""
+    return own is not None and (
+        (row.states, row.depth, row.complete) == (own.states, own.depth, own.complete)
+        and row.verdicts == own.verdicts
+    )
 
 
 def cell(verdict: PropertyVerdict | None) -> str:

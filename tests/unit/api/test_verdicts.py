@@ -100,6 +100,35 @@ def test_the_page_has_a_row_for_each_search_and_the_traces(charter: Path) -> Non
     )
 
 
+RENAMED = """
+variant renamed cites silent { replace update on of light.press/pressed_now with on == false }
+"""
+
+
+def test_a_search_of_a_variant_that_shows_the_same_is_not_written_twice(charter: Path) -> None:
+    charter.write_text(LIGHT + RENAMED, encoding="utf-8")
+    search()
+    page = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8")
+    renamed = page.partition("variant renamed")[2]
+    assert "As in the charter itself: `tiny`." in renamed and "| `tiny` |" not in renamed
+    rows = json.loads(verdicts.verdicts_file(charter).read_text("utf-8"))["instances"]
+    assert [(row["variant"], "verdicts" in row) for row in rows] == [
+        ("", True), ("soft", True), ("renamed", False),
+    ]  # fmt: skip
+    found = written(charter)
+    assert found["renamed", "seldom"] == found["", "seldom"] and ("renamed", "five") in found
+
+
+def test_a_row_that_refers_to_one_that_is_not_there_is_refused(charter: Path) -> None:
+    charter.write_text(LIGHT + RENAMED, encoding="utf-8")
+    search()
+    file = verdicts.verdicts_file(charter)
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if '"variant":"",' not in line), "utf-8")
+    with pytest.raises(verdicts.BadVerdicts, match="tiny of the charter itself has no row"):
+        verdicts.read_verdicts(file)
+
+
 def test_an_unexpected_violation_and_an_unknown_answer_have_their_exit_codes(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,7 @@ from conform.cli.commands.charters import (
     settings_of,
 )
 from conform.cli.commands.mutants import MutantStatus, chosen, judged, try_all
-from conform.cli.commands.numbers import count, gibibytes
+from conform.cli.commands.numbers import count, count_or_all, gibibytes
 from conform.cli.commands.states import (
     add_states,
     asked,
@@ -87,8 +87,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_bounds(parser)
     parser.add_argument(
-        "--most", type=count, default=0, metavar="N",
-        help="give up after N states or more; Spark gives up only at the end of a level",
+        "--most", type=count_or_all, default=0, metavar="N",
+        help="give up after N states or more (default: 0, search all); Spark gives up only at the"
+        " end of a level",
     )  # fmt: skip
     parser.add_argument(
         "--engine", choices=("auto", "native", "reference", "spark"), default="auto",

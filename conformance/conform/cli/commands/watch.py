@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from charter import api
-from conform.cli.commands.numbers import count
+from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.story import show_story
 from conform.cli.commands.vacuity import show_unmet
 from conform.console.errors import ConformError
@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument(
-        "--most", type=count, default=200_000, metavar="N",
-        help="stop a search after N states or more (default: 200000)",
+        "--most", type=count_or_all, default=200_000, metavar="N",
+        help="stop a search after N states or more (default: 200,000; 0: never)",
     )  # fmt: skip
     parser.add_argument("--once", action="store_true", help="look once, and end")
 
