@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   conform eval spec/examples/paxos.charter --instance tiny 'acceptor.highest'
   conform eval spec/examples/paxos.charter '{ a in Acceptor if acceptor[a].highest == 0 }' --json
-  conform eval spec/kafka 'suspects' --scenario 'Case C' --line 130
+  conform eval spec/kafka 'suspects' --scenario 'Case D' --line 195
   conform eval spec/examples/paxos.charter 'acceptor.highest' --trace trace.json --step 3
 
 The expression reads the initial state of the instance; with --scenario the state behind the lines

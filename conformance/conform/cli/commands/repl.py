@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   conform repl spec/examples/paxos.charter --instance tiny
-  conform repl spec/kafka --scenario 'Case C' --line 130
+  conform repl spec/kafka --scenario 'Case D' --line 195
   conform repl spec/examples/paxos.charter --trace trace.json
 
 Each line is an expression, or one of these:

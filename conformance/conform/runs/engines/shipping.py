@@ -78,7 +78,9 @@ def _unpacked(archive: Path, digest: str) -> Path:
             raise OSError("it has another digest")
         made = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
         with tarfile.open(archive) as tar:
-            tar.extractall(made, filter="data")
+            # `extractall(filter=...)` is known from Python 3.11.4 on.
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)
+            tar.extractall(made)
         with contextlib.suppress(OSError):  # another process was faster
             made.rename(folder)
     except (OSError, tarfile.TarError) as error:
