@@ -52,7 +52,7 @@ SLOW_COUNTS = {
     ("kafka", "tiny_elr"): (5_871, 11),
     ("kafka", "tiny_reassignment"): (3_180, 10),
     ("kafka", "tiny_proposals"): (648, 14),
-    ("kafka", "tiny_topics"): (2_475, 12),
+    ("kafka", "tiny_topics"): (14_705, 12),
 }
 MUTANTS = [
     ("two_phase_commit", "gives_up_after_voting"),

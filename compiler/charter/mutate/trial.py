@@ -26,7 +26,7 @@ from charter.semantics.evaluate import Outcome
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 from charter.semantics.retell import show_value
-from charter.semantics.scenario import failing
+from charter.semantics.scenario import failures
 
 SCENARIOS_AFTER = 10_000
 """States of an instance before which the scenarios are run."""
@@ -112,7 +112,8 @@ class MutantTrials:
         self, made: MadeMutant, changed: ir.Model, machine: str
     ) -> Iterator[MutantVerdict]:
         """The first scenario of a machine that fails."""
-        for failed in failing(changed, machine)[:1]:
+        failed = next(failures(changed, machine), None)
+        if failed is not None:
             yield MutantVerdict(made.id, "caught", f"scenario {failed.title}", detail=failed.moment)
 
     def _refused(self, changed: ir.Model) -> str:

@@ -74,7 +74,11 @@ class ScenarioTrace:
 def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
     """The failures of the scenarios of a machine ("": of all machines), in the order of the
     charter."""
-    found: list[ScenarioFails] = []
+    return tuple(failures(model, machine))
+
+
+def failures(model: n.Model, machine: str = "") -> Iterator[ScenarioFails]:
+    """The same, one after another: a scenario is followed when the next failure is asked for."""
     evaluators: dict[tuple[object, ...], Evaluator] = {}
     for scenario in model.scenarios:
         if machine in ("", scenario.instance.machine):
@@ -85,8 +89,7 @@ def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
             try:
                 _follow(replace(own, evaluator=shared), scenario, None)
             except ScenarioFails as problem:
-                found.append(problem)
-    return tuple(found)
+                yield problem
 
 
 def follow(
