@@ -19,17 +19,40 @@ BUDGET = "budget."
 Body = tuple[ir.Statement, ...]
 
 
-def of_body(body: Body, ghosts: frozenset[str]) -> Iterator[Edit[Body]]:
-    """The edits of a body. `ghosts` are state variables that only properties read: what is assigned
-    to them is no rule of the protocol."""
+def of_body(body: Body, memory: frozenset[int]) -> Iterator[Edit[Body]]:
+    """The edits of a body, but for its lines in `memory`: they are no rules of the protocol."""
     for i, line in enumerate(body):
-        if (isinstance(line, ir.Assign) and line.variable in ghosts) or _is_of_budget(line):
+        if i in memory or _is_of_budget(line):
             continue
         inside = (
             edit.around(_put(body, i, edit.new))
             for edit in chain(_inside(line), stale_read(body, i), read_after(body, i))
         )
         yield from chain(left_out(body, i), inside)
+
+
+def ghosts_of(machine: ir.Component | ir.System) -> frozenset[str]:
+    """The state variables that only properties read."""
+    return frozenset(v.name for v in machine.state if v.kind == "ghost")
+
+
+def memory_of(
+    body: Sequence[ir.Statement], ghosts: frozenset[str], reply: ir.Expr | None = None
+) -> frozenset[int]:
+    """The lines of a body that only ghost state needs: updates of it, and each `let` that nothing
+    else reads. `reply` is what a branch answers."""
+    found: set[int] = set()
+    rest = set() if reply is None else set(locals_of(reply))
+    for i in reversed(range(len(body))):
+        line = body[i]
+        match line:
+            case ir.Assign() if line.variable in ghosts:
+                found.add(i)
+            case ir.Bind() if line.name not in rest and _is_read(line.name, body[i + 1 :]):
+                found.add(i)
+            case _:
+                rest.update(*(locals_of(expr) for expr in statement_expressions(line)))
+    return frozenset(found)
 
 
 def condition(body: Body) -> Body:

@@ -11,7 +11,7 @@ from charter.core import nodes as ir
 from charter.core.reach import with_called
 from charter.core.walk import branch_expressions, statement_expressions
 from charter.diagnostics import Span
-from charter.mutate.bodies import condition, conditions, of_body
+from charter.mutate.bodies import condition, conditions, ghosts_of, memory_of, of_body
 from charter.mutate.edits import FALSE, Edit, edits
 from charter.mutate.property_copies import separated
 
@@ -79,7 +79,7 @@ def _edits(model: ir.Model) -> Iterator[Found]:
             for edit in edits(function.body):
                 yield rule, function.name, edit.around(replace(function, body=edit.new))
     for component in model.components:
-        ghosts = frozenset(v.name for v in component.state if v.kind == "ghost")
+        ghosts = ghosts_of(component)
         for operation in component.operations:
             name = f"{component.name}.{operation.name}"
             for branch, is_taken, changed in _of_operation(operation, ghosts):
@@ -87,9 +87,9 @@ def _edits(model: ir.Model) -> Iterator[Found]:
                 rule = MutatedRule("operation", component.name, operation.name, taken)
                 yield rule, f"{name}/{branch}" if branch else name, changed
     for system in model.systems:
-        ghosts = frozenset(v.name for v in system.state if v.kind == "ghost")
+        ghosts = ghosts_of(system)
         for step in system.steps:
-            for bent in of_body(step.body, ghosts):
+            for bent in of_body(step.body, memory_of(step.body, ghosts)):
                 taken = step.name if condition(bent.new) == condition(step.body) else ""
                 rule = MutatedRule("step", system.name, step.name, taken)
                 place = f"{system.name}.{step.name}"
@@ -97,17 +97,22 @@ def _edits(model: ir.Model) -> Iterator[Found]:
 
 
 def _called_by_rules(model: ir.Model) -> frozenset[str]:
-    """The functions that operations and steps call, directly or not."""
-    exprs = [
-        expr
-        for component in model.components
-        for operation in component.operations
-        for branch in operation.branches
-        for expr in branch_expressions(branch)
-    ]
+    """The functions that operations and steps call, directly or not, but for ghost state alone."""
+    exprs: list[ir.Expr] = []
+    for component in model.components:
+        ghosts = ghosts_of(component)
+        for operation in component.operations:
+            for branch in operation.branches:
+                memory = memory_of(branch.body, ghosts, branch.reply)
+                rules = tuple(line for i, line in enumerate(branch.body) if i not in memory)
+                exprs += branch_expressions(replace(branch, body=rules))
     for system in model.systems:
-        lines = (line for step in system.steps for line in step.body)
-        exprs += [expr for line in lines for expr in statement_expressions(line)]
+        ghosts = ghosts_of(system)
+        for step in system.steps:
+            memory = memory_of(step.body, ghosts)
+            for i, line in enumerate(step.body):
+                if i not in memory:
+                    exprs += statement_expressions(line)
     found = with_called(exprs, model.functions)
     return frozenset(expr.function for expr in found if isinstance(expr, ir.Call))
 
@@ -161,7 +166,7 @@ def _of_guard(branch: ir.Branch) -> Iterator[Edit[ir.Branch]]:
 
 
 def _of_branch(branch: ir.Branch, ghosts: frozenset[str]) -> Iterator[Edit[ir.Branch]]:
-    for body in of_body(branch.body, ghosts):
+    for body in of_body(branch.body, memory_of(branch.body, ghosts, branch.reply)):
         # An edit keeps the kinds of statements.
         yield body.around(replace(branch, body=cast("tuple[ir.Change, ...]", body.new)))
     for reply in edits(branch.reply):
@@ -203,8 +208,9 @@ def _head(branch: ir.Branch) -> Span:
 
 
 def mutated(model: ir.Model, made: MadeMutant) -> ir.Model:
-    """`model` with the mutant. Its properties, scenarios and instances keep the meaning that they
-    have without it: they call copies of the functions that the mutant changes."""
+    """`model` with the mutant. Its properties, ghost state, scenarios and instances keep the
+    meaning that they have without it: they call copies of the functions that the mutant
+    changes."""
     declaration, rule = made.declaration, made.rule
     match declaration:
         case ir.Function():

@@ -1,13 +1,16 @@
-"""Keeps the meaning of properties, scenarios and instances when a function is mutated that both
-they and the rules call: they call a copy of the function as it was."""
+"""Keeps the meaning of properties, ghost state, scenarios and instances when a function is mutated
+that both they and the rules call: they call a copy of the function as it was."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from charter.core import nodes as ir
-from charter.core.rewrite import Rule, rewritten
+from charter.core.rewrite import Rule, rewritten, rewritten_statement
 from charter.core.walk import fold, nodes
+from charter.mutate.bodies import ghosts_of, memory_of
 
 AS_WRITTEN = ".charter"
 """Ends the names of the copies: no name in a charter has a dot, and compiled code allows one."""
@@ -32,6 +35,8 @@ def separated(model: ir.Model, changed: ir.Model, function: str) -> ir.Model:
     return replace(
         changed,
         functions=(*changed.functions, *renamed),
+        components=tuple(_component(component, copied) for component in changed.components),
+        systems=tuple(_system(system, copied) for system in changed.systems),
         properties=claims.properties,
         liveness=claims.liveness,
         instances=claims.instances,
@@ -51,6 +56,39 @@ def _callers(model: ir.Model, function: str) -> frozenset[str]:
         if not more:
             return frozenset(found)
         found |= more
+
+
+def _component(component: ir.Component, copied: Callable[[], Rule]) -> ir.Component:
+    ghosts = ghosts_of(component)
+    operations = tuple(
+        replace(operation, branches=tuple(
+            # A rewritten line is of the same kind.
+            replace(branch, body=cast(
+                "tuple[ir.Change, ...]",
+                _body(branch.body, memory_of(branch.body, ghosts, branch.reply), copied),
+            ))
+            for branch in operation.branches
+        ))
+        for operation in component.operations
+    )  # fmt: skip
+    return replace(component, operations=operations)
+
+
+def _system(system: ir.System, copied: Callable[[], Rule]) -> ir.System:
+    ghosts = ghosts_of(system)
+    steps = tuple(
+        replace(step, body=_body(step.body, memory_of(step.body, ghosts), copied))
+        for step in system.steps
+    )
+    return replace(system, steps=steps)
+
+
+def _body(
+    body: Sequence[ir.Statement], memory: frozenset[int], copied: Callable[[], Rule]
+) -> tuple[ir.Statement, ...]:
+    return tuple(
+        rewritten_statement(line, copied()) if i in memory else line for i, line in enumerate(body)
+    )
 
 
 def _scenario(scenario: ir.Scenario, rule: Rule) -> ir.Scenario:

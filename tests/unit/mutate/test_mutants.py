@@ -12,6 +12,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.core.show import show_model
 from charter.core.valid import InvalidCore, validate
+from charter.core.walk import nodes
 from charter.diagnostics import Refused
 from charter.mutate.mutants import MadeMutant, mutants, mutated
 from charter.passes.order import lowered_instance
@@ -75,6 +76,44 @@ def test_each_rule_of_a_small_charter_has_its_mutants() -> None:
 
 def test_ghost_state_has_no_mutants() -> None:
     assert not [made for made in of_counter().values() if "calls" in made.says]
+
+
+BOTH = "fun both(one: bool) -> set bool cites silent = {one, false}\n\n"
+ONLY_FOR_A_GHOST = COUNTER.replace("component counter", f"{BOTH}component counter").replace(
+    "calls | {twice}", "calls | both(twice)"
+)
+
+
+def test_a_function_that_only_ghost_state_calls_has_no_mutants() -> None:
+    assert sorted(of_counter(ONLY_FOR_A_GHOST)) == sorted(of_counter())
+
+
+def test_a_let_that_only_ghost_state_reads_has_no_mutants() -> None:
+    text = COUNTER.replace(
+        "calls' = calls | {twice}", "let all = calls | {twice}\n      calls' = all"
+    )
+    assert sorted(of_counter(text)) == sorted(of_counter())
+
+
+def test_a_let_that_the_reply_reads_too_has_mutants() -> None:
+    text = COUNTER.replace(
+        "calls' = calls | {twice}\n      reply true",
+        "let both = {twice} | {false}\n      calls' = both\n      reply true in both",
+    )
+    assert "counter.add/added:set-operation" in of_counter(text)
+
+
+def test_ghost_state_keeps_its_meaning_when_a_function_is_mutated() -> None:
+    shared = COUNTER.replace("calls | {twice}", "calls | {is_low(n)}")
+    model = api.load_text(shared)
+    (made,) = (one for one in mutants(model) if one.id.startswith("is_low:"))
+    (component,) = mutated(model, made).components
+    added = component.operations[0].branches[1]
+    called = {
+        line.variable: {e.function for e in nodes(line.value) if isinstance(e, n.Call)}
+        for line in added.body if isinstance(line, n.Assign)
+    }  # fmt: skip
+    assert called["calls"] == {"is_low.charter"}
 
 
 def test_a_mutant_shows_its_lines_as_they_are_and_as_they_would_be() -> None:
