@@ -19,12 +19,37 @@ from charter_models.prelude import Fault, Json, opaque_number, text_of, truth
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Controller
+    from charter_models.kafka_replication.controller import (
+        Broker,
+        BrokerEpoch,
+        Controller,
+        Partition,
+    )
 
 begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-CHANGES = "register unregister"
-SPEC_DIGEST = "430c420cfd2030635fe7"
+CHANGES = "heartbeat register session_expires unregister"
+SPEC_DIGEST = "4ed4f75c408cae13877a"
+
+
+def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
+    return gone in p.isr or (gone in suspect and gone in p.elr)
+
+
+def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
+    """Also called `partitionsWithBrokerInIsr`.
+
+    overlay.charter:447
+    """
+    return (
+        replaced_touched(p, gone, suspect)
+        or (
+            gone in suspect
+            and gone in frozenset(p.replicas)
+            and p.leader is None
+            and not p.isr | p.elr
+        )
+    )
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

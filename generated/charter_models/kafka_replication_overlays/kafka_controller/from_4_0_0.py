@@ -75,7 +75,6 @@ if TYPE_CHECKING:
         isr_after_election,
         leaders_if_leaderless,
         new_leaders,
-        touched,
         with_cleared_elr,
         with_last_known_elr,
         without_unclean_election,
@@ -83,7 +82,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-SPEC_DIGEST = "9850edaf54e16cea4ea9"
+SPEC_DIGEST = "b5a9f596b2bb248b50f2"
 
 
 def eligible_after(
@@ -292,7 +291,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:572  KIP 903"""
+    """overlay.charter:580  KIP 903"""
     return frozenset()
 
 
@@ -317,6 +316,26 @@ def leaders_after(
     overlay.charter:102
     """
     return replaced_leaders_after(p, isr, able, config) & able
+
+
+def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
+    return gone in p.isr or (gone in suspect and gone in p.elr)
+
+
+def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
+    """Also called `partitionsWithBrokerInIsr`.
+
+    overlay.charter:447
+    """
+    return (
+        replaced_touched(p, gone, suspect)
+        or (
+            gone in suspect
+            and gone in frozenset(p.replicas)
+            and p.leader is None
+            and not p.isr | p.elr
+        )
+    )
 
 
 def replaced_without_broker(

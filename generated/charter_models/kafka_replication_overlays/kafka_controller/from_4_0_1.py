@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "9850edaf54e16cea4ea9",
+    "b5a9f596b2bb248b50f2",
 )
 
-SPEC_DIGEST = "7ac81b162d21de4f4b75"
+SPEC_DIGEST = "6cc52ee81c9c3101f442"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

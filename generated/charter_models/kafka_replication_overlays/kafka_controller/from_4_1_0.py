@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "7ac81b162d21de4f4b75",
+    "6cc52ee81c9c3101f442",
 )
 
-SPEC_DIGEST = "f2a1c214f08f93610444"
+SPEC_DIGEST = "ca61d6872541942364f7"
 
 
 def last_known_elr_after(

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "f2a1c214f08f93610444",
+    "ca61d6872541942364f7",
 )
 
-SPEC_DIGEST = "f2bd6f267248d180d4d2"
+SPEC_DIGEST = "2fdf262744dc9767490c"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "f2bd6f267248d180d4d2",
+    "2fdf262744dc9767490c",
 )
 
-SPEC_DIGEST = "58ae911358faf66a81c1"
+SPEC_DIGEST = "0d938bc95d48fea87884"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

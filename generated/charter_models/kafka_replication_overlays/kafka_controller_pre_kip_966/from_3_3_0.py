@@ -118,7 +118,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:532  JIRA KAFKA-12670
+    overlay.charter:540  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -202,7 +202,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:583  KIP 903"""
+    """overlay.charter:591  KIP 903"""
     return frozenset()
 
 
@@ -249,7 +249,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:544  JIRA KAFKA-15021
+    overlay.charter:552  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -309,7 +309,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:496"""
+    """overlay.charter:504"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -425,7 +425,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  overlay.charter:556  JIRA KAFKA-15021
+        # register/clean  overlay.charter:564  JIRA KAFKA-15021
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -442,7 +442,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:465
+        # register/again  overlay.charter:473
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -458,7 +458,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:556  JIRA KAFKA-15021"""
+        """register/clean  overlay.charter:564  JIRA KAFKA-15021"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset({broker}), self.partition, registered_now, self.config

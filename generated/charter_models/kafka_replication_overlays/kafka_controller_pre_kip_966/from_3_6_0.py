@@ -149,7 +149,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:465
+        # register/again  overlay.charter:473
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -139,7 +139,7 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:509
+        # register/again  overlay.charter:517
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
