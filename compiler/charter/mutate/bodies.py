@@ -19,10 +19,10 @@ BUDGET = "budget."
 Body = tuple[ir.Statement, ...]
 
 
-def of_body(body: Body, memory: frozenset[int]) -> Iterator[Edit[Body]]:
-    """The edits of a body, but for its lines in `memory`: they are no rules of the protocol."""
+def of_body(body: Body, skipped: frozenset[int]) -> Iterator[Edit[Body]]:
+    """The edits of a body, but for its lines in `skipped`: they are no rules of the protocol."""
     for i, line in enumerate(body):
-        if i in memory or _is_of_budget(line):
+        if i in skipped or _is_of_budget(line):
             continue
         inside = (
             edit.around(_put(body, i, edit.new))
@@ -36,22 +36,22 @@ def ghosts_of(machine: ir.Component | ir.System) -> frozenset[str]:
     return frozenset(v.name for v in machine.state if v.kind == "ghost")
 
 
-def memory_of(
+def ghost_lines(
     body: Sequence[ir.Statement], ghosts: frozenset[str], reply: ir.Expr | None = None
 ) -> frozenset[int]:
     """The lines of a body that only ghost state needs: updates of it, and each `let` that nothing
     else reads. `reply` is what a branch answers."""
     found: set[int] = set()
-    rest = set() if reply is None else set(locals_of(reply))
+    read = set() if reply is None else set(locals_of(reply))
     for i in reversed(range(len(body))):
         line = body[i]
         match line:
             case ir.Assign() if line.variable in ghosts:
                 found.add(i)
-            case ir.Bind() if line.name not in rest and _is_read(line.name, body[i + 1 :]):
+            case ir.Bind() if line.name not in read and _is_read(line.name, body[i + 1 :]):
                 found.add(i)
             case _:
-                rest.update(*(locals_of(expr) for expr in statement_expressions(line)))
+                read.update(*(locals_of(expr) for expr in statement_expressions(line)))
     return frozenset(found)
 
 

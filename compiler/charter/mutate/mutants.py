@@ -11,7 +11,7 @@ from charter.core import nodes as ir
 from charter.core.reach import with_called
 from charter.core.walk import branch_expressions, statement_expressions
 from charter.diagnostics import Span
-from charter.mutate.bodies import condition, conditions, ghosts_of, memory_of, of_body
+from charter.mutate.bodies import condition, conditions, ghost_lines, ghosts_of, of_body
 from charter.mutate.edits import FALSE, Edit, edits
 from charter.mutate.property_copies import separated
 
@@ -89,7 +89,7 @@ def _edits(model: ir.Model) -> Iterator[Found]:
     for system in model.systems:
         ghosts = ghosts_of(system)
         for step in system.steps:
-            for bent in of_body(step.body, memory_of(step.body, ghosts)):
+            for bent in of_body(step.body, ghost_lines(step.body, ghosts)):
                 taken = step.name if condition(bent.new) == condition(step.body) else ""
                 rule = MutatedRule("step", system.name, step.name, taken)
                 place = f"{system.name}.{step.name}"
@@ -103,15 +103,15 @@ def _called_by_rules(model: ir.Model) -> frozenset[str]:
         ghosts = ghosts_of(component)
         for operation in component.operations:
             for branch in operation.branches:
-                memory = memory_of(branch.body, ghosts, branch.reply)
-                rules = tuple(line for i, line in enumerate(branch.body) if i not in memory)
+                skipped = ghost_lines(branch.body, ghosts, branch.reply)
+                rules = tuple(line for i, line in enumerate(branch.body) if i not in skipped)
                 exprs += branch_expressions(replace(branch, body=rules))
     for system in model.systems:
         ghosts = ghosts_of(system)
         for step in system.steps:
-            memory = memory_of(step.body, ghosts)
+            skipped = ghost_lines(step.body, ghosts)
             for i, line in enumerate(step.body):
-                if i not in memory:
+                if i not in skipped:
                     exprs += statement_expressions(line)
     found = with_called(exprs, model.functions)
     return frozenset(expr.function for expr in found if isinstance(expr, ir.Call))
@@ -166,7 +166,7 @@ def _of_guard(branch: ir.Branch) -> Iterator[Edit[ir.Branch]]:
 
 
 def _of_branch(branch: ir.Branch, ghosts: frozenset[str]) -> Iterator[Edit[ir.Branch]]:
-    for body in of_body(branch.body, memory_of(branch.body, ghosts, branch.reply)):
+    for body in of_body(branch.body, ghost_lines(branch.body, ghosts, branch.reply)):
         # An edit keeps the kinds of statements.
         yield body.around(replace(branch, body=cast("tuple[ir.Change, ...]", body.new)))
     for reply in edits(branch.reply):

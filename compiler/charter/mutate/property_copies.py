@@ -10,7 +10,7 @@ from typing import cast
 from charter.core import nodes as ir
 from charter.core.rewrite import Rule, rewritten, rewritten_statement
 from charter.core.walk import fold, nodes
-from charter.mutate.bodies import ghosts_of, memory_of
+from charter.mutate.bodies import ghost_lines, ghosts_of
 
 AS_WRITTEN = ".charter"
 """Ends the names of the copies: no name in a charter has a dot, and compiled code allows one."""
@@ -65,7 +65,7 @@ def _component(component: ir.Component, copied: Callable[[], Rule]) -> ir.Compon
             # A rewritten line is of the same kind.
             replace(branch, body=cast(
                 "tuple[ir.Change, ...]",
-                _body(branch.body, memory_of(branch.body, ghosts, branch.reply), copied),
+                _body(branch.body, ghost_lines(branch.body, ghosts, branch.reply), copied),
             ))
             for branch in operation.branches
         ))
@@ -77,17 +77,18 @@ def _component(component: ir.Component, copied: Callable[[], Rule]) -> ir.Compon
 def _system(system: ir.System, copied: Callable[[], Rule]) -> ir.System:
     ghosts = ghosts_of(system)
     steps = tuple(
-        replace(step, body=_body(step.body, memory_of(step.body, ghosts), copied))
+        replace(step, body=_body(step.body, ghost_lines(step.body, ghosts), copied))
         for step in system.steps
     )
     return replace(system, steps=steps)
 
 
 def _body(
-    body: Sequence[ir.Statement], memory: frozenset[int], copied: Callable[[], Rule]
+    body: Sequence[ir.Statement], lines: frozenset[int], copied: Callable[[], Rule]
 ) -> tuple[ir.Statement, ...]:
+    """A body in which these lines call the copies."""
     return tuple(
-        rewritten_statement(line, copied()) if i in memory else line for i, line in enumerate(body)
+        rewritten_statement(line, copied()) if i in lines else line for i, line in enumerate(body)
     )
 
 
