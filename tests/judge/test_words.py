@@ -25,7 +25,7 @@ KAFKA = ROOT / "spec" / "kafka"
         (("run", "--target", "x", "--limit"), "0"),
         (("run", "--target", "x", "--limit"), "many"),
         (("run", "--target", "x", "--limit"), "-1"),
-        (("explore", "x", "--most"), "0"),
+        (("explore", "x", "--most"), "-1"),
         (("simulate", "x", "--steps"), "few"),
         (("simulate", "x", "--steps"), "0"),
     ],

@@ -50,6 +50,8 @@ GIVEN_UP = {
         "enough_candidates", "last_copy_survives",
     },
     "S0-E2 the same from": {"leader_candidate_completeness", "leader_completeness"},
+    "X-S37": {"leader_candidate_completeness", "leader_completeness"},
+    **{title: {"enough_candidates"} for title in ("X-S38", "X-S39", "X-S40")},
 }  # fmt: skip
 """Scenarios of recovery, and what is broken where they end."""
 
