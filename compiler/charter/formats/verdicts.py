@@ -79,6 +79,11 @@ class InstanceVerdicts:
         """What was searched."""
         return SearchedPlace(self.variant, self.mutant, self.instance)
 
+    @property
+    def is_of_charter(self) -> bool:
+        """Whether the charter itself was searched, without a variant or a mutant."""
+        return not (self.variant or self.mutant)
+
 
 def verdicts_file(charter: Path) -> Path:
     """The file of the verdicts of a charter: below its folder, or beside its file."""
@@ -93,7 +98,7 @@ def verdicts_text(rows: Iterable[InstanceVerdicts]) -> str:
     for row in shown:
         names.setdefault(row.machine, {}).update(dict.fromkeys(row.verdicts))
     properties: dict[str, Json] = {machine: list(held) for machine, held in names.items()}
-    own = {row.instance: row.verdicts for row in shown if _is_own(row)}
+    own = {row.instance: row.verdicts for row in shown if row.is_of_charter}
     lines = []
     for row in shown:
         told = _shown(row, tuple(names[row.machine]))
@@ -105,11 +110,6 @@ def verdicts_text(rows: Iterable[InstanceVerdicts]) -> str:
         + ",\n".join(lines)
         + "\n]}\n"
     )
-
-
-def _is_own(row: InstanceVerdicts) -> bool:
-    """Whether the charter itself was searched."""
-    return not (row.variant or row.mutant)
 
 
 def _text(value: Mapping[str, Json]) -> str:
@@ -163,11 +163,12 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
             raise BadVector(f"it has another format than {FORMAT}")
         names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
         rows = tuple(whole.item("instances").items())
-        spelt = [_row(row, _spelt(row, names)) for row in rows if "verdicts" in row.object()]
-        own = {row.instance: row.verdicts for row in spelt if _is_own(row)}
-        rest = iter(spelt)
+        own = {
+            row.text("instance"): _spelt(row, names)
+            for row in rows if not (row.text("variant") or row.text("mutant"))
+        }  # fmt: skip
         return tuple(
-            next(rest) if "verdicts" in row.object() else _row(row, _as_own(row, own))
+            _row(row, _spelt(row, names) if "verdicts" in row.object() else _as_own(row, own))
             for row in rows
         )
     except OSError as error:

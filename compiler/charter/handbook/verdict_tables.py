@@ -44,7 +44,7 @@ def verdicts_page(
     for machine in dict.fromkeys(row.machine for row in rows):
         mine = [row for row in rows if row.machine == machine]
         names = names_of(mine)
-        own = {row.instance: row for row in mine if not (row.variant or row.mutant)}
+        own = {row.instance: row for row in mine if row.is_of_charter}
         blocks.append(Heading(2, machine, is_code=True, anchor=machine))
         blocks.append(_legend(model, mine, names, show))
         for variant in dict.fromkeys(row.variant for row in mine):
@@ -109,7 +109,7 @@ def _legend(
     """What the columns are."""
     said = {p.name: (KINDS[p.kind], p.doc) for p in model.properties}
     said |= {live.name: (LIVENESS, live.doc) for live in model.liveness}
-    plain = [row for row in rows if not (row.variant or row.mutant)]
+    plain = [row for row in rows if row.is_of_charter]
     lines = []
     for place, name in enumerate(names, 1):
         kind, doc = said.get(name, ("only in a variant", ""))
