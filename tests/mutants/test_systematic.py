@@ -19,6 +19,7 @@ import pytest
 from charter import api
 from charter.api import mutate as mutation
 from charter.core import nodes as n
+from charter.core.affected import affected
 from charter.formats.survivors import Survivor, read_survivors, survivors_file
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutated
@@ -112,7 +113,8 @@ def seen_by_scenarios(mutant: str) -> bool:
     of the system, those that a mistake in a step was the reason for (`X-S`)."""
     part, made = kafka_mutants()[mutant]
     model = mutated(kafka(), made)
-    ordered = sorted(model.scenarios, key=lambda s: (not s.title.startswith("X-S"), size_of(s)))
+    followed = affected(kafka(), model)
+    ordered = sorted(followed, key=lambda s: (not s.title.startswith("X-S"), size_of(s)))
     changed = replace(model, scenarios=tuple(ordered))
     return any(next(failures(changed, one), None) is not None for one in SCENARIOS[part])
 

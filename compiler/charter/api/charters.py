@@ -17,7 +17,7 @@ from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
 from charter.formats.project import Project
-from charter.project.core_cache import load_or_compile
+from charter.project.core_cache import check_once, load_or_compile
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
 
@@ -84,9 +84,14 @@ def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> 
 def check_charter(path: Path) -> Diagnostics:
     """Check the charter at `path`, its variants and mutants; returns the diagnostics. Raises
     `Unreadable`."""
-    from charter.project import compile as compiling
+    sources = read_sources(path)
 
-    return compiling.check_files(path)
+    def check() -> Diagnostics:
+        from charter.project import compile as compiling
+
+        return compiling.check_files(path, sources)
+
+    return check_once(sources, check)
 
 
 def check_overlay(path: Path, overlay: Path) -> Diagnostics:

@@ -67,8 +67,8 @@ def with_shared(files: sx.Protocol, overlay: sx.OverlayDecl) -> sx.Protocol:
 
 
 def component_alone(files: sx.Protocol, component: str) -> sx.Protocol:
-    """The protocol without systems, other components, and what is declared for these; all of it if
-    `component` is ""."""
+    """The protocol without systems, other components, what is declared for these, and scenarios;
+    all of it if `component` is ""."""
     if not component:
         return files
     instances = (n for n in declarations(files) if isinstance(n, sx.InstanceDecl))
@@ -76,7 +76,7 @@ def component_alone(files: sx.Protocol, component: str) -> sx.Protocol:
 
     def serves(node: sx.Declaration) -> bool:
         match node:
-            case sx.SystemDecl():
+            case sx.SystemDecl() | sx.ScenarioDecl():
                 return False
             case sx.ComponentDecl(name=name):
                 return name.text == component
@@ -87,7 +87,6 @@ def component_alone(files: sx.Protocol, component: str) -> sx.Protocol:
                 | sx.PropertyDecl(machine=machine)
                 | sx.EventuallyDecl(machine=machine)
                 | sx.InstanceDecl(machine=machine)
-                | sx.ScenarioDecl(machine=machine)
             ):
                 return machine.text == component
             case _:

@@ -21,8 +21,8 @@ from charter.core.walk import nodes
 from charter.diagnostics import Diagnostic, Diagnostics, Span
 from charter.syntax import nodes as sx
 
-Further = Callable[[ir.Model, Diagnostics], None]
-"""A check of core that has no errors."""
+Further = Callable[[ir.Model, ir.Model | None, Diagnostics], None]
+"""A check of core that has no errors; of a variant, with the core without it."""
 
 
 def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
@@ -63,16 +63,21 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
     entries. The cores of the protocol and of each variant without errors are given to the `further`
     checks. Returns the core of the unedited protocol."""
     model = check_protocol(files, "", diagnostics)
-    if not diagnostics.errors:
+    unedited = None if diagnostics.errors else model
+    if unedited is not None:
         check_replies(files, model, diagnostics)
-        further(model, diagnostics)
+        further(model, None, diagnostics)
     base = frozenset(diagnostics.items)
     for node in declarations(files):
         match node:
             case sx.VariantDecl():
                 check_citations(node.citations, dict(model.sources), diagnostics)
                 title = (f"in variant `{node.name.text}`", node.name.span)
-                _variant(files, node, _Fresh(title, base, diagnostics), further)
+                fresh = _Fresh(title, base, diagnostics)
+                edited = _variant(files, node, fresh)
+                if not fresh.found.errors:
+                    further(edited, unedited, fresh.found)
+                fresh.close()
             case sx.MutantDecl():
                 title = (f"in mutant `{node.name.text}`", node.name.span)
                 fresh = _Fresh(title, base, diagnostics)
@@ -131,15 +136,12 @@ class _Fresh:
             self.target.items.append(replace(item, notes=(*item.notes, self.title)))
 
 
-def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh, further: Further) -> None:
+def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh) -> ir.Model:
     chosen = chosen_variants(files, (node.name.text,), fresh.found)
     report_conflicts(chosen, fresh.found)
     for each in chosen:
         files = apply_edits(files, each.edits, fresh.found)
-    model = check_protocol(files, node.name.text, fresh.found)
-    if not fresh.found.errors:
-        further(model, fresh.found)
-    fresh.close()
+    return check_protocol(files, node.name.text, fresh.found)
 
 
 def _bent(edited: sx.Protocol, files: sx.Protocol, model: ir.Model, fresh: _Fresh) -> None:

@@ -211,17 +211,22 @@ def expressions(model: ir.Model) -> Iterator[ir.Expr]:
     for instance in instances_of(model):
         yield from (value for _, value in (*instance.starts, *instance.only))
     for scenario in model.scenarios:
-        for line in scenario.steps:
-            match line:
-                case ir.Do(args=args, reply=reply):
-                    yield from args
-                    yield from () if reply is None else (reply,)
-                case ir.Expect(condition=condition):
-                    yield condition
-                case ir.Bind(value=value):
-                    yield value
-                case ir.Moment():
-                    pass
+        yield from line_expressions(scenario)
+
+
+def line_expressions(scenario: ir.Scenario) -> Iterator[ir.Expr]:
+    """The expressions in the lines of a scenario."""
+    for line in scenario.steps:
+        match line:
+            case ir.Do(args=args, reply=reply):
+                yield from args
+                yield from () if reply is None else (reply,)
+            case ir.Expect(condition=condition):
+                yield condition
+            case ir.Bind(value=value):
+                yield value
+            case ir.Moment():
+                pass
 
 
 def rules(model: ir.Model) -> Iterator[ir.Expr]:

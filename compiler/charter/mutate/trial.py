@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.check.ranges import check_ranges
 from charter.core import nodes as ir
+from charter.core.affected import affected
 from charter.core.encoding import digest
 from charter.diagnostics import Diagnostics
 from charter.explore.model_checker import CannotExplore, ExploreOptions
@@ -111,8 +112,9 @@ class MutantTrials:
     def _scenarios(
         self, made: MadeMutant, changed: ir.Model, machine: str
     ) -> Iterator[MutantVerdict]:
-        """The first scenario of a machine that fails."""
-        failed = next(failures(changed, machine), None)
+        """The first scenario of a machine that fails, of those that a mutant affects."""
+        followed = affected(self.model, changed)
+        failed = next(failures(replace(changed, scenarios=followed), machine), None)
         if failed is not None:
             yield MutantVerdict(made.id, "caught", f"scenario {failed.title}", detail=failed.moment)
 

@@ -66,10 +66,10 @@ def refuse_part(path: Path, found: Diagnostics) -> None:
             )
 
 
-def check_files(path: Path) -> Diagnostics:
-    """Read and check a charter, its variants and mutants; returns the diagnostics. Raises
-    `Unreadable`."""
-    found = pipeline.check_texts(read_sources(path))
+def check_files(path: Path, sources: tuple[Source, ...]) -> Diagnostics:
+    """Check a charter that was read from `path`, its variants and mutants; returns the diagnostics.
+    Raises `Unreadable`."""
+    found = pipeline.check_texts(sources)
     refuse_part(path, found)
     return found
 

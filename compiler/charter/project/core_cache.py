@@ -1,5 +1,5 @@
-"""Content-addressed cache of compiled core: keyed by the texts with their names, the chosen edits,
-and the compiler's own files."""
+"""Content-addressed cache of compiled core, and of which charters were checked and have no errors:
+keyed by the texts with their names, the chosen edits, and the compiler's own files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import charter
 from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core.encoding import decoded, encoded
 from charter.core.nodes import Model
-from charter.diagnostics import Source
-from charter.project.sources import Selection
+from charter.diagnostics import Diagnostics, Source
+from charter.project.sources import PLAIN, Selection
 
 
 def load_or_compile(
@@ -28,6 +28,18 @@ def load_or_compile(
     model = make()
     to_cache(path, encoded(model))
     return model
+
+
+def check_once(sources: Sequence[Source], check: Callable[[], Diagnostics]) -> Diagnostics:
+    """What `check` finds in these texts. It is not called if it has found nothing in the same ones
+    before, neither an error nor a warning."""
+    path = cache_folder("checked") / _digest(sources, PLAIN)
+    if from_cache(path) is not None:
+        return Diagnostics()
+    found = check()
+    if not found.items:
+        to_cache(path, b"nothing was found\n")
+    return found
 
 
 def _digest(sources: Sequence[Source], selection: Selection) -> str:

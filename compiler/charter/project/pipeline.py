@@ -26,6 +26,7 @@ from charter.check.protocol import (
 from charter.check.state_condition import state_condition, state_expression
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.affected import affected
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import run_rich
 from charter.project.sources import Selection
@@ -214,9 +215,11 @@ def check_texts(sources: Sequence[Source]) -> Diagnostics:
     return diagnostics
 
 
-def check_scenarios(model: ir.Model, diagnostics: Diagnostics) -> None:
-    """Report every scenario that fails on the definition."""
-    for found in failing(model):
+def check_scenarios(model: ir.Model, unedited: ir.Model | None, diagnostics: Diagnostics) -> None:
+    """Report every scenario that fails on the definition; of a variant, only those that it
+    affects: the others were followed in the `unedited` protocol."""
+    followed = model.scenarios if unedited is None else affected(unedited, model)
+    for found in failing(replace(model, scenarios=followed)):
         diagnostics.error("scenario/fails", found.sentence(), found.span)
 
 

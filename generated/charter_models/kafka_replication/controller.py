@@ -356,8 +356,8 @@ def bumped(p: Partition, next_: Partition) -> Partition:
 
     10-rules.charter:103  MODEL §2.8, S2 §6.5.1
     """
-    led_ = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
-    return p if led_ == p else replace(led_, partition_epoch=bump(p.partition_epoch))
+    led = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
+    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
 def isr_after_election(

@@ -43,7 +43,9 @@ class PageReader(HTMLParser):
         self.text += data
 
 
+@cache
 def read(text: str) -> PageReader:
+    """The page of a text: several tests ask for those of Kafka's handbook, which take seconds."""
     page = PageReader()
     page.feed(text)
     return page
@@ -93,10 +95,15 @@ def of_kafka(variant: str = "") -> tuple[DocumentPage, ...]:
     return handbook_pages(KAFKA, api.Selection(variant))
 
 
+@cache
+def site_of_kafka(variant: str = "") -> dict[str, str]:
+    return handbook_files(of_kafka(variant), "html")
+
+
 @pytest.mark.xdist_group("handbook")
-@pytest.mark.parametrize("variant", ["", "pre_kip_966"])
+@pytest.mark.parametrize("variant", ["", pytest.param("pre_kip_966", marks=pytest.mark.slow)])
 def test_every_link_of_kafkas_handbook_leads_somewhere(variant: str) -> None:
-    site = handbook_files(of_kafka(variant), "html")
+    site = site_of_kafka(variant)
     assert len(site) > 30 and not dead_links(site)
     assert sum(len(read(text).targets) for text in site.values()) > 4_000
     assert not dead_in_markdown(handbook_files(of_kafka(variant), "markdown"))
@@ -104,7 +111,7 @@ def test_every_link_of_kafkas_handbook_leads_somewhere(variant: str) -> None:
 
 @pytest.mark.xdist_group("handbook")
 def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
-    site = handbook_files(of_kafka(), "html")
+    site = site_of_kafka()
     anchors = {anchor for name, text in site.items() if name.endswith(".html")
                for anchor in read(text).anchors}  # fmt: skip
     model = api.load(KAFKA)

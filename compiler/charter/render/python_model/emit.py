@@ -81,9 +81,9 @@ class ComponentPrinter:
     state: tuple[n.StateVar, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.names = Names.of(self.model, self.component)
-        self.types = TypePrinter(self.names)
         self.reach = printed(self.model, self.component)
+        self.names = Names.of(self.reach, self.component)
+        self.types = TypePrinter(self.names)
         self.state = tuple(v for v in self.component.state if v.kind != "ghost")
         found, before = frozenset[str](), None
         while found != before:

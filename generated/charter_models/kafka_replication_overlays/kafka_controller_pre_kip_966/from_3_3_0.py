@@ -124,12 +124,12 @@ def electable(
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
-    led_ = (
+    led = (
         (next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch)))
         if p.isr <= next_.isr
         else replace(next_, leader_epoch=bump(p.leader_epoch))
     )
-    return p if led_ == p else replace(led_, partition_epoch=bump(p.partition_epoch))
+    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
 def replaced_with_new_isr(

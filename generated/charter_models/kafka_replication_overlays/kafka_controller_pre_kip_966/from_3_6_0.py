@@ -66,8 +66,8 @@ SPEC_DIGEST = "f0e42833af89b222f378"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
-    led_ = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
-    return p if led_ == p else replace(led_, partition_epoch=bump(p.partition_epoch))
+    led = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
+    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
 def without_broker(

@@ -1,0 +1,23 @@
+"""Tests that take long for each of many values: `make test` runs some, `make slow` all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+
+def sampled(values: Iterable[T], most: int, name: Callable[[T], str] = str) -> list[object]:
+    """The values as parameters of a test; all but `most` of them are of slow tests. They are drawn
+    by the hash of their names, so that a new value changes one of the others at most."""
+    every = list(values)
+    drawn = sorted((sha256(name(value).encode()).digest(), name(value)) for value in every)[:most]
+    quick = {name for _, name in drawn}
+    return [
+        pytest.param(one, id=name(one), marks=[] if name(one) in quick else [pytest.mark.slow])
+        for one in every
+    ]
