@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.support.caches import own_cache
 from tests.support.golden import Golden
 from tests.support.judging import environment
 
@@ -150,5 +151,5 @@ def targets_folder(tmp_path, monkeypatch):
     (tmp_path / "charter.toml").touch()
     write_toy_models(tmp_path / "generated")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     return lambda mode, *more: write_fake_target(folder, mode, *more)

@@ -9,6 +9,7 @@ import sys
 from importlib import resources
 
 import pytest
+from tests.support.caches import own_cache
 from tests.support.planted import mend
 
 from charter import api
@@ -53,7 +54,7 @@ def leases(tmp_path, monkeypatch):
     (tmp_path / "spec" / "lease.charter").write_text(text)
     (tmp_path / "charter.toml").touch()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     return tmp_path
 
 

@@ -4,6 +4,7 @@ import json
 
 import orjson
 import pytest
+from tests.support.caches import own_cache
 from tests.unit.reports.sample import write_suite_and_run
 
 from conform.console.errors import BadRun
@@ -14,7 +15,7 @@ DATASETS = ("verdicts", "deviations", "observations", "transitions")
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     return write_suite_and_run(tmp_path)
 
 

@@ -323,10 +323,6 @@ def test_explain_shows_the_page_of_a_code(conform):
     assert "type/mismatch" in conform("explain", "--list")[1].split()
 
 
-def test_kafka_is_checked(conform):
-    assert conform("check", ROOT / "spec" / "kafka")[0] == 0
-
-
 def test_explore_and_simulate_take_other_bounds_when_they_are_set(conform, toy):
     code, out, _ = conform("explore", toy, "--set", "Node=3", "--json")
     found = json.loads(out)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.judge.test_whole import ADAPTER, LAMP, TOML
+from tests.support.caches import own_cache
 
 from charter.api import generated as generate
 from charter.formats.project import project_at
@@ -22,7 +23,7 @@ OTHER = LAMP.replace("reply true", "reply false")
 @pytest.fixture(autouse=True)
 def outside(tmp_path, monkeypatch):
     """A folder beside the project, in no project, where the test is."""
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     place = tmp_path / "elsewhere"
     place.mkdir()
     monkeypatch.chdir(place)

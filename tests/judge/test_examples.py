@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.caches import own_cache
 from tests.support.judging import write_toy_models
 
 from charter import api
@@ -28,6 +29,7 @@ LONG = {
 }  # fmt: skip
 """Commands whose examples take long or write a project; they are run on small things in other
 tests."""
+CLAIMS = "conform claims spec/kafka"
 WAITING = {"lsp", "repl", "watch"}
 """Commands that go on until they are stopped; other tests do that."""
 
@@ -118,7 +120,7 @@ def stage(toy_suite, tmp_path_factory):
     (place / "baselines" / "lease.toml").touch()
     patch = pytest.MonkeyPatch()
     patch.chdir(place)
-    patch.setenv("CHARTER_CACHE", str(place / "cache"))
+    patch.setenv("CHARTER_CACHE", own_cache(place / "cache"))
     for name in ("A", "B"):
         out = place / "build" / "runs" / name
         arguments = ["run", "--target", "reference", "--suite", toy_suite, "--engine", "inline"]
@@ -127,12 +129,20 @@ def stage(toy_suite, tmp_path_factory):
     patch.undo()
 
 
-@pytest.mark.parametrize(
-    "example",
-    [line for line in EVERY if line.split()[1] not in LONG | WAITING
-     and "kafka-controller --" not in line and not PLACEHOLDERS & set(shlex.split(line))
-     and " fmt spec/kafka" not in line.replace("fmt spec/kafka --check", "")],
-)  # fmt: skip
+def runnable():
+    """The examples that are run, as parameters of a test."""
+    for line in EVERY:
+        ours = "kafka-controller --" in line or PLACEHOLDERS & set(shlex.split(line))
+        writes = " fmt spec/kafka" in line.replace("fmt spec/kafka --check", "")
+        if line.split()[1] not in LONG | WAITING and not ours and not writes:
+            alike = line in (f"{CLAIMS} --json", f"{CLAIMS} --write spec/kafka/verdicts/claims.md")
+            marks = [pytest.mark.slow] if alike else []
+            if line.startswith("conform check spec/kafka"):
+                marks = [pytest.mark.xdist_group("kafka is checked")]
+            yield pytest.param(line, id=line, marks=marks)
+
+
+@pytest.mark.parametrize("example", list(runnable()))
 def test_example_runs(example, stage, toy_suite, monkeypatch, capsys):
     monkeypatch.chdir(stage)
     first = next(read_lines(toy_suite / "vectors.jsonl")).id[:10]

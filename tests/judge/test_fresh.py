@@ -2,13 +2,17 @@
 
 import json
 import re
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.support import charters
+from tests.support.caches import own_cache
 
 from charter import api
 from charter.formats.suite import read_manifest
+from conform.cli import main as cli
 from conform.cli.commands.staleness import Older, older_than_charter
 
 TOML = """id = "lamp"
@@ -22,20 +26,68 @@ start = ["nothing"]
 BY_OLDER = "judged by an older version of the charter"
 
 
-@pytest.fixture
-def charter(conform, tmp_path, monkeypatch):
-    """The charter of a project whose models and suite are fresh."""
-    root = tmp_path / "mine"
+def project(place, text):
+    """Makes a project in a new folder, with models and a suite, and a cache beside it; returns its
+    charter."""
+    root = place / "mine"
     (root / "spec").mkdir(parents=True)
     (root / "adapters" / "lamp").mkdir(parents=True)
     (root / "charter.toml").touch()
     (root / "adapters" / "lamp" / "adapter.toml").write_text(TOML)
     path = root / "spec" / "lamp.charter"
-    path.write_text(charters.LAMP)
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    assert conform("generate")[0] == 0
+    path.write_text(text)
+    with inside(place):
+        assert cli.main(["generate"]) == 0
     return path
+
+
+@contextmanager
+def inside(place):
+    """Makes the project in a folder the current one, and its cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHARTER_CACHE", own_cache(place / "cache"))
+        patch.chdir(place / "mine")
+        yield
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """A project whose models and suite are fresh."""
+    place = tmp_path_factory.mktemp("fresh")
+    project(place, charters.LAMP)
+    return place
+
+
+@pytest.fixture(scope="module")
+def with_old_suite(tmp_path_factory):
+    """A project with the suite build/old, made before its charter got a comment."""
+    place = tmp_path_factory.mktemp("old")
+    path = project(place, PLAIN)
+    with inside(place):
+        assert cli.main(["vectors", str(path), "--profile", "full", "--out", "build/old"]) == 0
+    path.write_text(f"{PLAIN}-- a comment\n")
+    return place
+
+
+@pytest.fixture
+def charter(fresh, tmp_path):
+    """The charter of a project whose models and suite are fresh."""
+    yield from copied(fresh, tmp_path)
+
+
+@pytest.fixture
+def old_suite(with_old_suite, tmp_path):
+    """The charter, whose rules changed since generated/ and the suite build/old were made."""
+    for path in copied(with_old_suite, tmp_path):
+        path.write_text(PLAIN.replace("reply false", "reply lit"))
+        yield path
+
+
+def copied(place, to):
+    """The charter of a copy of a project, which is the current one."""
+    shutil.copytree(place, to, symlinks=True, dirs_exist_ok=True)
+    with inside(to):
+        yield to / "mine" / "spec" / "lamp.charter"
 
 
 def test_models_older_than_the_charter_are_told_until_they_are_generated(conform, charter):
@@ -113,18 +165,11 @@ PLAIN = re.sub(r"mutant .*toggles\n", "", charters.LAMP, flags=re.DOTALL)
 """Without mutants, the canaries of a run are models that forget an operation."""
 
 
-@pytest.fixture
-def old_suite(conform, charter):
-    """The charter, whose rules changed since generated/ and the suite build/old were made."""
-    charter.write_text(PLAIN)
-    assert conform("generate")[0] == 0
-    assert conform("vectors", charter, "--profile", "full", "--out", "build/old")[0] == 0
-    charter.write_text(f"{PLAIN}-- a comment\n")
-    code, told, err = last("reference", conform)
+def test_a_comment_makes_no_suite_older(conform, with_old_suite):
+    with inside(with_old_suite):
+        code, told, err = last("reference", conform)
     assert code == 0 and told.startswith("fine: no deviation from the charter; judged ")
     assert "older" not in err
-    charter.write_text(PLAIN.replace("reply false", "reply lit"))
-    return charter
 
 
 def last(target, conform, *more):

@@ -139,6 +139,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
             yield command.strip(), claim.strip()
 
 
+@pytest.mark.xdist_group("kafka is checked")
 def test_five_minutes_are_as_the_readme_tells_them(shell: Shell) -> None:
     rule, before, after, _ = blocks("Five minutes")
     path = shell.place / RULES

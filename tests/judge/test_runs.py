@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from tests.support.caches import own_cache
 from tests.support.judging import environment
 from tests.support.toy.vectors import write_toy_suite
 
@@ -78,7 +79,7 @@ def test_spark_reads_a_suite_whose_path_looks_like_a_pattern(
     toy_suite, targets_folder, tmp_path, monkeypatch, spark
 ):
     targets_folder("faithful")
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "ä [x] {a,b}*?" / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "ä [x] {a,b}*?" / "cache"))
     finished = run_target(
         RunOptions("reference", suite=str(toy_suite), engine="spark", master="local[2]",
                    out=str(tmp_path / "[run]")),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import charters
+from tests.support.caches import own_cache
 
 PLAIN = re.sub(r"mutant .*toggles\n", "", charters.LAMP, flags=re.DOTALL)
 """Without mutants, the canaries of a run are models that forget an operation."""
@@ -28,7 +29,7 @@ def project(conform, tmp_path, monkeypatch):
     (tmp_path / "charter.toml").touch()
     (tmp_path / "spec" / "lamp.charter").write_text(PLAIN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     assert conform("vectors", "spec/lamp.charter", "--search", "--out", "build/found")[0] == 0
     assert conform("generate")[0] == 0
     return tmp_path

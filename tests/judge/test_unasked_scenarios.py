@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.support.caches import own_cache
 
 BOX = """protocol box
 
@@ -51,7 +52,7 @@ def project(tmp_path, monkeypatch):
     toml = "\n".join(f'{name} = "box"' for name in ("id", "title", "protocol", "component"))
     (tmp_path / "adapters/box/adapter.toml").write_text(f'{toml}\nstart = ["nothing"]\n')
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     return tmp_path
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import charters
+from tests.support.caches import own_cache
 
 from charter import api
 
@@ -49,7 +50,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "adapters" / "lamp" / "adapter.toml").write_text(TOML)
     (root / "adapters" / "lamp" / "adapter.py").write_text(ADAPTER)
     monkeypatch.chdir(root)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     return root
 
 
@@ -384,7 +385,7 @@ def test_finding_behind_a_deviation_says_from_which_state_it_is_judged(
 def queue(conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The charter of a new project with the skeleton of an adapter; the test is in the project."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     assert conform("init", "--template", "queue", "--adapter", "python")[0] == 0
     return tmp_path / "spec" / "queue.charter"
 

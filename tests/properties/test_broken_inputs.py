@@ -9,6 +9,7 @@ import random
 
 import orjson
 import pytest
+from tests.support.caches import own_cache
 from tests.support.damage import changed, damaged, either
 from tests.support.fakes.fake import Fake
 from tests.support.judging import toy_siblings
@@ -39,7 +40,7 @@ SOME_OR_MANY = pytest.mark.parametrize("tries", [60, pytest.param(2500, marks=py
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
 
 
 @SOME_OR_MANY

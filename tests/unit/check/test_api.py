@@ -63,8 +63,10 @@ def test_errors_of_all_files_come_together(tmp_path: Path) -> None:
     assert [item.span.source.name[-9:] for item in found] == ["1.charter", "2.charter"]
 
 
-def test_kafka_charter_is_in_order() -> None:
-    assert api.check_charter(ROOT / "spec" / "kafka").errors == ()
+@pytest.mark.xdist_group("kafka is checked")
+def test_kafka_charter_is_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)  # by the name by which other tests check it, so that one of them does
+    assert api.check_charter(Path("spec/kafka")).errors == ()
 
 
 WORD = re.compile(r"\w+")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.caches import own_cache
 
 from charter import api
 from charter.formats.project import project_at
@@ -36,7 +37,7 @@ witness pressed_again of lamps: took press/burning
 
 @pytest.fixture
 def charter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     (tmp_path / "spec" / "coverage").mkdir(parents=True)
     (tmp_path / "spec" / "coverage" / "classes.charter").write_text(CLASSES, encoding="utf-8")
     (tmp_path / "spec" / "lamps.charter").write_text(LAMPS, encoding="utf-8")

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.support.caches import own_cache
 from tests.unit.reports import sample
 
 from conform.cli.main import main
@@ -20,7 +21,7 @@ VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def site(tmp_path_factory):
     """The report of two releases that differ."""
     tmp_path = tmp_path_factory.mktemp("report")
     patch = pytest.MonkeyPatch()
-    patch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    patch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     runs = [sample.write_suite_and_run(tmp_path),
             sample.write_suite_and_run(tmp_path, "run-2", "4.0.2", mend=("known",))]  # fmt: skip
     out = tmp_path / "site"
@@ -260,7 +261,7 @@ def test_report_is_withheld_when_a_canary_misbehaved(tmp_path):
 
 def test_report_without_suite_and_sections_still_shows_findings(tmp_path, monkeypatch):
     run = sample.write_suite_and_run(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "empty"))
     out = tmp_path / "site"
     assert not write([run], out).withheld
     for name, page in pages(out).items():

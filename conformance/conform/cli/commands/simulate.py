@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   conform simulate spec/kafka --instance tiny_elr --steps 12 --seed 7
-  conform simulate spec/examples/paxos.charter --walks 400 --steps 60
-  conform simulate spec/examples/paxos.charter --walks 2000 --mutant proposes_what_it_wants
+  conform simulate spec/examples/paxos.charter --walks 100 --steps 60
+  conform simulate spec/examples/paxos.charter --walks 1000 --mutant proposes_what_it_wants
   conform simulate spec/examples/paxos.charter --steps 25 --picture -
   conform simulate spec/examples/paxos.charter --walks 20 --steps 80 --set Acceptor=5
 
