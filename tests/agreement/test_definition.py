@@ -1,5 +1,5 @@
 """Compares the optimized code of the native engine with the definition: every transition of every
-tiny instance (of the five largest: of some states), up to the names of elements and counters; of
+tiny instance (of the eight largest: of some states), up to the names of elements and counters; of
 larger instances a sample, and every transition in the slow tests. The generated models are compared
 with the definition on the way: for every operation, but for one in five of the tiny controllers,
 where the slow tests compare all. Samples of some pairs of brokers are of code that is not
@@ -21,18 +21,19 @@ from charter.semantics.machine import Machine
 KAFKA = "kafka"
 TINY_CONTROLLERS = [
     "tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics",
+    "tiny_reassignment",
 ]  # fmt: skip
 ALONE = "tiny_reassignment"
 REPLICA = {
     "tiny_leader": 40, "tiny_follower": 1, "tiny_log": 20, "tiny_storage": 3, "tiny_consumer": 1,
 }  # fmt: skip
 """Of replica and consumer; of their states one in so many is compared."""
-EVERY = {"tiny_elr": 3, "tiny_proposals": 2}
+EVERY = {"tiny_elr": 7, "tiny_proposals": 7, "tiny_topics": 3, "tiny_reassignment": 4}
 """Of the states of these, one in so many is compared; the slow tests compare each."""
 SOME = 5
 """Of the operations in controllers one in so many is compared with the model, too; the slow tests
 compare each."""
-PAIRS = ["pair_of_one", "pair_stopped", "pair_unseen", "pair_of_two_records"]
+PAIRS = ["pair", "pair_of_one", "pair_stopped", "pair_unseen", "pair_of_two_records"]
 PACKAGES = {
     KAFKA: "kafka_replication",
     "paxos": "examples_paxos",
@@ -75,7 +76,7 @@ def asked(
 @pytest.mark.parametrize("name", spec.of_kafka(TINY_CONTROLLERS))
 def test_transitions_of_a_tiny_controller_are_as_defined(name: str) -> None:
     tally = asked(KAFKA, name, EVERY.get(name, 1), models=SOME)
-    assert tally.states > 250 and tally.moves > 15_000 and tally.noted > 50
+    assert tally.states > 90 and tally.moves > 15_000 and tally.noted > 50
 
 
 @pytest.mark.parametrize("name", spec.of_kafka(REPLICA))
@@ -90,15 +91,17 @@ def test_every_transition_of_a_tiny_replica_is_as_defined(name: str) -> None:
     assert asked(KAFKA, name).moves >= 8
 
 
+@pytest.mark.slow
 @spec.together(KAFKA, ALONE)
 def test_every_transition_of_reassignments_is_as_defined() -> None:
     tally = asked(KAFKA, ALONE, models=SOME)
     assert (tally.states, tally.moves) == (3_180, 120_096)
 
 
-def test_every_transition_of_a_pair_of_brokers_is_as_defined() -> None:
-    tally = asked(KAFKA, "pair")
-    assert (tally.states, tally.moves) == (3_626, 14_491)
+@spec.together(KAFKA, "tolerance_3_2")
+def test_every_transition_of_three_brokers_is_as_defined() -> None:
+    tally = asked(KAFKA, "tolerance_3_2", optimized=False)
+    assert (tally.states, tally.moves) == (603, 1_976)
 
 
 @pytest.mark.parametrize("name", spec.EXAMPLES)
@@ -120,7 +123,7 @@ def test_every_transition_of_the_other_pairs_is_as_defined(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*TINY_CONTROLLERS, ALONE])
+@pytest.mark.parametrize("name", TINY_CONTROLLERS)
 def test_every_answer_of_the_model_to_a_tiny_controller_is_as_defined(name: str) -> None:
     assert asked(KAFKA, name).moves > 15_000
 

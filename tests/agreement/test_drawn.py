@@ -29,13 +29,13 @@ MOST = 1_500
 """A larger one is left there, and of its states a sample is asked."""
 SAMPLED = 300
 """States that are asked of one that was left."""
-COMPONENTS = [0, 1, 4, 6, 9]
+COMPONENTS = [0, 1, 4]
 SUMMING = [1, 4]
-SYSTEMS = [1, 3, 4, 7, 8, 9]
+SYSTEMS = [1, 3, 4, 8]
 """Seeds of charters that have many states."""
-MAILING = [1, 3, 6, 7]
+MAILING = [1, 6]
 """Seeds in which several messages are sent, received or cleared at once."""
-SMALL = [(component_text, 1), (system_text, 1), (system_text, 4), (system_text, 9)]
+SMALL = [(component_text, 1), (system_text, 1), (system_text, 4)]
 SOLVED = [0, 1]
 CHECKED = [(component_text, 1), (system_text, 1), (mailing_text, 6)]
 MORE = range(10, 60)

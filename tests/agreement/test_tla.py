@@ -26,7 +26,7 @@ COUNTS = {
     ("primary_backup", "tiny"): (24_055, 25),
     ("kafka", "tiny_configuration"): (732, 13),
     ("kafka", "tiny_shutdown"): (610, 9),
-    ("kafka", "pair_of_one"): (3_132, 30),
+    ("kafka", "tolerance_3_2"): (603, 15),
     ("two_phase_commit", "tiny"): (1_869, 16),
     ("ring_election", "tiny"): (169, 9),
     ("ring_election", "small"): (1_989, 12),
@@ -38,6 +38,7 @@ COUNTS = {
 """Distinct states and levels."""
 SLOW_COUNTS = {
     ("kafka", "pair"): (3_626, 29),
+    ("kafka", "pair_of_one"): (3_132, 30),
     ("kafka", "pair_stopped"): (3_486, 30),
     ("kafka", "pair_back_early"): (6_956, 32),
     ("kafka", "pair_failed_start"): (16_000, 27),

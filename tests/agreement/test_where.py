@@ -33,10 +33,10 @@ ASKED_OF = [
     ("two_phase_commit", "tiny", "true"),
     ("two_phase_commit", "tiny", "false"),
     ("dining_philosophers", "small", "forall p in Seat: doing[p] != THINKING"),
-    ("kafka", "tiny_elr", "last_broker_epoch > 3"),
+    ("kafka", "tiny_shutdown", "last_broker_epoch > 3"),
     (
         "kafka",
-        "tiny_elr",
+        "tiny_shutdown",
         "some t in Topic: partition[t] != none and value(partition[t]).isr == {b1}",
     ),
 ]
@@ -128,7 +128,7 @@ def test_rows_are_the_reachable_states_and_their_steps_lead_there(charter: str) 
         assert any(dict(o.state) == dict(state) for o in outcomes)
 
 
-@pytest.mark.parametrize(("charter", "name"), [("kafka", "tiny_elr"), ("paxos", "tiny")])
+@pytest.mark.parametrize(("charter", "name"), [("kafka", "tiny_shutdown"), ("paxos", "tiny")])
 def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
     charter: str, name: str
 ) -> None:

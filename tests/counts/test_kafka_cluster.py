@@ -113,9 +113,18 @@ def test_readme_gives_the_states_and_levels_that_are_pinned_here() -> None:
     assert table == pinned
 
 
-@pytest.mark.parametrize("name", spec.of_kafka(["pair_of_one"]))
-def test_engines_agree_when_a_small_cluster_is_explored(name: str) -> None:
-    """`pair_of_one` restricts a step to one broker, which is then told apart."""
+@spec.together("kafka", "tolerance_3_2")
+def test_engines_agree_when_a_small_cluster_is_explored() -> None:
+    agree("tolerance_3_2")
+
+
+@pytest.mark.slow
+def test_engines_agree_when_a_broker_is_told_apart() -> None:
+    """`pair_of_one` restricts a step to one broker."""
+    agree("pair_of_one")
+
+
+def agree(name: str) -> None:
     fast, slow = both_of("kafka", name)
     assert counts(fast) == counts(slow)
     assert engines.verdicts(fast) == engines.verdicts(slow)

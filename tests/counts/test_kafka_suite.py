@@ -72,12 +72,17 @@ def test_every_committed_question_has_an_answer() -> None:
 
 
 def test_less_is_covered_when_the_solver_is_taken_away() -> None:
-    """Each mutant is killed by a vector of the exploration, too, since decision 0064."""
     left = without(small().entries, "solver")
     met = {name for name in covered_by(left) if name in {r.name for r in small().ledger.rows}}
     settled = small().ledger.counted("covered") + small().ledger.counted("infeasible")
     assert small().ledger.counted("infeasible") > 0
     assert len(met) < small().ledger.counted("covered") < settled
+
+
+@pytest.mark.slow
+def test_as_many_mutants_are_killed_when_the_solver_is_taken_away() -> None:
+    """Each is killed by a vector of the exploration, too, since decision 0064."""
+    left = without(small().entries, "solver")
     killed = [kill for kill in kills(about(), left) if kill.surely]
     assert len(killed) == sum(bool(kill.surely) for kill in small().kills)
 

@@ -1,6 +1,7 @@
 """A run of which something was changed or lost after it ended is refused, whoever reads it."""
 
 import json
+import shutil
 
 import orjson
 import pytest
@@ -13,10 +14,22 @@ from conform.storage.store import RunFolder
 DATASETS = ("verdicts", "deviations", "observations", "transitions")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a suite, a run, and the cache that both need."""
+    place = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHARTER_CACHE", own_cache(place / "cache"))
+        return place, write_suite_and_run(place).relative_to(place)
+
+
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
-    return write_suite_and_run(tmp_path)
+def run(made, tmp_path, monkeypatch):
+    """A copy of the run, in a copy of the folder."""
+    place, run = made
+    shutil.copytree(place, tmp_path, symlinks=True, dirs_exist_ok=True)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    return tmp_path / run
 
 
 def part(name):

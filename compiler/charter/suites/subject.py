@@ -19,6 +19,7 @@ from charter.formats.target import OVERLAY
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.compile import compiled
+from charter.project.core_cache import load_or_compile
 from charter.project.sources import Missing, Selection
 from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
@@ -122,13 +123,14 @@ class Subject:
 
 def subject(sources: Sequence[Source], variant: str, component: str = "") -> Subject:
     """A component (the first, unless named) in a variant. Raises `Refused`, or `Missing`."""
-    model = compiled(tuple(sources), Selection(variant))
+    texts, selection = tuple(sources), Selection(variant)
+    model = load_or_compile(texts, selection, lambda: compiled(texts, selection))
     chosen = [c for c in model.components if component in ("", c.name)]
     if not chosen:
         there_are = ", ".join(c.name for c in model.components) or "none"
         raise Missing(f"there is no component {component!r}; there are: {there_are}")
     cut = narrowed(model, chosen[0].name)
-    return Subject(tuple(sources), cut, chosen[0], inside=beside(model, chosen[0].name))
+    return Subject(texts, cut, chosen[0], inside=beside(model, chosen[0].name))
 
 
 def digest(model: n.Model, component: str) -> str:
