@@ -18,9 +18,7 @@ nothing else of this package.
 from __future__ import annotations
 
 import json
-import pathlib
 import sys
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -228,6 +226,8 @@ def _answer(implementation: Implementation, question: Json, interned: _Interned)
     except NotLoadable as error:
         status, detail, steps = Status.NOT_LOADABLE, str(error), []
     except Exception as error:  # any exception affects only this question
+        import traceback  # adapters start often: what few need is imported where they need it
+
         traceback.print_exc(file=sys.stderr)
         detail = f"{type(error).__name__}: {error}{_place_of(error)}"
         status, steps = Status.ERROR, []
@@ -242,6 +242,9 @@ def _answer(implementation: Implementation, question: Json, interned: _Interned)
 
 def _place_of(error: Exception) -> str:
     """Where the adapter or its implementation raised: " (adapter.py:12)", or ""."""
+    import pathlib
+    import traceback
+
     ours = [pathlib.Path(module).parent for module in (__file__, canonical.__file__)]
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def nearest(word: str, known: Iterable[str], least: float = 0.6) -> str:
     """The most similar known name, or "" if none is similar; `least` is how much, at most 1.
     Capitals count, unless nothing is similar with them."""
+    from difflib import get_close_matches  # adapters start often, and few misspell
+
     names = [*known]
     like = get_close_matches(word, names, 1, least)
     if not like:

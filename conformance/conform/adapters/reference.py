@@ -6,7 +6,6 @@ model allows several outcomes, the choice is deterministic for each question.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import sys
@@ -72,6 +71,8 @@ class Reference(sdk.Adapter):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the model that the arguments name."""
+    import argparse  # subclasses of `Reference` have arguments of their own
+
     parser = argparse.ArgumentParser(prog="conform.adapters.reference", description=__doc__)
     parser.add_argument("--model", required=True, help="Python module of the model")
     parser.add_argument("--models", default="", help="folders with generated models")

@@ -5,8 +5,6 @@ Where it says "poison" only questions that contain the operation `failover` are 
 
 import json
 import os
-import shutil
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -324,12 +322,16 @@ def eats_suite(line):
     """Deletes a file of the suite during the run."""
     if '"run"' in line:
         for path in sorted(Path(sys.argv[2]).glob("suites-1/*/bucket=*"))[-1:]:
+            import shutil  # fakes start often
+
             shutil.rmtree(path)
 
 
 def leaves_others(line):
     """Starts a process in a session of its own, which holds no pipe; LOG, if given, records it."""
     if "hello" in line:
+        import subprocess
+
         null = subprocess.DEVNULL
         child = subprocess.Popen(["sleep", "3600"], stdin=null, stdout=null, stderr=null,
                                  start_new_session=True)  # fmt: skip
