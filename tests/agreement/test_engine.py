@@ -130,7 +130,7 @@ def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
     return counts(got), got.properties, got.branches, got.failures
 
 
-@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("workers", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_nothing_depends_on_the_number_of_workers(
     kafka: n.Model, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them() -> Non
     assert "branch heartbeat/waits" in {run.goal for run in runs}
 
 
+@pytest.mark.slow
 def test_invariants_hold_for_all_epochs_when_z3_proves_them() -> None:
     found = invariants(opened("tiny_elr"), always(kafka(), CONTROLLER))
     assert {"valid_isr_and_elr", "leader_in_isr", "no_fenced_replica_in_isr"} <= set(found.proved)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from charter import api
 from charter.api.charters import load_charter
 from charter.api.claims import claims_of
@@ -22,6 +24,7 @@ def test_each_claim_is_so_and_the_page_says_it() -> None:
     )
 
 
+@pytest.mark.slow
 def test_last_known_elr_may_have_more_members_than_the_minimum() -> None:
     """I7 is refuted, and its lower bound holds in this instance: no property says either."""
     charter, model = load_charter(KAFKA)
@@ -37,6 +40,7 @@ def test_last_known_elr_may_have_more_members_than_the_minimum() -> None:
             assert len(found.where.first[0].trace) == 7
 
 
+@pytest.mark.slow
 def test_four_replicas_may_be_eligible_where_the_minimum_is_three() -> None:
     """Not with S1's rule for joining the ELR; never fewer than three while nobody is suspect."""
     charter, _ = load_charter(KAFKA)

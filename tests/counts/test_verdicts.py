@@ -13,7 +13,6 @@ from charter.api.charters import load_charter
 KAFKA = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 REMEDY = "conform verdicts spec/kafka --variant '*' --mutant '*' --write spec/kafka/verdicts"
 SAMPLE = (
-    ("pre_kip_966", "", "pair_stopped"),
     ("elr_capped", "", "tiny_proposals"),
     ("", "nobody_reports", "pair_shut_down"),
 )

@@ -159,7 +159,9 @@ def test_every_mistake_that_the_texts_warn_of_has_a_mutant() -> None:
 
 
 @pytest.mark.parametrize("edits", ENOUGH.values(), ids=ENOUGH)
-@pytest.mark.parametrize("instance", ["pair_clean_then_lost", "pair_failed_start"])
+@pytest.mark.parametrize(
+    "instance", ["pair_failed_start", pytest.param("pair_clean_then_lost", marks=pytest.mark.slow)]
+)
 def test_one_of_two_rules_is_enough_for_the_clean_shutdown_file(instance: str, edits: str) -> None:
     """The mutant `old_file_counts` has neither."""
     text = f"protocol kafka.replication\nvariant half {{\n{edits}\n}}\n"
@@ -179,9 +181,11 @@ def test_the_last_replica_standing_is_elected_empty_when_it_is_before_966() -> N
     assert not [f.name for f in after.values() if f.kind != "witness" and f.seen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", model().variants)
 def test_the_worked_examples_of_a_variant_come_about(variant: str) -> None:
-    """Those of every component, too. Those of the charter itself: tests/agreement/test_answers."""
+    """Those of every component, too; `conform check` follows those that the variant affects. Those
+    of the charter itself: tests/agreement/test_answers."""
     changed = model(variant)
     assert changed.scenarios and not failing(changed)
 

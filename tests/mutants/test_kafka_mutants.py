@@ -1,4 +1,5 @@
-"""Every hand-written mutant of the controller is caught by the property that it names."""
+"""Hand-written mutants of the controller are caught by the property that each names: some in each
+run, all in `make slow`. The committed table of verdicts says it of all."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.engines import natively
+from tests.support.sampled import sampled
 
 from charter import api
 from charter.core import nodes as n
@@ -37,7 +39,7 @@ def mutants() -> list[n.Mutant]:
     return [m for m in model.mutants if machines[m.instance] == "controller"]
 
 
-@pytest.mark.parametrize("mutant", mutants(), ids=lambda m: m.name)
+@pytest.mark.parametrize("mutant", sampled(mutants(), 8, lambda mutant: mutant.name))
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n.Mutant) -> None:
     edited = opened().model(api.Selection(mutant=mutant.name))
     caught = findings(edited, mutant.instance)[mutant.caught_by]
