@@ -18,6 +18,28 @@ SAMPLE = (
 )
 
 
+WITHOUT_ELR = {
+    "acknowledged_reach_all", "clean_registrations_are_complete", "consistent_read",
+    "enough_copies", "last_copy_survives", "leader_candidate_completeness", "leader_completeness",
+    "log_matching", "no_acknowledged_record_lost", "reads_are_committed", "stopped_brokers_are_out",
+}  # fmt: skip
+GIVEN_UP = {
+    "elr_capped": set[str](),
+    "pre_kip_966": {
+        *WITHOUT_ELR, "readable_with_enough_in_sync", "fails_with_its_leadership",
+    },
+    "gated_without_elr": WITHOUT_ELR,
+    "completes_in_full": set[str](),
+    "isr_first": set[str](),
+    "process_memory": {
+        "enough_copies", "last_copy_survives", "no_acknowledged_record_lost",
+        "log_is_cut_by_the_leader_alone",
+    },
+}  # fmt: skip
+"""What fails with a variant in an instance in which the charter itself keeps it: the last replica
+standing is elected without its log; the records of a process are gone with it."""
+
+
 @pytest.fixture(scope="module")
 def rows() -> tuple[verdicts.InstanceVerdicts, ...]:
     return verdicts.read_verdicts(verdicts.verdicts_file(KAFKA))
@@ -44,6 +66,19 @@ def test_each_mutant_is_caught_by_its_property(
     assert len(mutants) == len(caught_by)
     for row in mutants:
         assert row.verdicts[caught_by[row.mutant]].word == "violated", row.mutant
+
+
+def test_a_variant_gives_up_what_is_expected_of_it(
+    rows: tuple[verdicts.InstanceVerdicts, ...],
+) -> None:
+    own = {row.instance: row.verdicts for row in rows if row.is_of_charter}
+    found: dict[str, set[str]] = {row.variant: set() for row in rows if row.variant}
+    for row in rows:
+        for name, one in row.verdicts.items() if row.variant else ():
+            kept = own[row.instance].get(name)
+            if one.word == "violated" and (kept is None or kept.word != "violated"):
+                found[row.variant].add(name)
+    assert found == GIVEN_UP
 
 
 def test_without_elr_nothing_is_lost_while_the_last_replica_standing_keeps_its_log(

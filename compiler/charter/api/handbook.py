@@ -11,7 +11,7 @@ from charter.api.claims import claims_of
 from charter.formats.claims import BadClaims
 from charter.formats.verdicts import BadVerdicts
 from charter.handbook.build import BesideCharter, pages
-from charter.handbook.pictures import pictures
+from charter.handbook.pictures import failures, pictures
 from charter.project import pipeline
 from charter.project.sources import PLAIN, Selection, Unreadable
 from charter.render.pages.as_html import STYLE, in_html, style
@@ -51,7 +51,9 @@ def _beside(path: Path, charter: Charter, selection: Selection) -> BesideCharter
         known = claims_of(charter, path)
     except (BadClaims, BadVerdicts) as error:
         raise Unreadable(str(error)) from None
-    return BesideCharter(known.sections, known.judge)
+    return BesideCharter(
+        known.sections, known.judge, failures(lambda variant: charter.model(Selection(variant)))
+    )
 
 
 def _texts(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:

@@ -29,6 +29,7 @@ from charter.project.pipeline import parse_or_refuse
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
 from charter.semantics.fairness import LivenessResult
+from charter.semantics.spelt_trace import spelt
 from charter.syntax import nodes as sx
 
 __all__ = [
@@ -183,7 +184,4 @@ def _trace(
     if not is_wrong(one) or (isinstance(one, CheckResult) and one.trace is None):
         return ()
     story = tell(model, found.instance.name, one)
-    return tuple(
-        f"{step.operation}({', '.join(f'{name}: {value}' for name, value in step.args)})"
-        for step in story.steps
-    )
+    return tuple(spelt(step.operation, step.args) for step in story.steps)

@@ -23,7 +23,7 @@ from charter.handbook.outline import (
     Topic,
     chapters,
 )
-from charter.handbook.pictures import Draw
+from charter.handbook.pictures import Draw, DrawFailure
 from charter.handbook.tables import properties_page, sources_page
 from charter.handbook.texts import LinkedTexts
 from charter.handbook.verdict_tables import trace_of, verdicts_page
@@ -53,10 +53,11 @@ FIRST_SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
 @dataclass(frozen=True, slots=True)
 class BesideCharter:
     """What files beside a charter say: the claims of its texts, and what they are held against,
-    such as what searches found."""
+    such as what searches found. `draw` draws what they found to fail."""
 
     claims: Sequence[ClaimSection]
     judge: ClaimJudge
+    draw: DrawFailure
 
 
 def pages(
@@ -69,7 +70,7 @@ def pages(
     made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, draw, traces))) for c in found]
     tables = [properties_page(texts, model)]
     if beside is not None and beside.judge.rows:
-        tables.append(verdicts_page("CHARTER", model, beside.judge.rows, texts.linked))
+        tables.append(verdicts_page("CHARTER", model, beside.judge.rows, texts.linked, beside.draw))
     if beside is not None and beside.claims:
         tables.append(claims_page(beside.claims, beside.judge, texts.cited, texts.linked))
     tables.append(sources_page(texts, found, model))

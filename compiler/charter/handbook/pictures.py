@@ -1,23 +1,28 @@
-"""Space-time diagrams of scenarios."""
+"""Space-time diagrams: of scenarios, and of what searches found to fail."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from charter.core import nodes as n
+from charter.formats.verdicts import InstanceVerdicts
 from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, names_apart, slug
 from charter.render.story.draw import in_svg
 from charter.render.story.scene import scene
-from charter.render.story.tell import Story, ToldFinding
+from charter.render.story.tell import Story, ToldFinding, tell
 from charter.semantics.machine import Machine
-from charter.semantics.retell import retell
+from charter.semantics.retell import NotARun, retell
 from charter.semantics.scenario import ScenarioFails, ScenarioTrace, follow
+from charter.semantics.spelt_trace import acts_of
 
 LONGEST_NAME = 60
 """Characters of a title in the name of its picture: file systems have a limit."""
 
 Draw = Callable[[str], Iterator[Block]]
 """Draws the scenario with a title."""
+
+DrawFailure = Callable[[InstanceVerdicts, str], Iterator[Block]]
+"""Draws how a property fails in an instance."""
 
 
 def story_of(model: n.Model, scenario: n.Scenario, trace: ScenarioTrace) -> Story:
@@ -49,5 +54,28 @@ def pictures(model: n.Model) -> Draw:
         if first.steps:
             svg = in_svg(scene(story_of(model, scenario, first)))
             yield Figure(f"pictures/{files[title]}.svg", svg, title)
+
+    return draw
+
+
+def failures(model_of: Callable[[str], n.Model]) -> DrawFailure:
+    """Draws shortest traces to violations, replayed on the definition; `model_of` gives the core of
+    a variant ("": of the charter itself)."""
+
+    def draw(row: InstanceVerdicts, name: str) -> Iterator[Block]:
+        model = model_of(row.variant)
+        (instance,) = (one for one in model.instances if one.name == row.instance)
+        machine = Machine.of(model, instance)
+        kind = next((p.kind for p in model.properties if p.name == name), "eventually")
+        try:
+            acts = acts_of(machine, row.verdicts[name].trace)
+            found = ToldFinding(kind, name, acts)
+            story = tell(machine, found, lambda one, other: one == other)
+        except NotARun as problem:
+            yield Paragraph((TextRun(f"It is no run of the charter: {problem}"),))
+            return
+        title = f"{name} fails in {row.instance}"
+        file = slug(" ".join(("fails", row.variant, row.instance, name)))
+        yield Figure(f"pictures/{file}.svg", in_svg(scene(story)), title)
 
     return draw

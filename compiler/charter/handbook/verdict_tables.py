@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from charter.core import nodes as n
 from charter.formats.verdicts import InstanceVerdicts, PropertyVerdict
 from charter.handbook.outline import VERDICTS
+from charter.handbook.pictures import DrawFailure
 from charter.render.pages.blocks import (
     Block,
     DocumentPage,
@@ -36,9 +37,11 @@ def verdicts_page(
     model: n.Model,
     rows: Sequence[InstanceVerdicts],
     show: Callable[[str], Text] = prose,
+    draw: DrawFailure | None = None,
 ) -> DocumentPage:
     """The page of a charter, of which `model` is the core without a variant. `charter` is how
-    commands name it; `show` makes a text of what has names between backticks."""
+    commands name it; `show` makes a text of what has names between backticks; `draw` draws what
+    fails (None: there are no pictures)."""
     about = f"Written by `conform verdicts {charter}`. {HOW_TO_READ}"
     blocks: list[Block] = [Paragraph(show(about))]
     for machine in dict.fromkeys(row.machine for row in rows):
@@ -59,6 +62,10 @@ def verdicts_page(
                 listed = ", ".join(f"`{row.instance}`" for row in same)
                 blocks.append(Paragraph(show(f"As in the charter itself: {listed}.")))
             blocks += _violations(f"{charter} --variant {variant}" if variant else charter, shown)
+            if draw is not None:
+                for row, name in _shortest(shown, own if variant else {}):
+                    blocks.append(Paragraph(show(f"How `{name}` fails in `{row.instance}`:")))
+                    blocks += draw(row, name)
         blocks += _mutants(model, [row for row in mine if row.mutant], names, show)
     return DocumentPage(VERDICTS, "Table of verdicts", tuple(blocks))
 
@@ -195,6 +202,32 @@ def _violations(charter: str, rows: Sequence[InstanceVerdicts]) -> Iterator[Bloc
         broken = prose(", ".join(f"`{name}`" for name in names))
         lines.append(((TextRun(instance, "code"),), broken, steps))
     yield Table(("instance", "fails", "steps"), tuple(lines))
+
+
+def _shortest(
+    rows: Sequence[InstanceVerdicts], own: Mapping[str, InstanceVerdicts]
+) -> Iterator[tuple[InstanceVerdicts, str]]:
+    """For each property that fails the row with the shortest trace, but where it fails in the
+    charter's `own` row of the instance, too. Of properties that fail by the same trace the first
+    one stands for all."""
+    told: set[tuple[str, tuple[str, ...]]] = set()
+    for name in names_of(rows):
+        broken = [
+            row
+            for row in rows
+            if name in row.verdicts
+            and row.verdicts[name].trace
+            and not (row.instance in own and _fails(own[row.instance], name))
+        ]
+        if broken:
+            first = min(broken, key=lambda row: len(row.verdicts[name].trace))
+            if (first.instance, first.verdicts[name].trace) not in told:
+                told.add((first.instance, first.verdicts[name].trace))
+                yield first, name
+
+
+def _fails(row: InstanceVerdicts, name: str) -> bool:
+    return name in row.verdicts and row.verdicts[name].word == "violated"
 
 
 def _text(text: str) -> Text:

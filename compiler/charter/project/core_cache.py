@@ -4,7 +4,7 @@ keyed by the texts with their names, the chosen edits, and the compiler's own fi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,10 +24,16 @@ def load_or_compile(
     path = cache_folder("core") / f"{_digest(sources, selection)}.core"
     known = from_cache(path)
     if known is not None:
-        return decoded(known)
+        return _decoded(known)
     model = make()
     to_cache(path, encoded(model))
     return model
+
+
+@lru_cache(maxsize=8)
+def _decoded(data: bytes) -> Model:
+    """Kept, since callers ask for the same core again and again, and core cannot be changed."""
+    return decoded(data)
 
 
 def check_once(sources: Sequence[Source], check: Callable[[], Diagnostics]) -> Diagnostics:

@@ -4,6 +4,7 @@ escaped."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,6 +21,7 @@ ROOT = Path(__file__).parents[3]
 KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = sorted((ROOT / "spec" / "examples").glob("*.charter"))
 MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
+FAILURES = "pictures/fails-"
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -124,11 +126,27 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
     wanted |= {p.name for p in (*model.properties, *model.liveness, *model.mutants)}
     wanted |= {slug(s.title) for s in model.scenarios} | {i.name for i in model.instances}
     assert not wanted - anchors
-    pictures = [text for name, text in site.items() if name.startswith("pictures/")]
+    drawn = {name: text for name, text in site.items() if name.startswith("pictures/")}
+    pictures = [text for name, text in drawn.items() if not name.startswith(FAILURES)]
     assert len(pictures) == len(model.scenarios)
     for svg in pictures:
         assert "fails here" not in svg
         ElementTree.fromstring(svg)
+
+
+@pytest.mark.xdist_group("handbook")
+def test_what_searches_found_to_fail_is_drawn() -> None:
+    """Each property that fails in an instance, and each that a variant gives up."""
+    site = site_of_kafka()
+    drawn = {name: text for name, text in site.items() if name.startswith(FAILURES)}
+    variants = Counter(name.removeprefix(FAILURES).partition("-")[0] for name in drawn)
+    assert variants.keys() == {"", "pre_kip_966", "gated_without_elr", "process_memory"}
+    assert min(variants.values()) >= 3 and variants[""] > 10
+    lasting = {live.name for live in api.load(KAFKA).liveness}
+    for name, svg in drawn.items():
+        ElementTree.fromstring(svg)
+        assert "fails here" in svg or name.removesuffix(".svg").endswith(tuple(lasting)), name
+    assert "It is no run of the charter" not in site["table-of-verdicts.html"]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -1,0 +1,50 @@
+"""Reads a trace that was written down as text: the operations and arguments of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from charter.core.nodes import Value
+from charter.semantics.environment import Arguments
+from charter.semantics.expressions import State
+from charter.semantics.machine import Machine
+from charter.semantics.retell import Act, NotARun, show_value
+
+
+def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:
+    """The steps that texts such as `lose_power(b: b1)` stand for. The arguments are those that an
+    instance offers with these texts, so that nothing has to be parsed. Raises NotARun if there are
+    none, or if the definition does not allow the steps."""
+    states = [machine.initial()]
+    found: list[Act] = []
+    for text in spelt:
+        operation = text.partition("(")[0]
+        args = next(_spelt_so(machine, operation, states, text), None)
+        if args is None:
+            raise NotARun(f"the instance offers no {text}")
+        outcomes = (o for state in states for o in machine.outcomes(state, operation, args))
+        after = {tuple(o.state[v.name] for v in machine.variables): o.state for o in outcomes}
+        if not after:
+            raise NotARun(f"the definition does not allow {text}")
+        states = list(after.values())
+        found.append((operation, args))
+    return tuple(found)
+
+
+def spelt(operation: str, args: Iterable[tuple[str, str]]) -> str:
+    """A step as text: its operation, and its arguments, given as text by name."""
+    return f"{operation}({', '.join(f'{name}: {value}' for name, value in args)})"
+
+
+def _spelt_so(
+    machine: Machine, operation: str, states: Sequence[State], text: str
+) -> Iterator[tuple[Value, ...]]:
+    """The arguments of an operation that are offered in one of some states, and have this text."""
+    if operation in machine.operations:
+        params, universe = machine.operations[operation].params, machine.universe
+        for state in states:
+            for args in Arguments.at(machine, state).of(params):
+                pairs = zip(params, args, strict=True)
+                shown = ((p.name, show_value(p.type, value, universe)) for p, value in pairs)
+                if spelt(operation, shown) == text:
+                    yield args
