@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(
-    max_examples=20,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     phases=(Phase.generate,),

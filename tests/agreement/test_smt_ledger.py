@@ -96,10 +96,12 @@ def test_every_obligation_of_the_controller_is_met_or_infeasible_when_z3_is_aske
     assert len(infeasible & differ) * 3 < len(differ), sorted(infeasible & differ)
 
 
-def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them() -> None:
+@pytest.mark.parametrize("of", ["heartbeat", pytest.param("", marks=pytest.mark.slow)])
+def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them(of: str) -> None:
+    """Those of one operation, or all."""
     model = kafka()
     every = obligations(model, component(model))
-    wanted = tuple(o for o in every if "heartbeat" in o.name)
+    wanted = tuple(o for o in every if of in o.name)
     lemmas = always(model, CONTROLLER)
     loaded = single_step(opened("standard"), StepQuestion(wanted, lemmas, loadable=True))
     missing = {answer.obligation for answer in loaded if not isinstance(answer, SingleStep)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.support.agreement import import_model
 from tests.support.engines import natively
 from tests.support.exhaustive import compare
@@ -79,14 +80,15 @@ instance small of two { Broker = 2 }
 """  # noqa: E501
 
 
-def test_a_component_answers_as_the_definition_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_component_answers_as_the_definition_does(every: int, tmp_path: Path) -> None:
     model = api.load_text(WORLD)
     (tiny, _) = model.instances
     found = natively(model, tiny)
     machine = found.search.program.plan.machine
     module = import_model(model, model.components[0], tmp_path, "spelt_out")
     beside = Compared.beside(machine, {"c": module})
-    tally = compare(found, beside, 4)
+    tally = compare(found, beside, every)
     assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
     assert tally.states > 100 and tally.moves > 2_000
 

@@ -39,6 +39,13 @@ ASKED_OF = [
         "tiny_shutdown",
         "some t in Topic: partition[t] != none and value(partition[t]).isr == {b1}",
     ),
+    pytest.param("kafka", "tiny_elr", "last_broker_epoch > 3", marks=pytest.mark.slow),
+    pytest.param(
+        "kafka",
+        "tiny_elr",
+        "some t in Topic: partition[t] != none and value(partition[t]).isr == {b1}",
+        marks=pytest.mark.slow,
+    ),
 ]
 
 
@@ -128,7 +135,14 @@ def test_rows_are_the_reachable_states_and_their_steps_lead_there(charter: str) 
         assert any(dict(o.state) == dict(state) for o in outcomes)
 
 
-@pytest.mark.parametrize(("charter", "name"), [("kafka", "tiny_shutdown"), ("paxos", "tiny")])
+@pytest.mark.parametrize(
+    ("charter", "name"),
+    [
+        ("kafka", "tiny_shutdown"),
+        ("paxos", "tiny"),
+        pytest.param("kafka", "tiny_elr", marks=pytest.mark.slow),
+    ],
+)
 def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
     charter: str, name: str
 ) -> None:

@@ -22,25 +22,12 @@ from charter.semantics.environment import offered
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
 SMALL = ["pair", "pair_of_one", "pair_shut_down", "tolerance_3_2"]
-LARGER = [
-    "pair_unseen",
-    "pair_stopped",
-    "pair_preferred_of_two",
-    "pair_of_two_records",
-    "pair_both_lost",
-    "last_standing",
-    "pair_reassigned",
-]
+LARGER = ["pair_unseen", "pair_stopped", "pair_preferred_of_two", "pair_of_two_records"]
+LARGER += ["pair_both_lost", "last_standing", "pair_reassigned"]
 LARGER += ["trio_reassigned", "pair_preferred", "pair_unclean", "pair_unregistered"]
 LARGER += ["pair_shut_down_both", "pair_shut_down_unseen", "pair_reassigned_lost"]
-LARGER += [
-    "pair_flushed_by_two",
-    "pair_rolled",
-    "pair_flushed",
-    "pair_of_processes",
-    "pair_disk_lost",
-    "pair_killed_and_lost",
-]
+LARGER += ["pair_flushed_by_two", "pair_rolled", "pair_flushed", "pair_of_processes"]
+LARGER += ["pair_disk_lost", "pair_killed_and_lost"]
 LARGER += ["tolerance_5_3"]
 LARGER += ["pair_raised", "pair_lowered"]
 LARGER += ["pair_back_early", "pair_clean_then_lost", "pair_failed_start"]

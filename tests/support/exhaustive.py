@@ -63,9 +63,8 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """The argument lists that an instance offers, but those with which a step stops in one of its
-    first lines. They depend on the counters in a state and, where there are conditions, on the rest
-    of it."""
+    """The argument lists that an instance offers. They depend on the counters in a state and, where
+    the instance has conditions, on the rest of it."""
 
     machine: Machine
     known: dict[tuple[object, ...], Sequence[Args]] = field(default_factory=dict)
@@ -85,11 +84,10 @@ class Offers:
             if (name, issued) not in self.known:
                 self.known[name, issued] = arguments.of(operation.params)
             if name not in self.conditions:
-                must = [c for chosen, c in machine.instance.only if chosen == name]
-                must += first_requirements(operation)
-                self.conditions[name] = [part for c in must for part in self._conjuncts(c)]
-            lists, about = self.known[name, issued], (self.conditions[name], operation.params)
-            yield name, [*self._kept(lists, about, Scope(state, state), {})]
+                only = [c for chosen, c in machine.instance.only if chosen == name]
+                self.conditions[name] = [part for c in only for part in self._conjuncts(c)]
+            lists, conditions = self.known[name, issued], self.conditions[name]
+            yield name, [*self._kept(lists, (conditions, operation.params), Scope(state), {})]
 
     def _conjuncts(self, condition: n.Expr) -> Iterator[n.Expr]:
         """The parts that must all be true, those of the functions that are called among them."""
@@ -126,8 +124,6 @@ class Offers:
                 for value, group in self._grouped(lists, at).items():
                     yield from self._kept(group, rest, scope, {**names, name: value})
                 return
-            except EvaluationError:  # what can be done with these is told by the definition
-                break
         yield from lists
 
     def _grouped(self, lists: Sequence[Args], at: int) -> Mapping[Value, Sequence[Args]]:
@@ -138,14 +134,6 @@ class Offers:
                 made.setdefault(args[at], []).append(args)
             known = self.groups[id(lists), at] = made
         return known
-
-
-def first_requirements(operation: n.Operation | n.Step) -> Iterator[n.Expr]:
-    """The conditions at the beginning of a step: where one is false there is no outcome."""
-    for line in operation.body if isinstance(operation, n.Step) else ():
-        if not isinstance(line, n.Require):
-            return
-        yield line.condition
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ T = TypeVar("T")
 def sampled(values: Iterable[T], most: int, name: Callable[[T], str] = str) -> list[object]:
     """The values as parameters of a test; all but `most` of them are of slow tests. They are drawn
     by the hash of their names, so that a new value changes one of the others at most."""
-    every = list(values)
-    drawn = sorted((sha256(name(value).encode()).digest(), name(value)) for value in every)[:most]
-    quick = {name for _, name in drawn}
+    named = {name(value): value for value in values}
+    drawn = sorted(named, key=lambda text: sha256(text.encode()).digest())[:most]
     return [
-        pytest.param(one, id=name(one), marks=[] if name(one) in quick else [pytest.mark.slow])
-        for one in every
+        pytest.param(value, id=text, marks=[] if text in drawn else [pytest.mark.slow])
+        for text, value in named.items()
     ]

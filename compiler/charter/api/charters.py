@@ -17,7 +17,7 @@ from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
 from charter.formats.project import Project
-from charter.project.core_cache import check_once, load_or_compile
+from charter.project.core_cache import check_once, core_of
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
 
@@ -37,13 +37,7 @@ class Charter:
 
     def model(self, selection: Selection = PLAIN) -> ir.Model:
         """The core with a selection applied. Raises `Refused` with every error, or `Missing`."""
-
-        def make() -> ir.Model:
-            from charter.project import compile as compiling
-
-            return compiling.compiled(self.sources, selection)
-
-        return load_or_compile(self.sources, selection, make)
+        return core_of(self.sources, selection)
 
     def with_state_condition(
         self, model: ir.Model, selection: Selection, instance: str, expression: str

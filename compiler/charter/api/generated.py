@@ -18,7 +18,7 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import releases
-from charter.core.reach import changed_operations
+from charter.core.affected import changed_operations
 from charter.diagnostics import Source
 from charter.formats.canonical import Json
 from charter.formats.project import BadProject, Project

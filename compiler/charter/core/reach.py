@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import branch_expressions, children
+from charter.core.walk import children
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +121,6 @@ def _in_model(model: n.Model, component: n.Component) -> tuple[Mentioned, frozen
 def always(model: n.Model, component: str) -> tuple[n.Property, ...]:
     """The `always` properties of a component, which can be used as lemmas."""
     return tuple(p for p in model.properties if p.kind == "always" and p.machine == component)
-
-
-def changed_operations(before: n.Model, after: n.Model, component: str) -> frozenset[str]:
-    """The operations of a component that were edited, or call a function that was: no other can
-    have other outcomes. All of them if anything else of the component was edited."""
-    (old,) = (c for c in before.components if c.name == component)
-    (new,) = (c for c in after.components if c.name == component)
-    if replace(old, operations=()) != replace(new, operations=()):
-        return frozenset(o.name for o in (*old.operations, *new.operations))
-    functions = {f.name: f for f in before.functions}
-    same = {f.name for f in after.functions if functions.get(f.name) == f}
-    operations = {o.name: o for o in old.operations}
-    changed = {o.name for o in old.operations} - {o.name for o in new.operations}
-    for operation in new.operations:
-        exprs = (e for branch in operation.branches for e in branch_expressions(branch))
-        called = (e.function for e in with_called(exprs, after.functions) if isinstance(e, n.Call))
-        if operations.get(operation.name) != operation or not same.issuperset(called):
-            changed.add(operation.name)
-    return frozenset(changed)
 
 
 def constants(e: n.Expr) -> set[str]:

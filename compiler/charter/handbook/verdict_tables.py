@@ -215,19 +215,14 @@ def _shortest(
         broken = [
             row
             for row in rows
-            if name in row.verdicts
-            and row.verdicts[name].trace
-            and not (row.instance in own and _fails(own[row.instance], name))
+            if trace_of(row, name)
+            and not (row.instance in own and trace_of(own[row.instance], name))
         ]
         if broken:
             first = min(broken, key=lambda row: len(row.verdicts[name].trace))
             if (first.instance, first.verdicts[name].trace) not in told:
                 told.add((first.instance, first.verdicts[name].trace))
                 yield first, name
-
-
-def _fails(row: InstanceVerdicts, name: str) -> bool:
-    return name in row.verdicts and row.verdicts[name].word == "violated"
 
 
 def _text(text: str) -> Text:

@@ -30,6 +30,18 @@ def load_or_compile(
     return model
 
 
+def core_of(sources: tuple[Source, ...], selection: Selection) -> Model:
+    """The core of these texts and edits from the cache, or compiled. Raises `Refused` with every
+    error, or `Missing`."""
+
+    def make() -> Model:
+        from charter.project.compile import compiled  # what is cached needs no parser
+
+        return compiled(sources, selection)
+
+    return load_or_compile(sources, selection, make)
+
+
 @lru_cache(maxsize=8)
 def _decoded(data: bytes) -> Model:
     """Kept, since callers ask for the same core again and again, and core cannot be changed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from charter.core.nodes import Value
 from charter.semantics.environment import Arguments
@@ -19,7 +19,7 @@ def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:
     found: list[Act] = []
     for text in spelt:
         operation = text.partition("(")[0]
-        args = next(_spelt_so(machine, operation, states, text), None)
+        args = _spelt_so(machine, states, operation, text)
         if args is None:
             raise NotARun(f"the instance offers no {text}")
         outcomes = (o for state in states for o in machine.outcomes(state, operation, args))
@@ -37,14 +37,17 @@ def spelt(operation: str, args: Iterable[tuple[str, str]]) -> str:
 
 
 def _spelt_so(
-    machine: Machine, operation: str, states: Sequence[State], text: str
-) -> Iterator[tuple[Value, ...]]:
-    """The arguments of an operation that are offered in one of some states, and have this text."""
-    if operation in machine.operations:
-        params, universe = machine.operations[operation].params, machine.universe
-        for state in states:
-            for args in Arguments.at(machine, state).of(params):
-                pairs = zip(params, args, strict=True)
-                shown = ((p.name, show_value(p.type, value, universe)) for p, value in pairs)
-                if spelt(operation, shown) == text:
-                    yield args
+    machine: Machine, states: Sequence[State], operation: str, text: str
+) -> tuple[Value, ...] | None:
+    """The arguments of an operation that are offered in one of some states, and have this text;
+    None if there are none."""
+    if operation not in machine.operations:
+        return None
+    params, universe = machine.operations[operation].params, machine.universe
+    for state in states:
+        for args in Arguments.at(machine, state).of(params):
+            pairs = zip(params, args, strict=True)
+            shown = ((p.name, show_value(p.type, value, universe)) for p, value in pairs)
+            if spelt(operation, shown) == text:
+                return args
+    return None

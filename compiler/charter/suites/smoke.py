@@ -7,9 +7,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
+from charter.core.affected import changed_operations
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation, obligations
-from charter.core.reach import changed_operations
 from charter.formats.vector import Question, Vector, Why
 from charter.project import pipeline
 from charter.project.sources import Selection

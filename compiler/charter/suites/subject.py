@@ -18,8 +18,7 @@ from charter.formats.suite import Manifest, Models
 from charter.formats.target import OVERLAY
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
-from charter.project.compile import compiled
-from charter.project.core_cache import load_or_compile
+from charter.project.core_cache import core_of
 from charter.project.sources import Missing, Selection
 from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
@@ -123,8 +122,8 @@ class Subject:
 
 def subject(sources: Sequence[Source], variant: str, component: str = "") -> Subject:
     """A component (the first, unless named) in a variant. Raises `Refused`, or `Missing`."""
-    texts, selection = tuple(sources), Selection(variant)
-    model = load_or_compile(texts, selection, lambda: compiled(texts, selection))
+    texts = tuple(sources)
+    model = core_of(texts, Selection(variant))
     chosen = [c for c in model.components if component in ("", c.name)]
     if not chosen:
         there_are = ", ".join(c.name for c in model.components) or "none"
