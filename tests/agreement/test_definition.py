@@ -93,6 +93,12 @@ def test_every_transition_of_a_tiny_replica_is_as_defined(name: str) -> None:
     assert asked(KAFKA, name).moves >= 8
 
 
+@spec.together(KAFKA, "pair_deleted")
+def test_every_transition_of_a_topic_that_is_created_again_is_as_defined() -> None:
+    tally = asked(KAFKA, "pair_deleted", optimized=False)
+    assert (tally.states, tally.moves) == (714, 3_223)
+
+
 @spec.together(KAFKA, "tolerance_3_2")
 def test_every_transition_of_three_brokers_is_as_defined() -> None:
     tally = asked(KAFKA, "tolerance_3_2", optimized=False)

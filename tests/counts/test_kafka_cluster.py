@@ -21,7 +21,7 @@ from charter.semantics.environment import offered
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
-SMALL = ["pair", "pair_of_one", "pair_shut_down", "tolerance_3_2"]
+SMALL = ["pair", "pair_of_one", "pair_shut_down", "tolerance_3_2", "pair_deleted"]
 LARGER = ["pair_unseen", "pair_stopped", "pair_preferred_of_two", "pair_of_two_records"]
 LARGER += ["pair_both_lost", "last_standing", "pair_reassigned"]
 LARGER += ["trio_reassigned", "pair_preferred", "pair_unclean", "pair_unregistered"]
@@ -37,6 +37,9 @@ LARGER += ["pair_produced", "pair_produced_lost", "pair_produced_to_one"]
 LARGER += ["pair_asked", "pair_asked_of_one", "pair_balanced", "pair_last_known"]
 LARGER += ["pair_proactive", "pair_aggressive", "pair_manual"]
 LARGER += ["last_standing_kept", "trio_of_three"]
+LARGER += ["pair_deleted_unseen", "pair_deleted_lost", "pair_unclean_allowed", "pair_feature_off"]
+LARGER += ["pair_feature_on", "pair_feature_on_late"]
+LARGER += ["pair_shut_down_failed_over", "pair_back_failed_over"]
 TRIOS = {"trio_of_two": (1_970_228, 12_610_602, 53), "trio_out_of_sync": (1_377_852, 9_369_046, 52)}
 TRIOS |= {"tolerance_6_4": (823_473, 6_753_773, 29)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""

@@ -38,7 +38,7 @@ CLUSTER = (
     "pair_shut_down", "pair_of_one", "pair_preferred_of_two", "pair_answer_lost",
     "pair_unregistered", "pair_failed_start", "pair_late_heartbeat", "pair_asked_of_one",
     "pair_unclean", "pair_proactive", "pair_produced", "pair_raised", "pair_reassigned",
-    "pair_asked",
+    "pair_asked", "pair_deleted", "pair_feature_on",
 )  # fmt: skip
 INSTANCES = {("controller", "replica", "consumer"): ("tiny_*",), ("cluster",): CLUSTER}
 """The instances that are searched for the mutants of parts."""
@@ -136,7 +136,7 @@ def test_each_mutant_of_kafka_is_seen_or_listed_when_all_are_tried() -> None:
 @pytest.mark.slow
 def test_the_lists_of_kafkas_mutants_say_what_instances_show() -> None:
     expected = seen_by_instances() | {one.id: "survives" for one in kafka_survivors()}
-    limits = mutation.limits(60_000, 600)
+    limits = mutation.limits(120_000, 600)
     found: dict[str, str] = {}
     for parts, globs in INSTANCES.items():
         places = [

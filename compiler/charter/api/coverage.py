@@ -1,4 +1,5 @@
-"""Which instances of a charter reach which classes of states. A class is a witness that stands in
+"""Which instances of a charter reach which classes of states, and in which of them one step follows
+another. A class is a witness that stands in
 a file beside the charter: searches of the charter itself do not look for it."""
 
 from __future__ import annotations
@@ -7,12 +8,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from charter.api.charters import Charter, explore
+from charter.api.charters import Charter, chosen_instance, explore
 from charter.core import nodes as n
 from charter.explore.model_checker import ExploreOptions, Progress
+from charter.explore.result import StepPairs
 from charter.project.sources import COVERAGE, PLAIN, Missing, Selection, read_sources
 
-__all__ = ["COVERAGE", "ReachedClasses", "StateClass", "reached", "with_classes"]
+__all__ = [
+    "COVERAGE",
+    "ReachedClasses",
+    "StateClass",
+    "StepPairs",
+    "reached",
+    "step_pairs",
+    "steps_of",
+    "with_classes",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +90,22 @@ def reached(model: n.Model, instance: str, most: int, progress: Progress) -> Rea
     # Where a search gives up depends on its threads: at least `most` states is what can be said.
     states = counts.distinct if counts.complete else most
     return ReachedClasses(machine, instance, states, depth, counts.complete, steps, why)
+
+
+def step_pairs(model: n.Model, instance: str, most: int, progress: Progress) -> StepPairs:
+    """The pairs of steps that follow each other in an instance; none if it has more than `most`
+    states (0: any number). Raises `Missing` or `CannotExplore`."""
+    from charter.explore import select
+
+    options = ExploreOptions(most_states=most)
+    return select.step_pairs(model, chosen_instance(model, instance), options, progress)
+
+
+def steps_of(model: n.Model, machine: str) -> tuple[str, ...]:
+    """The steps of a system, or the operations of a component, in the order of the charter."""
+    steps = (step.name for one in model.systems if one.name == machine for step in one.steps)
+    offered = (o.name for one in model.components if one.name == machine for o in one.operations)
+    return (*steps, *offered)
 
 
 def _bare(model: n.Model) -> tuple[n.Instance, ...]:

@@ -58,13 +58,18 @@ def alike(left: ty.Type, right: ty.Type) -> bool:
 
 def _arguments(model: ir.Model, machine: str) -> Names:
     """The locals for arguments of a machine's operations or steps in properties of transitions."""
-    called = [
-        (o.name, o.params) for c in model.components if c.name == machine for o in c.operations
-    ]
-    called += [
-        (step.name, step.params) for s in model.systems if s.name == machine for step in s.steps
-    ]
-    return {argument(name, param.name): param.type for name, params in called for param in params}
+    return {
+        argument(name, param.name): param.type
+        for name, params in _steps_of(model, machine).items()
+        for param in params
+    }
+
+
+def _steps_of(model: ir.Model, machine: str) -> Mapping[str, tuple[ir.Param, ...]]:
+    """The parameters of each operation of a component, or of each step of a system."""
+    called = {o.name: o.params for c in model.components if c.name == machine for o in c.operations}
+    steps = {step.name: step.params for s in model.systems if s.name == machine for step in s.steps}
+    return called | steps
 
 
 @dataclass(slots=True)
@@ -108,7 +113,7 @@ class _Checker:
             self.agree(prop.body, ty.Bool(), f"property {prop.name}")
         for live in model.liveness:
             self.state = machines[live.machine]
-            self.live(live, next((s for s in model.systems if s.name == live.machine), None))
+            self.live(live, _steps_of(model, live.machine))
         for scenario in model.scenarios:
             self.state = machines[scenario.instance.machine]
             self.instance(scenario.instance, self.state)
@@ -116,13 +121,12 @@ class _Checker:
         for instance in model.instances:
             self.instance(instance, machines[instance.machine])
 
-    def live(self, live: ir.Eventually, system: ir.System | None) -> None:
+    def live(self, live: ir.Eventually, steps: Mapping[str, tuple[ir.Param, ...]]) -> None:
         names = {param.name: param.type for param in live.params}
         for part in (live.trigger, live.goal):
             if part is not None:
                 self.expr(part, names)
                 self.agree(part, ty.Bool(), f"eventually {live.name}")
-        steps = {} if system is None else {step.name: step.params for step in system.steps}
         for fair in live.fairness:
             known = {param.name for param in steps.get(fair.step, ())}
             if fair.step not in steps or not known.issuperset(fair.params):

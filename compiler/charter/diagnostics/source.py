@@ -50,6 +50,17 @@ class Span:
         """The span from the start of this one to the end of `other` (same source)."""
         return Span(self.source, self.start, max(self.end, other.end))
 
+    def quote(self) -> str:
+        """The text on one line, with the parentheses around its first and its last part, which the
+        span of an expression does not have."""
+        text, start, end = self.source.text, self.start, self.end
+        before, behind = _unmatched(text[start:end])
+        for _ in range(before):
+            start = max(0, text.rfind("(", 0, start))
+        for _ in range(behind):
+            end = text.find(")", end) + 1 or len(text)
+        return " ".join(text[start:end].split())
+
     def excerpt(self) -> str:
         """The first line of the span with carets under it, and a line number in the margin."""
         line, column = self.source.position(self.start)
@@ -58,6 +69,15 @@ class Span:
         margin = f"{line:>5} | "
         indent = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
         return f"{margin}{text}\n{' ' * (len(margin) - 2)}| {indent}{'^' * width}"
+
+
+def _unmatched(text: str) -> tuple[int, int]:
+    """How many closing parentheses have no opening one, and the other way round."""
+    depth = lowest = 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        lowest = min(lowest, depth)
+    return -lowest, depth - lowest
 
 
 BUILTIN = Source("<builtin>", "")

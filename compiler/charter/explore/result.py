@@ -109,6 +109,17 @@ class MatchedStates:
 
 
 @dataclass(frozen=True, slots=True)
+class StepPairs:
+    """The steps of a machine that an instance offers, and the pairs of which the second can be
+    taken right after the first; steps that change nothing do not count. `complete`: all states were
+    searched (else there are no pairs)."""
+
+    steps: tuple[str, ...]
+    followed: frozenset[tuple[str, str]]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Unmet:
     """Something that was never met: a witness, a branch, or a condition of a property with its text
     and location."""

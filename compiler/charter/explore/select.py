@@ -19,7 +19,7 @@ from charter.explore.model_checker import (
     Problem,
     Progress,
 )
-from charter.explore.result import Counts, SearchResult
+from charter.explore.result import Counts, SearchResult, StepPairs
 from charter.explore.successors import Defined, StateGraph, Successors
 
 MOST_BY_REFERENCE = 300_000
@@ -61,10 +61,36 @@ def _searched(
             raise CannotExplore(
                 f"the native engine cannot explore {problem.instance.name}: {reason}; {other}"
             ) from None
-        found = _reference().check(problem, options, progress)
+        found = _reference().check(problem, options, _slowly(progress, str(reason)))
         kept = options.journal
         journal = "" if kept is None else f"nothing is kept in {kept}: only the native engine can"
         return replace(found, why_reference=str(reason), journal=journal)
+
+
+def _slowly(progress: Progress, reason: str) -> Progress:
+    """Progress that says from the beginning why the reference engine searches."""
+    told = f"on the reference engine, since {reason}"
+
+    def tell(distinct: int, generated: int, level: int, queue: int, doing: str = "", /) -> None:
+        progress(distinct, generated, level, queue, doing or told)
+
+    tell(0, 0, 0, 0)
+    return tell
+
+
+def step_pairs(
+    model: n.Model, instance: n.Instance, options: ExploreOptions, progress: Progress
+) -> StepPairs:
+    """The pairs of steps that follow each other in an instance. Raises CannotExplore."""
+    problem = Problem.of(replace(model, properties=(), liveness=()), instance)
+    try:
+        with _loading_native():
+            from charter.explore.native import checker
+        return checker.step_pairs(problem, options, progress)
+    except EngineUnsupported as reason:
+        from charter.explore.reference import checker as reference
+
+        return reference.step_pairs(problem, options, _slowly(progress, str(reason)))
 
 
 def _only_native(problem: Problem, options: ExploreOptions) -> Option | None:

@@ -14,11 +14,12 @@ from charter.formats.reading import BadVector, JsonReader
 
 FOLDER = "verdicts"
 FILE, PAGE = "verdicts.json", "README.md"
-FORMAT = 4
+FORMAT = 5
 OBJECTS = 1
 """The format in which each verdict is an object: it is read, not written. In format 2 only those in
 `details` are; since 3 a witness is only the number of steps to it; since 4 a row of a variant has
-no verdicts if they are those of its instance in the charter itself."""
+no verdicts if they are those of its instance in the charter itself; since 5 a trace has numbers in
+place of its steps, whose texts stand once in the file."""
 
 Word = Literal["holds", "not exercised", "violated", "unknown", "found", "not found"]
 
@@ -99,25 +100,24 @@ def verdicts_text(rows: Iterable[InstanceVerdicts]) -> str:
         names.setdefault(row.machine, {}).update(dict.fromkeys(row.verdicts))
     properties: dict[str, Json] = {machine: list(held) for machine, held in names.items()}
     own = {row.instance: row.verdicts for row in shown if row.is_of_charter}
-    lines = []
+    lines, steps = [], dict[str, int]()
     for row in shown:
-        told = _shown(row, tuple(names[row.machine]))
+        told = _shown(row, tuple(names[row.machine]), steps)
         if row.variant and row.verdicts == own.get(row.instance):
             told = {name: value for name, value in told.items() if name not in ANSWERS}
         lines.append(_text(told))
     return (
-        f'{{"format":{FORMAT},"properties":{_text(properties)},"instances":[\n'
-        + ",\n".join(lines)
-        + "\n]}\n"
+        f'{{"format":{FORMAT},"properties":{_text(properties)},\n"steps":{_text([*steps])},'
+        '"instances":[\n' + ",\n".join(lines) + "\n]}\n"
     )
 
 
-def _text(value: Mapping[str, Json]) -> str:
+def _text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _shown(row: InstanceVerdicts, names: Sequence[str]) -> dict[str, Json]:
-    """A row without what is as usual."""
+def _shown(row: InstanceVerdicts, names: Sequence[str], steps: dict[str, int]) -> dict[str, Json]:
+    """A row without what is as usual. `steps` gets the number of each text of a step."""
     whole: dict[str, Json] = asdict(row)
     letters = {word: letter for letter, word in LETTERS.items()}
     plain = {
@@ -131,18 +131,18 @@ def _shown(row: InstanceVerdicts, names: Sequence[str]) -> dict[str, Json]:
     if not row.misstated:
         del whole["misstated"]
     if others:
-        whole["details"] = {name: _answer(one) for name, one in others.items()}
+        whole["details"] = {name: _answer(one, steps) for name, one in others.items()}
     return whole
 
 
-def _answer(one: PropertyVerdict) -> Json:
+def _answer(one: PropertyVerdict, steps: dict[str, int]) -> Json:
     if one.steps is not None and one == PropertyVerdict("found", one.steps):
         return one.steps
     shown: dict[str, Json] = {"word": one.word}
     if one.steps is not None:
         shown["steps"] = one.steps
     if one.trace:
-        shown["trace"] = list(one.trace)
+        shown["trace"] = [steps.setdefault(step, len(steps)) for step in one.trace]
     if one.expected:
         shown["expected"] = True
     return shown
@@ -158,19 +158,11 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
         if whole.object().get("format") == OBJECTS:
             whole.fields("format", "instances")
             return tuple(_row(row, _told(row)) for row in whole.item("instances").items())
-        whole.fields("format", "properties", "instances")
-        if whole.value("format") not in (2, 3, FORMAT):
+        if whole.value("format") not in (2, 3, 4, FORMAT):
             raise BadVector(f"it has another format than {FORMAT}")
-        names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
-        rows = tuple(whole.item("instances").items())
-        own = {
-            row.text("instance"): _spelt(row, names)
-            for row in rows if not (row.text("variant") or row.text("mutant"))
-        }  # fmt: skip
-        return tuple(
-            _row(row, _spelt(row, names) if "verdicts" in row.object() else _as_own(row, own))
-            for row in rows
-        )
+        numbered = ("steps",) if whole.value("format") == FORMAT else ()
+        whole.fields("format", "properties", *numbered, "instances")
+        return _rows(whole, whole.item("steps").texts() if numbered else ())
     except OSError as error:
         raise BadVerdicts(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, BadVector, RecursionError) as error:
@@ -189,10 +181,26 @@ ANSWERS = ("verdicts", "details")
 
 def _told(row: JsonReader) -> Mapping[str, PropertyVerdict]:
     row.fields(*COLUMNS)
-    return {name: _verdict(answer) for name, answer in row.item("verdicts").entries()}
+    return {name: _verdict(answer, ()) for name, answer in row.item("verdicts").entries()}
 
 
-def _spelt(row: JsonReader, names: Mapping[str, tuple[str, ...]]) -> Mapping[str, PropertyVerdict]:
+def _rows(whole: JsonReader, steps: tuple[str, ...]) -> tuple[InstanceVerdicts, ...]:
+    """The rows of a file since format 2; `steps` are the texts of steps, since format 5."""
+    names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
+    rows = tuple(whole.item("instances").items())
+    own = {
+        row.text("instance"): _spelt(row, names, steps)
+        for row in rows if not (row.text("variant") or row.text("mutant"))
+    }  # fmt: skip
+    return tuple(
+        _row(row, _spelt(row, names, steps) if "verdicts" in row.object() else _as_own(row, own))
+        for row in rows
+    )
+
+
+def _spelt(
+    row: JsonReader, names: Mapping[str, tuple[str, ...]], steps: tuple[str, ...]
+) -> Mapping[str, PropertyVerdict]:
     """The verdicts of a row that has a letter for each property of its machine."""
     rare = tuple(name for name in RARE if name in row.object())
     row.fields(*COLUMNS, *rare)
@@ -205,7 +213,7 @@ def _spelt(row: JsonReader, names: Mapping[str, tuple[str, ...]]) -> Mapping[str
         if mark in LETTERS:
             found[name] = PropertyVerdict(LETTERS[mark])
         elif mark == DETAILED and name in others:
-            found[name] = _verdict(others[name])
+            found[name] = _verdict(others[name], steps)
         elif mark != NONE:
             raise BadVector(f"{row.where}.verdicts: `{mark}` says nothing of {name}")
     return found
@@ -237,7 +245,7 @@ def _row(row: JsonReader, verdicts: Mapping[str, PropertyVerdict]) -> InstanceVe
     )
 
 
-def _verdict(answer: JsonReader) -> PropertyVerdict:
+def _verdict(answer: JsonReader, texts: tuple[str, ...]) -> PropertyVerdict:
     if isinstance(answer.raw, int):
         return PropertyVerdict("found", answer.integer())
     held = answer.object()
@@ -247,5 +255,16 @@ def _verdict(answer: JsonReader) -> PropertyVerdict:
     if found is None:
         raise BadVector(f"{answer.where}.word: not one of {', '.join(known)}")
     steps = answer.item("steps").integer() if "steps" in held else None
-    trace = answer.item("trace").texts() if "trace" in held else ()
+    trace = _trace(answer.item("trace"), texts) if "trace" in held else ()
     return PropertyVerdict(found, steps, trace, held.get("expected") is True)
+
+
+def _trace(answer: JsonReader, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The steps of a trace: numbers of texts, or texts where the file has none for itself."""
+    if not texts:
+        return answer.texts()
+    numbers = [(item.integer(), item.where) for item in answer.items()]
+    for number, where in numbers:
+        if number not in range(len(texts)):
+            raise BadVector(f"{where}: no step has the number {number}")
+    return tuple(texts[number] for number, _ in numbers)

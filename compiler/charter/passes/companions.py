@@ -68,7 +68,7 @@ def companions(model: n.Model, machine: str) -> tuple[Companion, ...]:
 def _named(of: n.Property | n.Eventually, sites: list[tuple[n.Expr, Span]]) -> Iterator[Companion]:
     for number, (met, span) in enumerate(sites, 1):
         witness = n.Property("witness", f"{of.name} {number}", of.machine, met, (), span=span)
-        text = " ".join(span.source.text[span.start : span.end].split())
+        text = span.quote()
         yield Companion(of.name, text or show_expr(met), span, witness)
 
 

@@ -77,7 +77,7 @@ _SHOWN = 4
 
 def _at(e: n.Expr) -> str:
     """The place and the text of an expression."""
-    text = " ".join(e.span.source.text[e.span.start : e.span.end].split())
+    text = e.span.quote()
     return f"{e.span.where()}: `{text if len(text) <= 60 else f'{text[:57]}...'}`"
 
 

@@ -252,7 +252,7 @@ def _varies(expr: n.Expr) -> bool:
 
 def _valued(machine: Machine, expr: n.Expr, run: ScenarioTrace) -> str:
     value = machine.evaluator.value(expr, Scope(run.state), run.names)
-    return f"`{_text(expr.span)}` is {show_value(expr.type, value, machine.universe)}"
+    return f"`{expr.span.quote()}` is {show_value(expr.type, value, machine.universe)}"
 
 
 def _taken(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
@@ -276,7 +276,7 @@ def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     args = _args(machine, line, run)
     for statement, before in _beginnings(step):
         if not machine.evaluator.step(before, run.state, args):
-            return f"`{_text(statement.span)}` ({statement.span.where()}) stops it"
+            return f"`{statement.span.quote()}` ({statement.span.where()}) stops it"
     raise AssertionError("nothing stops the step: it is enabled")
 
 
@@ -296,9 +296,4 @@ def _call(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
 def _quoted(span: Span, line: Span) -> str:
     """The charter's text at a span; its location too if it is outside the scenario's line."""
     inside = span.source is line.source and line.start <= span.start < line.end
-    return f"`{_text(span)}`" + ("" if inside else f" ({span.where()})")
-
-
-def _text(span: Span) -> str:
-    """The charter's text at a span, on one line."""
-    return " ".join(span.source.text[span.start : span.end].split())
+    return f"`{span.quote()}`" + ("" if inside else f" ({span.where()})")

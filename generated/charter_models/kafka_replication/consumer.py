@@ -8,6 +8,8 @@ Protocol kafka.replication.
 Cited:
 
     S3     Kafka replication deep dive
+    KIP    Kafka Improvement Proposals, by number and section
+    DOC    Apache Kafka documentation, by page and section
 
 Where a rule cites nothing the texts are silent.
 """
@@ -22,7 +24,7 @@ from charter_models.prelude import Outcome, concat, take
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "consumer"
-SPEC_DIGEST = "576b25fc9f7177ad8452"
+SPEC_DIGEST = "dda187a5d503a2bc1b71"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -65,3 +67,14 @@ class Consumer:
             consumed=take(concat(self.consumed, records, self.world.max_log), self.world.max_log),
         )
         return [Outcome("take/taken", True, after)]
+
+    def forget(self) -> list[Outcome[Consumer, bool]]:
+        """The topic is deleted: if it is created again, the consumer reads it from its
+        beginning.
+
+        KIP 516, DOC DeleteTopics
+        """
+
+        # forget/forgotten  26-consumer.charter:17
+        after = replace(self, consumed=())
+        return [Outcome("forget/forgotten", True, after)]

@@ -36,7 +36,7 @@ __all__ = [
     "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
 ]
 
-OPERATIONS: tuple[str, ...] = ("take",)
+OPERATIONS: tuple[str, ...] = ("take", "forget")
 OBSERVES: tuple[str, ...] = ("consumed",)
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {("take", ("records", "*")): 999_999_999}
 
@@ -66,6 +66,8 @@ def outcomes(
                 )),
                 lambda reply: reply,
             )
+        case "forget":
+            return in_json(state.forget(), lambda reply: reply)
         case _:
             raise ValueError(f"{COMPONENT} offers no operation {operation}")
 

@@ -44,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "a6a439b7df4a56d89baf"
+SPEC_DIGEST = "811120534c5ca29ca421"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -55,6 +55,8 @@ PartitionEpoch = NewType("PartitionEpoch", int)
 """Of a partition; every change of its record in the metadata log starts the next one."""
 BrokerEpoch = NewType("BrokerEpoch", int)
 """Given to a broker when it registers: it tells a restarted broker from its earlier session."""
+TopicId = NewType("TopicId", str)
+"""Given to a topic when it is created; a topic that is created again has another one."""
 
 
 class Acks(Enum):
@@ -77,6 +79,8 @@ class PartitionRecord:
     min.insync.replicas. They do not use the ELR.
     """
 
+    topic_id: TopicId
+    """0 if the topic does not exist any more."""
     leader: Broker | None
     isr: frozenset[Broker]
     leader_epoch: LeaderEpoch
@@ -109,6 +113,7 @@ class Leadership:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
+    topic_id: TopicId
     broker_epoch: BrokerEpoch
     leader_epoch: LeaderEpoch
     offset: int
@@ -126,6 +131,7 @@ class EpochEnd:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
+    topic_id: TopicId
     leader_epoch: LeaderEpoch
     offset: int
     """The offset that was asked for."""
@@ -141,6 +147,7 @@ class Proposal:
     """
 
     broker_epoch: BrokerEpoch
+    topic_id: TopicId
     leader_epoch: LeaderEpoch
     partition_epoch: PartitionEpoch
     isr: frozenset[Broker]
@@ -199,7 +206,7 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:108  S3 Replication from leader, MODEL §2.2
+    12-replica-rules.charter:113  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
 
@@ -207,7 +214,7 @@ def batch(
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: the ISR and the proposed one, since the controller may have accepted it.
 
-    12-replica-rules.charter:113  S2 §6.5.2
+    12-replica-rules.charter:118  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
@@ -215,7 +222,7 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 def may_commit(lead: Leadership) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
 
-    12-replica-rules.charter:117  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:122  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(lead.isr) >= lead.min_isr
 
@@ -223,7 +230,7 @@ def may_commit(lead: Leadership) -> bool:
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:121  S2 §6.5.2
+    12-replica-rules.charter:126  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -231,7 +238,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:125  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:130  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
@@ -241,7 +248,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:130  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:135  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead):
         return max(high_watermark, replicated(me, lead, end))
@@ -257,7 +264,7 @@ def end_of_epoch(
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
     it. `own` is the epoch that the replica leads in, which has no end yet.
 
-    12-replica-rules.charter:136  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:141  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -281,7 +288,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:145  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:150  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -292,7 +299,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at `parting`.
 
-    12-replica-rules.charter:155  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:160  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -301,7 +308,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochE
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:160  S2 §6.5.3
+    12-replica-rules.charter:165  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -310,7 +317,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch: until the leader's high
     watermark is there, it may be lower than that of an earlier leader.
 
-    12-replica-rules.charter:165  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:170  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= start
 
@@ -318,7 +325,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
 def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
     """Whether a follower may join the ISR: it has fetched in this leader epoch, and is in sync.
 
-    12-replica-rules.charter:169  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:174  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -334,7 +341,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:175  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:180  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -349,7 +356,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:192  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:197  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -370,7 +377,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:204  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:209  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -385,7 +392,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:211  S2 §6.5.2
+    12-replica-rules.charter:216  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -462,6 +469,8 @@ class Replica:
     """The clean-shutdown file: the broker epoch of the last session, if that ended with a clean
     shutdown.
     """
+    topic_id: TopicId
+    """The topic whose records are in the log (partition.metadata)."""
     leader: Broker | None
     """From the newest metadata record that the broker has read since it started. Volatile: a
     failover loses it.
@@ -486,6 +495,7 @@ class Replica:
             incarnation=0,
             session=None,
             clean_file=None,
+            topic_id=TopicId("0"),
             leader=None,
             leader_epoch=None,
             leads=None,
@@ -502,11 +512,11 @@ class Replica:
         """
         lead = self.leads
 
-        # write/not_leader  25-replica.charter:31  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # write/not_leader  25-replica.charter:33  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if lead is None:  # other
             return [Outcome("write/not_leader", Produced.NOT_LEADER_OR_FOLLOWER, self)]
 
-        # write/not_enough_replicas  25-replica.charter:34  MODEL §2.6, S3 Min-ISR and
+        # write/not_enough_replicas  25-replica.charter:36  MODEL §2.6, S3 Min-ISR and
         # acknowledgements
         if (
             acks == Acks.ACKS_ALL  # all
@@ -514,11 +524,11 @@ class Replica:
         ):
             return [Outcome("write/not_enough_replicas", Produced.NOT_ENOUGH_REPLICAS, self)]
 
-        # write/appended  25-replica.charter:37  S2 §6.6
+        # write/appended  25-replica.charter:39  S2 §6.6
         return self._write_appended(me, lead)
 
     def _write_appended(self, me: Broker, lead: Leadership) -> list[Outcome[Replica, Produced]]:
-        """write/appended  25-replica.charter:37  S2 §6.6"""
+        """write/appended  25-replica.charter:39  S2 §6.6"""
         longer = append(self.log, default(self.leader_epoch, LeaderEpoch(0)), self.world.max_log)
         after = replace(
             self,
@@ -545,25 +555,31 @@ class Replica:
         request: FetchRequest,
     ) -> list[Outcome[Replica, Fetched | None]]:
         """A follower fetches records from the leader, from the end of its log, which the leader
-        learns by that. The reply is none if this replica does not lead in the follower's
-        epoch.
+        learns by that. The reply is none if this replica is of another topic, or does not
+        lead in the follower's epoch.
 
         S3 Replication from leader, MODEL §2.2
         """
         lead = self.leads
 
-        # fetch/refused  25-replica.charter:51  MODEL §2.3
-        if lead is None or self.leader_epoch != request.leader_epoch:  # unasked
+        # fetch/refused  25-replica.charter:54  MODEL §2.3, KIP 516, DOC Protocol errors:
+        # UNKNOWN_TOPIC_ID
+        if (
+            request.topic_id != self.topic_id
+            or lead is None
+            or self.leader_epoch != request.leader_epoch
+        ):  # unasked
             return [Outcome("fetch/refused", None, self)]
 
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
-        # fetch/diverged  25-replica.charter:57  MODEL §3.2, S2 §6.6
+        # fetch/diverged  25-replica.charter:62  MODEL §3.2, S2 §6.6
         # The follower has to truncate first; the leader does not count what it has.
         if parting is not None:  # parts
             return [Outcome(
                 "fetch/diverged",
                 Fetched(
+                    topic_id=self.topic_id,
                     leader_epoch=request.leader_epoch,
                     offset=request.offset,
                     records=(),
@@ -573,7 +589,7 @@ class Replica:
                 self,
             )]
 
-        # fetch/served  25-replica.charter:65  S2 §6.5.2, S3 Consumer's message visibility
+        # fetch/served  25-replica.charter:71  S2 §6.5.2, S3 Consumer's message visibility
         return self._fetch_served(me, from_, request, lead)
 
     def _fetch_served(
@@ -583,7 +599,7 @@ class Replica:
         request: FetchRequest,
         lead: Leadership,
     ) -> list[Outcome[Replica, Fetched | None]]:
-        """fetch/served  25-replica.charter:65  S2 §6.5.2, S3 Consumer's message visibility"""
+        """fetch/served  25-replica.charter:71  S2 §6.5.2, S3 Consumer's message visibility"""
         heard = replace(
             lead,
             peers=lead.peers.put(
@@ -595,6 +611,7 @@ class Replica:
         return [Outcome(
             "fetch/served",
             Fetched(
+                topic_id=self.topic_id,
                 leader_epoch=request.leader_epoch,
                 offset=request.offset,
                 records=batch(self.world, self.log, request.offset, len(self.log)),
@@ -611,24 +628,25 @@ class Replica:
         S3 Replication from leader, S2 §6.6
         """
 
-        # take_fetched/stale  25-replica.charter:88  MODEL §2.3
+        # take_fetched/stale  25-replica.charter:95  MODEL §2.3
         if (
             self.leads is not None
             or self.leader != from_
+            or self.topic_id != got.topic_id
             or self.leader_epoch != got.leader_epoch
             or len(self.log) != got.offset
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:94  S2 §6.6, MODEL §3.2
+        # take_fetched/truncated  25-replica.charter:102  S2 §6.6, MODEL §3.2
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:102  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:110  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """take_fetched/truncated  25-replica.charter:94  S2 §6.6, MODEL §3.2"""
+        """take_fetched/truncated  25-replica.charter:102  S2 §6.6, MODEL §3.2"""
         end = truncation_point(self.world, self.log, value(got.diverging))
         next_log = take(self.log, end)
         after = replace(
@@ -679,11 +697,11 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:114  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:122  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:116
+        # read/shown  25-replica.charter:124
         return [Outcome(
             "read/shown", batch(self.world, self.log, offset, self.high_watermark), self
         )]
@@ -697,16 +715,16 @@ class Replica:
         S2 §6.4.2
         """
 
-        # latest_offset/not_leader  25-replica.charter:123  DOC Protocol errors:
+        # latest_offset/not_leader  25-replica.charter:131  DOC Protocol errors:
         # NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("latest_offset/not_leader", None, self)]
 
-        # latest_offset/not_available  25-replica.charter:125  S2 §6.4.2
+        # latest_offset/not_available  25-replica.charter:133  S2 §6.4.2
         if self.high_watermark < self.leads.start:  # behind
             return [Outcome("latest_offset/not_available", None, self)]
 
-        # latest_offset/told  25-replica.charter:127
+        # latest_offset/told  25-replica.charter:135
         return [Outcome("latest_offset/told", self.high_watermark, self)]
 
     def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
@@ -715,9 +733,14 @@ class Replica:
 
         MODEL §2.10, MODEL §2.3
         """
+
+        # learn/another_topic  25-replica.charter:142  KIP 516, DOC DeleteTopics
+        if record.topic_id != self.topic_id:  # another
+            return self._learn_another_topic(me, record)
+
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:135
+        # learn/remains_with_minimum  25-replica.charter:155
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -726,7 +749,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:146  S2 §6.5.2
+        # learn/superseded  25-replica.charter:166  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -734,36 +757,66 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:151  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:171  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:163  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:183  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:166  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:186  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:179  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:191  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:211  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
         return [Outcome("learn/follows", True, after)]
+
+    def _learn_another_topic(
+        self,
+        me: Broker,
+        record: PartitionRecord,
+    ) -> list[Outcome[Replica, bool]]:
+        """The topic was deleted, and maybe created again: its records go, and all that was known
+        of it.
+
+        KIP 516, DOC DeleteTopics
+        """
+        next_log = ()
+        after = replace(
+            self,
+            topic_id=record.topic_id,
+            log=next_log,
+            high_watermark=0,
+            leads=fresh_leadership(self.world, record, 0) if record.leader == me else None,
+            leader=record.leader,
+            leader_epoch=record.leader_epoch,
+            flushed=min(
+                frozenset({self.flushed})
+                | frozenset(
+                    place
+                    for place in range(0, self.world.max_log + 1)
+                    if place < self.flushed and at(self.log, place) != at(next_log, place)
+                ),
+            ),
+        )
+        return [Outcome("learn/another_topic", True, after)]
 
     def _learn_remains_with_minimum(
         self,
@@ -786,7 +839,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:151  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:171  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -802,7 +855,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:166  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:186  MODEL §2.10, S2 §6.4.2"""
         settled_now = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -819,7 +872,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:179  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -842,27 +895,28 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:203  MODEL §2.9
+        # propose/not_leader  25-replica.charter:223  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:205  S2 §6.5.2
+        # propose/pending  25-replica.charter:225  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:206  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:226  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:210  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:230  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
             Proposal(
                 broker_epoch=default(self.session, BrokerEpoch(0)),
+                topic_id=self.topic_id,
                 leader_epoch=default(self.leader_epoch, LeaderEpoch(0)),
                 partition_epoch=lead.partition_epoch,
                 isr=isr,
@@ -880,15 +934,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:224  MODEL §2.9
+        # take_decision/late  25-replica.charter:245  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:227  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:234  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:255  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -896,7 +950,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:227  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -935,7 +989,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:249  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:270  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -950,12 +1004,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:256  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:256  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -980,11 +1034,11 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:268
+        # lose_power/lost  25-replica.charter:289
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:268"""
+        """lose_power/lost  25-replica.charter:289"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1010,11 +1064,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:279
+        # lose_disk/lost  25-replica.charter:300
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:279"""
+        """lose_disk/lost  25-replica.charter:300"""
         next_log = ()
         after = replace(
             self,
@@ -1044,7 +1098,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:291
+        # start/started  25-replica.charter:312
         after = replace(
             self,
             starting=True,
@@ -1058,7 +1112,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:301
+        # fail_to_start/killed  25-replica.charter:322
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1071,11 +1125,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:306
+        # fail_to_start/lost  25-replica.charter:327
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:306"""
+        """fail_to_start/lost  25-replica.charter:327"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1099,7 +1153,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:319
+        # begin/begun  25-replica.charter:340
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1107,7 +1161,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:326  MODEL §8.1
+        # begin/late  25-replica.charter:347  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -1116,11 +1170,11 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:331
+        # delete/deleted  25-replica.charter:352
         return self._delete_deleted()
 
     def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:331"""
+        """delete/deleted  25-replica.charter:352"""
         next_log = ()
         after = replace(
             self,

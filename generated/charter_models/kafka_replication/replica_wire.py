@@ -32,6 +32,7 @@ from charter_models.kafka_replication.replica import (
     Peer,
     Proposal,
     Replica,
+    TopicId,
     World,
 )
 from charter_models.prelude import (
@@ -47,6 +48,7 @@ from charter_models.prelude import (
     never_issued_in,
     number,
     opaque_number,
+    opaque_text,
     text_of,
     truth,
 )
@@ -74,6 +76,7 @@ OPERATIONS: tuple[str, ...] = (
     "delete",
 )
 OBSERVES: tuple[str, ...] = (
+    "topic_id",
     "log",
     "high_watermark",
     "leader",
@@ -87,12 +90,15 @@ OBSERVES: tuple[str, ...] = (
     "flushed",
 )
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
+    ("fetch", ("request", "topic_id")): "~never issued",
     ("fetch", ("request", "broker_epoch")): "@999999999999",
     ("fetch", ("request", "leader_epoch")): 999_999_999,
     ("fetch", ("request", "last")): 999_999_999,
+    ("take_fetched", ("got", "topic_id")): "~never issued",
     ("take_fetched", ("got", "leader_epoch")): 999_999_999,
     ("take_fetched", ("got", "records", "*")): 999_999_999,
     ("take_fetched", ("got", "diverging", "epoch")): 999_999_999,
+    ("learn", ("record", "topic_id")): "~never issued",
     ("learn", ("record", "leader_epoch")): 999_999_999,
     ("learn", ("record", "partition_epoch")): 999_999_999,
     ("take_decision", ("decision", "leader_epoch")): 999_999_999,
@@ -202,6 +208,7 @@ def encode(state: Replica) -> Json:
         "incarnation": state.incarnation,
         "session": None if state.session is None else f"@{state.session}",
         "clean_file": None if state.clean_file is None else f"@{state.clean_file}",
+        "topic_id": f"~{state.topic_id}",
         "leader": state.leader,
         "leader_epoch": state.leader_epoch,
         "leads": None if state.leads is None else _leadership_json(state.leads),
@@ -223,6 +230,7 @@ def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) ->
         clean_file=None
         if it["clean_file"] is None
         else BrokerEpoch(opaque_number(it["clean_file"])),
+        topic_id=TopicId(opaque_text(it["topic_id"])),
         leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
         leader_epoch=None
         if it["leader_epoch"] is None
@@ -244,6 +252,7 @@ def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> 
         clean_file=None
         if it["clean_file"] is None
         else BrokerEpoch(opaque_number(it["clean_file"])),
+        topic_id=TopicId(opaque_text(it["topic_id"])),
         log=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["log"])),
         flushed=number(it["flushed"]),
         high_watermark=number(it["high_watermark"]),
@@ -259,6 +268,7 @@ def observe(state: Replica) -> Json:
         "incarnation": state.incarnation,
         "session": None if state.session is None else f"@{state.session}",
         "clean_file": None if state.clean_file is None else f"@{state.clean_file}",
+        "topic_id": f"~{state.topic_id}",
         "leader": state.leader,
         "leader_epoch": state.leader_epoch,
         "leads": None if state.leads is None else _leadership_json(state.leads),
@@ -292,6 +302,7 @@ def _epoch_end_json(it: EpochEnd) -> Json:
 
 def _fetched_json(it: Fetched) -> Json:
     return {
+        "topic_id": f"~{it.topic_id}",
         "leader_epoch": it.leader_epoch,
         "offset": it.offset,
         "records": list(it.records),
@@ -303,6 +314,7 @@ def _fetched_json(it: Fetched) -> Json:
 def _proposal_json(it: Proposal) -> Json:
     return {
         "broker_epoch": f"@{it.broker_epoch}",
+        "topic_id": f"~{it.topic_id}",
         "leader_epoch": it.leader_epoch,
         "partition_epoch": it.partition_epoch,
         "isr": sorted(it.isr),
@@ -313,6 +325,7 @@ def _proposal_json(it: Proposal) -> Json:
 def _partition_record_from(data: Json) -> PartitionRecord:
     it = fields_of(data)
     return PartitionRecord(
+        topic_id=TopicId(opaque_text(it["topic_id"])),
         leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
         isr=frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
         leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
@@ -349,6 +362,7 @@ def _leadership_from(data: Json) -> Leadership:
 def _fetch_request_from(data: Json) -> FetchRequest:
     it = fields_of(data)
     return FetchRequest(
+        topic_id=TopicId(opaque_text(it["topic_id"])),
         broker_epoch=BrokerEpoch(opaque_number(it["broker_epoch"])),
         leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
         offset=number(it["offset"]),
@@ -364,6 +378,7 @@ def _epoch_end_from(data: Json) -> EpochEnd:
 def _fetched_from(data: Json) -> Fetched:
     it = fields_of(data)
     return Fetched(
+        topic_id=TopicId(opaque_text(it["topic_id"])),
         leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
         offset=number(it["offset"]),
         records=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["records"])),

@@ -313,12 +313,38 @@ def test_a_file_of_the_earlier_format_is_read_and_its_searches_are_kept(
     rows, text = verdicts.read_verdicts(path), path.read_text("utf-8")
     assert '"verdicts":"*hnh*w"' in text
     for row in rows:
-        assert verdicts.verdicts_text([row]).count("\n") == 3
+        assert verdicts.verdicts_text([row]).count("\n") == 4
     earlier = {"format": 1, "instances": [_as_objects(row) for row in rows]}
     path.write_text(json.dumps(earlier), encoding="utf-8")
     assert verdicts.read_verdicts(path) == rows
     monkeypatch.setattr(verdicts, "searched", None)
     assert search() == 0 and path.read_text("utf-8") == text
+
+
+def test_a_file_with_texts_in_its_traces_is_read(charter: Path) -> None:
+    """Format 4."""
+    search()
+    path = verdicts.verdicts_file(charter)
+    rows = verdicts.read_verdicts(path)
+    assert any(one.trace for row in rows for one in row.verdicts.values())
+    earlier = json.loads(path.read_text("utf-8"))
+    texts = earlier.pop("steps")
+    for row in earlier["instances"]:
+        for answer in row.get("details", {}).values():
+            if isinstance(answer, dict) and "trace" in answer:
+                answer["trace"] = [texts[number] for number in answer["trace"]]
+    path.write_text(json.dumps(earlier | {"format": 4}), encoding="utf-8")
+    assert verdicts.read_verdicts(path) == rows
+
+
+def test_a_number_of_no_step_is_told_in_one_sentence(charter: Path) -> None:
+    search()
+    path = verdicts.verdicts_file(charter)
+    text = path.read_text("utf-8")
+    assert '"trace":[0,' in text
+    path.write_text(text.replace('"trace":[0,', '"trace":[99,'), encoding="utf-8")
+    with pytest.raises(verdicts.BadVerdicts, match="no step has the number 99"):
+        verdicts.read_verdicts(path)
 
 
 @pytest.mark.parametrize(

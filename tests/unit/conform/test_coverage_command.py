@@ -107,6 +107,45 @@ def test_json_and_markdown_have_the_table(
     assert "| `one` | 2 | 0 | · | 2 |" in text
 
 
+def test_pairs_of_steps_that_follow_each_other(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = charter.read_text(encoding="utf-8")
+    more = "  operation blow() -> bool cites silent { branch out { on' = {} reply true } }\n}\n"
+    charter.write_text(text.replace("}\nwitness", more + "witness"), encoding="utf-8")
+    page = charter.with_name("pairs.md")
+    assert main(["coverage", str(charter), "--pairs", "--write", str(page)]) == 0
+    first, *table = capsys.readouterr().out.splitlines()
+    assert first == "lamps: 3 of 4 pairs follow each other in some instance"
+    assert [line.split() for line in table[:3]] == [
+        ["1", "2"],
+        ["1", "press", "1", "2"],
+        ["2", "blow", "2", "·"],
+    ]
+    assert "| 1 | `press` | 1 | 2 |" in page.read_text(encoding="utf-8")
+    assert main(["coverage", str(charter), "--pairs", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["lamps"]
+    assert found["followed_by"] == {
+        "press": {"press": ["two"], "blow": ["one", "two"]},
+        "blow": {"press": ["one", "two"]},
+    }
+
+
+def test_of_an_instance_with_too_many_states_no_pair_is_known(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["coverage", str(charter), "--pairs", "--instance", "two", "--most", "1"]
+    assert main(arguments) == 3
+    assert "two is not counted" in capsys.readouterr().out
+
+
+def test_pairs_need_no_classes(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (charter.parent / "coverage" / "classes.charter").unlink()
+    assert main(["coverage", str(charter), "--pairs"]) == 0
+    assert main(["coverage", str(charter), "--pairs", "--classes", "spec"]) == 2
+    assert "--pairs is about steps" in capsys.readouterr().err
+
+
 def test_a_mistake_in_the_classes_is_shown_with_its_place(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

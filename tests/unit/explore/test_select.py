@@ -12,6 +12,7 @@ import pytest
 from charter import api, explore
 from charter.explore.result import SearchResult
 from charter.explore.select import explore as explore_instance
+from charter.explore.select import step_pairs
 
 LAMP = """protocol lamp
 component lamp {
@@ -47,6 +48,21 @@ def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
     assert (found.engine, found.why_reference) == ("reference", "llvmlite is not installed")
     with pytest.raises(api.CannotExplore, match="llvmlite is not installed"):
         explored_by("native")
+
+
+def test_the_progress_says_at_once_why_the_plain_engine_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forget_the_engine(monkeypatch)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    model, said = api.load_text(LAMP), list[str]()
+
+    def tell(_a: int, _b: int, _c: int, _d: int, doing: str = "", /) -> None:
+        said.append(doing)
+
+    explore_instance(model, model.instances[0], api.ExploreOptions(), tell)
+    assert {*said} == {"on the reference engine, since llvmlite is not installed"}
+    assert step_pairs(model, model.instances[0], api.ExploreOptions(), tell).complete
 
 
 def test_the_plain_engine_says_that_it_keeps_no_journal(

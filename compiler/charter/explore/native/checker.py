@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
@@ -29,8 +30,9 @@ from charter.explore.native.explore import (
 from charter.explore.native.explore import SearchCounts as Now
 from charter.explore.native.liveness import Explored, check_liveness, explore_live
 from charter.explore.native.reached import Reached
+from charter.explore.native.step_pairs import step_pairs as pairs_of
 from charter.explore.native.traces import bare
-from charter.explore.result import MatchedState, MatchedStates, SearchResult, Symmetry
+from charter.explore.result import MatchedState, MatchedStates, SearchResult, StepPairs, Symmetry
 from charter.semantics.fairness import LivenessResult
 
 
@@ -40,20 +42,33 @@ class NativeChecker:
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """As `ModelChecker.check`."""
-        name = problem.instance.name
-        try:
+        with _told(problem.instance.name):
             explored = _explored(problem, options, progress)
-        except (CannotCompile, GaveUp) as reason:
-            raise EngineUnsupported(str(reason)) from None
-        except OtherSearch as reason:
-            raise CannotExplore(str(reason)) from None
-        except NoRoom as reason:
-            raise CannotExplore(f"{name} has no room for a search: {reason}") from None
         found, seen = _result(problem, options, explored), explored.seen
         del explored  # any further search uses the memory that is left
         if not problem.liveness or found.unlooked:
             return found
         return _settled(problem, options, found, seen, progress)
+
+
+def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
+    """The pairs of steps that follow each other. Raises EngineUnsupported or CannotExplore."""
+    chosen, tell = native_options(problem, options), _reporter(progress)
+    with _told(problem.instance.name):
+        return pairs_of(problem.model, problem.instance, chosen, tell)
+
+
+@contextmanager
+def _told(instance: str) -> Iterator[None]:
+    """Why the engine cannot search an instance, as the interface of the engines says it."""
+    try:
+        yield
+    except (CannotCompile, GaveUp) as reason:
+        raise EngineUnsupported(str(reason)) from None
+    except OtherSearch as reason:
+        raise CannotExplore(str(reason)) from None
+    except NoRoom as reason:
+        raise CannotExplore(f"{instance} has no room for a search: {reason}") from None
 
 
 def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> Explored:

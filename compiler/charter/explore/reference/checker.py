@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from charter.explore.model_checker import ExploreOptions, Problem, Progress
 from charter.explore.reference.liveness import check_liveness
-from charter.explore.reference.search import ReferenceOptions, explore
-from charter.explore.result import SearchResult
+from charter.explore.reference.search import OUTSIDE, ReferenceOptions, explore
+from charter.explore.result import SearchResult, StepPairs
 from charter.semantics.fairness import LivenessResult
 
 BY_REFERENCE = "eventually, on the reference engine"
@@ -56,3 +56,27 @@ def liveness_of(
         lambda distinct, generated, level: progress(distinct, generated, level, 0, BY_REFERENCE),
     )
     return check_liveness(problem.model, problem.instance, found, chosen)
+
+
+def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
+    """The pairs of steps that follow each other."""
+    chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
+    found = explore(
+        replace(problem.model, properties=()),
+        problem.instance,
+        chosen,
+        lambda distinct, generated, level: progress(distinct, generated, level, 0),
+    )
+    names = tuple(found.graph.machine.operations)
+    if not found.counts.complete:
+        return StepPairs(names, frozenset(), complete=False)
+    edges = found.graph.edges
+    after = [{edge.step.operation for edge in each} for each in edges]
+    followed = {
+        (edge.step.operation, second)
+        for each in edges
+        for edge in each
+        if edge.target != OUTSIDE
+        for second in after[edge.target]
+    }
+    return StepPairs(names, frozenset(followed), complete=True)

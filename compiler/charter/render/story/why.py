@@ -125,11 +125,6 @@ def _parts(machine: Machine, body: n.Expr, scope: Scope) -> Iterator[DecidingPar
     yield reader.part(at)
 
 
-def _text(expr: n.Expr) -> str:
-    """An expression as its author wrote it, on one line."""
-    return " ".join(expr.span.source.text[expr.span.start : expr.span.end].split())
-
-
 @dataclass(slots=True)
 class _Reader:
     """Explains the body of a property, or of `function` called with `params`, in one scope.
@@ -150,14 +145,14 @@ class _Reader:
         inside = (node for e, _ in seen for node in nodes(e))
         read = {e.name: e for e in inside if isinstance(e, n.Local)}
         where = tuple(self._params(read))
-        known = {name for name, _ in (*self.given, *where)} | {_text(e) for e, _ in seen}
+        known = {name for name, _ in (*self.given, *where)} | {e.span.quote() for e, _ in seen}
         return DecidingPart(
             function="" if self.function is None else self.function.name,
             where=where,
             given=tuple(self.given),
-            text=_text(expr),
+            text=expr.span.quote(),
             has_to_be=has_to_be,
-            conditions=tuple(_text(condition) for condition, _ in self.conditions),
+            conditions=tuple(condition.span.quote() for condition, _ in self.conditions),
             values=(*self._bound(read, names), *self._values(seen, known)),
         )
 
@@ -249,7 +244,7 @@ class _Reader:
         """The names with long values, with their definitions."""
         for name, bound in self.stands_for.items():
             if name in read and len(self.shown(read[name].type, names[name])) > LONG:
-                yield name, _text(bound)
+                yield name, bound.span.quote()
 
     def _values(
         self, parts: Iterable[tuple[n.Expr, Locals]], known: Collection[str]
@@ -258,7 +253,7 @@ class _Reader:
         seen = set(known)
         for part, names in parts:
             for inner in self._looked_up(part, names):
-                text = _text(inner)
+                text = inner.span.quote()
                 try:
                     value = self.shown(inner.type, self.value(inner, names))
                 except (EvaluationError, KeyError):

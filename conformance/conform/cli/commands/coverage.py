@@ -13,6 +13,7 @@ from charter.api import coverage
 from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
 from conform.cli.commands.charters import Errors, read, refused
+from conform.cli.commands.coverage_pairs import pair_tables, pairs_json, pairs_markdown, show_pairs
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
 from conform.console.errors import ConformError, Interrupted
@@ -27,11 +28,15 @@ EXAMPLES = """examples:
   conform coverage spec/kafka
   conform coverage spec/kafka --instance 'pair*' --json
   conform coverage spec/kafka --write spec/kafka/coverage/README.md
+  conform coverage spec/kafka --pairs --write spec/kafka/coverage/steps.md
 
 Searches the instances, and shows for each class of states in how many steps an instance reaches it
 first. Classes are witnesses in the folder `coverage` beside the charter, or in NAME.coverage beside
 NAME.charter (--classes names another folder, or a file); other searches do not look for them. What
 no instance reaches is either impossible, or an instance is missing.
+
+--pairs needs no classes: a row and a column for each step, and in how many instances the second can
+be taken right after the first. Of an instance with more states than --most no pair is known.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
 has more states than were searched.
@@ -52,17 +57,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--most", type=count_or_all, default=200_000, metavar="N",
         help="search up to N states of an instance (default: 200,000; 0: all)",
     )  # fmt: skip
+    parser.add_argument(
+        "--pairs", action="store_true",
+        help="show which steps follow each other instead, in how many instances",
+    )  # fmt: skip
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table as Markdown")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.pairs:
+        return _pairs(arguments)
     model, classes = _classes(arguments)
     machines = {one.machine for one in classes}
-    try:
-        chosen = api.instances(model, arguments.instance)
-    except api.Missing as error:
-        raise ConformError(str(error)) from None
+    chosen = _instances(model, arguments)
     names = [i.name for i in model.instances if i.name in chosen and i.machine in machines]
     if not names:
         raise ConformError(
@@ -80,6 +88,28 @@ def run(arguments: argparse.Namespace) -> int:
     if not any(table.never for table in tables):
         return 0
     return 4 if all(row.complete for table in tables for row in table.rows) else 3
+
+
+def _pairs(arguments: argparse.Namespace) -> int:
+    if arguments.classes is not None:
+        raise ConformError("--pairs is about steps: it has no --classes")
+    _, model = read(arguments.charter, api.Selection(arguments.variant))
+    tables = pair_tables(model, _instances(model, arguments), arguments.most)
+    if arguments.json:
+        out_json(pairs_json(tables))
+    else:
+        show_pairs(tables)
+    if arguments.write is not None:
+        write_named(arguments.write, pairs_markdown(arguments.charter, tables))
+    return 3 if any(table.partial for table in tables) else 0
+
+
+def _instances(model: api.Model, arguments: argparse.Namespace) -> Sequence[str]:
+    """The names of the instances that are asked for. Raises `ConformError`."""
+    try:
+        return api.instances(model, arguments.instance)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)

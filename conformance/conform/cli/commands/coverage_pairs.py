@@ -1,0 +1,126 @@
+"""`conform coverage --pairs`: which steps follow each other in some instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from charter import api
+from charter.api import coverage
+from charter.formats.canonical import Json
+from conform.console.errors import ConformError, Interrupted
+from conform.console.progress import searching
+from conform.console.terminal import columns, number, out, plural
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """The steps of one machine, or operations, and for each pair of them the instances in which the
+    second follows the first. `partial`: instances of which not all states were searched."""
+
+    machine: str
+    steps: Sequence[str]
+    instances: Mapping[tuple[str, str], Sequence[str]]
+    searched: Sequence[str]
+    partial: Sequence[str]
+
+    def line(self, first: str) -> list[str]:
+        """For each step the number of instances in which it follows `first`, `·` for none."""
+        return [str(len(self.instances.get((first, next_), ())) or "·") for next_ in self.steps]
+
+    @property
+    def total(self) -> str:
+        """How many pairs follow each other."""
+        of = number(len(self.steps) ** 2)
+        return f"{number(len(self.instances))} of {of} pairs follow each other in some instance"
+
+
+def pair_tables(model: api.Model, names: Sequence[str], most: int) -> list[PairTable]:
+    """The table of each machine that an instance is of. Raises `ConformError`."""
+    found: dict[str, coverage.StepPairs] = {}
+    try:
+        for name in names:
+            with searching() as progress:
+                found[name] = coverage.step_pairs(model, name, most, progress)
+    except api.CannotExplore as error:
+        raise ConformError(f"{names[len(found)]}: {error}") from None
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; {len(found)} of {len(names)} instances were searched"
+        ) from None
+    machines: dict[str, list[str]] = {}
+    for instance in model.instances:
+        if instance.name in found:
+            machines.setdefault(instance.machine, []).append(instance.name)
+    return [
+        _table(model, machine, {name: found[name] for name in mine})
+        for machine, mine in machines.items()
+    ]
+
+
+def _table(model: api.Model, machine: str, found: Mapping[str, coverage.StepPairs]) -> PairTable:
+    instances: dict[tuple[str, str], list[str]] = {}
+    for name, pairs in found.items():
+        for pair in pairs.followed:
+            instances.setdefault(pair, []).append(name)
+    offered = {step for pairs in found.values() for step in pairs.steps}
+    steps = [step for step in coverage.steps_of(model, machine) if step in offered]
+    partial = [name for name, pairs in found.items() if not pairs.complete]
+    return PairTable(machine, steps, instances, [*found], partial)
+
+
+def show_pairs(tables: Sequence[PairTable]) -> None:
+    """Print the tables."""
+    for table in tables:
+        out(f"{table.machine}: {table.total}")
+        head = ["", "", *(str(place + 1) for place in range(len(table.steps)))]
+        rows = [[str(place), step, *table.line(step)] for place, step in enumerate(table.steps, 1)]
+        out(columns([head, *rows]))
+        out("")
+        for name in table.partial:
+            out(f"{name} is not counted: it has more states than were searched (--most)")
+
+
+def pairs_json(tables: Sequence[PairTable]) -> Json:
+    """The tables as JSON: for each step the steps that follow it, with the instances."""
+    return {
+        table.machine: {
+            "steps": list(table.steps),
+            "partial": list(table.partial),
+            "followed_by": {
+                first: {
+                    second: list(table.instances[first, second])
+                    for second in table.steps
+                    if (first, second) in table.instances
+                }
+                for first in table.steps
+            },
+        }
+        for table in tables
+    }
+
+
+def pairs_markdown(charter: Path, tables: Sequence[PairTable]) -> str:
+    """The tables as a Markdown page."""
+    command = f"conform coverage {charter.as_posix()} --pairs --write FILE"
+    lines = [
+        f"# Which steps follow each other in the instances of {charter.as_posix()}",
+        "",
+        f"Written by `{command}`. Row and column are steps; a cell",
+        "has the number of instances in which the step of the column can be taken right after the",
+        "one of the row, `·`: in none. Steps that change nothing do not count.",
+    ]
+    for table in tables:
+        lines += ["", f"## {table.machine}", "", f"{table.total}.", ""]
+        lines += [f"| | | {' | '.join(str(i + 1) for i in range(len(table.steps)))} |"]
+        lines += ["|---" * (len(table.steps) + 2) + "|"]
+        lines += [
+            f"| {place} | `{step}` | {' | '.join(table.line(step))} |"
+            for place, step in enumerate(table.steps, 1)
+        ]
+        counted = plural(len(table.searched) - len(table.partial), "instance")
+        lines += ["", f"Of {counted}{', all but:' if table.partial else '.'}"]
+        if table.partial:
+            lines += ["", *(f"- `{name}`, which has more states" for name in table.partial)]
+    return "\n".join(lines) + "\n"
