@@ -61,7 +61,7 @@ WARNED = (
     "tells_end_before_epoch_start", "truncates_to_own_end", "unclean_without_order",
     "unfenced_leads_nothing", "unregistered_stays_in_sync", "waits_for_the_minimum_alone",
 )  # fmt: skip
-"""Mistakes in the system that the texts warn of, and more."""
+"""The mutants of the system. The texts warn of most of these mistakes."""
 
 GIVEN_UP = {
     "S0-E2 v2 proactive": {"enough_candidates"},
@@ -72,8 +72,8 @@ GIVEN_UP = {
     "S0-E2 the same from": {"leader_candidate_completeness", "leader_completeness"},
     "X-S37": {"leader_candidate_completeness", "leader_completeness"},
     **{title: {"enough_candidates"} for title in ("X-S38", "X-S39", "X-S40")},
-    **{title: {"enough_candidates"} for title in ("T-E7", "D-E6 a leader")},
-    "D-E6 ELR": {"enough_candidates", "clean_election_is_possible"},
+    **{title: {"enough_candidates"} for title in ("T-E7", "T-E8")},
+    "D-E6": {"enough_candidates", "clean_election_is_possible"},
     "D-E7": {"enough_candidates", "clean_election_is_possible"},
 }  # fmt: skip
 """Scenarios of recovery, of ELR that is turned off or on, of a topic that is created while a broker

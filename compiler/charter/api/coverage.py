@@ -10,6 +10,7 @@ from pathlib import Path
 
 from charter.api.charters import Charter, chosen_instance, explore
 from charter.core import nodes as n
+from charter.core.transition import steps_of
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.explore.result import StepPairs
 from charter.project.sources import COVERAGE, PLAIN, Missing, Selection, read_sources
@@ -99,13 +100,6 @@ def step_pairs(model: n.Model, instance: str, most: int, progress: Progress) -> 
 
     options = ExploreOptions(most_states=most)
     return select.step_pairs(model, chosen_instance(model, instance), options, progress)
-
-
-def steps_of(model: n.Model, machine: str) -> tuple[str, ...]:
-    """The steps of a system, or the operations of a component, in the order of the charter."""
-    steps = (step.name for one in model.systems if one.name == machine for step in one.steps)
-    offered = (o.name for one in model.components if one.name == machine for o in one.operations)
-    return (*steps, *offered)
 
 
 def _bare(model: n.Model) -> tuple[n.Instance, ...]:

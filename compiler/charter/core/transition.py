@@ -4,6 +4,8 @@ of the operation or step that was taken are free locals: `elect(b)` is the argum
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from charter.core import nodes as ir
 from charter.core.walk import nodes
 
@@ -41,3 +43,10 @@ def argument_of(name: str) -> tuple[str, str]:
 def reads_arguments(expr: ir.Expr) -> bool:
     """Whether an expression reads arguments of the transition."""
     return any(isinstance(part, ir.Local) and is_argument(part.name) for part in nodes(expr))
+
+
+def steps_of(model: ir.Model, machine: str) -> Mapping[str, tuple[ir.Param, ...]]:
+    """The parameters of each operation of a component, or of each step of a system."""
+    called = {o.name: o.params for c in model.components if c.name == machine for o in c.operations}
+    steps = {step.name: step.params for s in model.systems if s.name == machine for step in s.steps}
+    return called | steps

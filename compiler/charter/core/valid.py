@@ -10,7 +10,7 @@ from typing import assert_never
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of, each_position, key_types, received_type
-from charter.core.transition import argument
+from charter.core.transition import argument, steps_of
 from charter.core.walk import children, statement_expressions
 
 Names = Mapping[str, ty.Type]
@@ -60,16 +60,9 @@ def _arguments(model: ir.Model, machine: str) -> Names:
     """The locals for arguments of a machine's operations or steps in properties of transitions."""
     return {
         argument(name, param.name): param.type
-        for name, params in _steps_of(model, machine).items()
+        for name, params in steps_of(model, machine).items()
         for param in params
     }
-
-
-def _steps_of(model: ir.Model, machine: str) -> Mapping[str, tuple[ir.Param, ...]]:
-    """The parameters of each operation of a component, or of each step of a system."""
-    called = {o.name: o.params for c in model.components if c.name == machine for o in c.operations}
-    steps = {step.name: step.params for s in model.systems if s.name == machine for step in s.steps}
-    return called | steps
 
 
 @dataclass(slots=True)
@@ -113,7 +106,7 @@ class _Checker:
             self.agree(prop.body, ty.Bool(), f"property {prop.name}")
         for live in model.liveness:
             self.state = machines[live.machine]
-            self.live(live, _steps_of(model, live.machine))
+            self.live(live, steps_of(model, live.machine))
         for scenario in model.scenarios:
             self.state = machines[scenario.instance.machine]
             self.instance(scenario.instance, self.state)

@@ -52,13 +52,13 @@ class Span:
 
     def quote(self) -> str:
         """The text on one line, with the parentheses around its first and its last part, which the
-        span of an expression does not have."""
+        span of an expression does not have. (Those in a comment may count, and then find none.)"""
         text, start, end = self.source.text, self.start, self.end
         before, behind = _unmatched(text[start:end])
-        for _ in range(before):
-            start = max(0, text.rfind("(", 0, start))
-        for _ in range(behind):
-            end = text.find(")", end) + 1 or len(text)
+        while before and (left := text[:start].rstrip()).endswith("("):
+            start, before = len(left) - 1, before - 1
+        while behind and (right := text[end:].lstrip()).startswith(")"):
+            end, behind = len(text) - len(right) + 1, behind - 1
         return " ".join(text[start:end].split())
 
     def excerpt(self) -> str:

@@ -61,13 +61,13 @@ def _searched(
             raise CannotExplore(
                 f"the native engine cannot explore {problem.instance.name}: {reason}; {other}"
             ) from None
-        found = _reference().check(problem, options, _slowly(progress, str(reason)))
+        found = _reference().check(problem, options, _with_reason(progress, str(reason)))
         kept = options.journal
         journal = "" if kept is None else f"nothing is kept in {kept}: only the native engine can"
         return replace(found, why_reference=str(reason), journal=journal)
 
 
-def _slowly(progress: Progress, reason: str) -> Progress:
+def _with_reason(progress: Progress, reason: str) -> Progress:
     """Progress that says from the beginning why the reference engine searches."""
     told = f"on the reference engine, since {reason}"
 
@@ -81,7 +81,8 @@ def _slowly(progress: Progress, reason: str) -> Progress:
 def step_pairs(
     model: n.Model, instance: n.Instance, options: ExploreOptions, progress: Progress
 ) -> StepPairs:
-    """The pairs of steps that follow each other in an instance. Raises CannotExplore."""
+    """The pairs of steps that follow each other in an instance, whatever `options.engine` says.
+    Raises CannotExplore."""
     problem = Problem.of(replace(model, properties=(), liveness=()), instance)
     try:
         with _loading_native():
@@ -90,7 +91,7 @@ def step_pairs(
     except EngineUnsupported as reason:
         from charter.explore.reference import checker as reference
 
-        return reference.step_pairs(problem, options, _slowly(progress, str(reason)))
+        return reference.step_pairs(problem, options, _with_reason(progress, str(reason)))
 
 
 def _only_native(problem: Problem, options: ExploreOptions) -> Option | None:

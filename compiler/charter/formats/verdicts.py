@@ -162,7 +162,7 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
             raise BadVector(f"it has another format than {FORMAT}")
         numbered = ("steps",) if whole.value("format") == FORMAT else ()
         whole.fields("format", "properties", *numbered, "instances")
-        return _rows(whole, whole.item("steps").texts() if numbered else ())
+        return _rows(whole, whole.item("steps").texts() if numbered else None)
     except OSError as error:
         raise BadVerdicts(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, BadVector, RecursionError) as error:
@@ -181,11 +181,11 @@ ANSWERS = ("verdicts", "details")
 
 def _told(row: JsonReader) -> Mapping[str, PropertyVerdict]:
     row.fields(*COLUMNS)
-    return {name: _verdict(answer, ()) for name, answer in row.item("verdicts").entries()}
+    return {name: _verdict(answer, None) for name, answer in row.item("verdicts").entries()}
 
 
-def _rows(whole: JsonReader, steps: tuple[str, ...]) -> tuple[InstanceVerdicts, ...]:
-    """The rows of a file since format 2; `steps` are the texts of steps, since format 5."""
+def _rows(whole: JsonReader, steps: tuple[str, ...] | None) -> tuple[InstanceVerdicts, ...]:
+    """The rows of a file since format 2; `steps` are the texts of steps (None: before format 5)."""
     names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
     rows = tuple(whole.item("instances").items())
     own = {
@@ -199,7 +199,7 @@ def _rows(whole: JsonReader, steps: tuple[str, ...]) -> tuple[InstanceVerdicts, 
 
 
 def _spelt(
-    row: JsonReader, names: Mapping[str, tuple[str, ...]], steps: tuple[str, ...]
+    row: JsonReader, names: Mapping[str, tuple[str, ...]], steps: tuple[str, ...] | None
 ) -> Mapping[str, PropertyVerdict]:
     """The verdicts of a row that has a letter for each property of its machine."""
     rare = tuple(name for name in RARE if name in row.object())
@@ -245,7 +245,7 @@ def _row(row: JsonReader, verdicts: Mapping[str, PropertyVerdict]) -> InstanceVe
     )
 
 
-def _verdict(answer: JsonReader, texts: tuple[str, ...]) -> PropertyVerdict:
+def _verdict(answer: JsonReader, texts: tuple[str, ...] | None) -> PropertyVerdict:
     if isinstance(answer.raw, int):
         return PropertyVerdict("found", answer.integer())
     held = answer.object()
@@ -259,9 +259,9 @@ def _verdict(answer: JsonReader, texts: tuple[str, ...]) -> PropertyVerdict:
     return PropertyVerdict(found, steps, trace, held.get("expected") is True)
 
 
-def _trace(answer: JsonReader, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The steps of a trace: numbers of texts, or texts where the file has none for itself."""
-    if not texts:
+def _trace(answer: JsonReader, texts: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The steps of a trace: numbers of `texts`; texts themselves before format 5 (None)."""
+    if texts is None:
         return answer.texts()
     numbers = [(item.integer(), item.where) for item in answer.items()]
     for number, where in numbers:

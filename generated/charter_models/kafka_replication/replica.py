@@ -90,7 +90,9 @@ class PartitionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What a leader knows of a follower, from its last fetch in this leader epoch."""
+    """What a leader knows of a follower, from its last fetch in this leader epoch; of a member
+    of the ISR maybe from an earlier one, if the leader was elected again.
+    """
 
     offset: int
     broker_epoch: BrokerEpoch
@@ -123,7 +125,9 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
-    """The end of a leader epoch in a log: after the last record of it, or of an earlier one."""
+    """The end of a leader epoch in a log: after its last record or, if it has none, after the
+    last record of an earlier epoch.
+    """
 
     epoch: LeaderEpoch
     end: int
@@ -206,7 +210,7 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:113  S3 Replication from leader, MODEL §2.2
+    12-replica-rules.charter:115  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
 
@@ -214,7 +218,7 @@ def batch(
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: the ISR and the proposed one, since the controller may have accepted it.
 
-    12-replica-rules.charter:118  S2 §6.5.2
+    12-replica-rules.charter:120  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
@@ -222,7 +226,7 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 def may_commit(lead: Leadership) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
 
-    12-replica-rules.charter:122  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:124  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(lead.isr) >= lead.min_isr
 
@@ -230,7 +234,7 @@ def may_commit(lead: Leadership) -> bool:
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:126  S2 §6.5.2
+    12-replica-rules.charter:128  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -238,7 +242,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:130  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:132  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
@@ -248,7 +252,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:135  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:137  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead):
         return max(high_watermark, replicated(me, lead, end))
@@ -262,9 +266,10 @@ def end_of_epoch(
     own: LeaderEpoch | None,
 ) -> EpochEnd:
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
-    it. `own` is the epoch that the replica leads in, which has no end yet.
+    it. `own` is the epoch that the replica leads in, which has no end yet. A log without that
+    epoch and any earlier one gives the epoch that is asked for.
 
-    12-replica-rules.charter:141  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:144  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -288,7 +293,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:150  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:153  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -299,7 +304,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at `parting`.
 
-    12-replica-rules.charter:160  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:163  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -308,7 +313,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochE
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:165  S2 §6.5.3
+    12-replica-rules.charter:168  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -317,15 +322,16 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch: until the leader's high
     watermark is there, it may be lower than that of an earlier leader.
 
-    12-replica-rules.charter:170  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:173  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= start
 
 
 def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
-    """Whether a follower may join the ISR: it has fetched in this leader epoch, and is in sync.
+    """Whether a follower may join the ISR: the leader knows it from a fetch (`Peer`), and it is
+    in sync.
 
-    12-replica-rules.charter:174  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:177  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -341,7 +347,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:180  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:183  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -356,7 +362,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:197  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:200  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -377,7 +383,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:209  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:212  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -392,7 +398,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:216  S2 §6.5.2
+    12-replica-rules.charter:219  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -470,7 +476,9 @@ class Replica:
     shutdown.
     """
     topic_id: TopicId
-    """The topic whose records are in the log (partition.metadata)."""
+    """The topic in the newest metadata that it has read, also if it has no replica of it;
+    records in the log are of this topic (partition.metadata).
+    """
     leader: Broker | None
     """From the newest metadata record that the broker has read since it started. Volatile: a
     failover loses it.
@@ -512,11 +520,11 @@ class Replica:
         """
         lead = self.leads
 
-        # write/not_leader  25-replica.charter:33  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # write/not_leader  25-replica.charter:34  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if lead is None:  # other
             return [Outcome("write/not_leader", Produced.NOT_LEADER_OR_FOLLOWER, self)]
 
-        # write/not_enough_replicas  25-replica.charter:36  MODEL §2.6, S3 Min-ISR and
+        # write/not_enough_replicas  25-replica.charter:37  MODEL §2.6, S3 Min-ISR and
         # acknowledgements
         if (
             acks == Acks.ACKS_ALL  # all
@@ -524,11 +532,11 @@ class Replica:
         ):
             return [Outcome("write/not_enough_replicas", Produced.NOT_ENOUGH_REPLICAS, self)]
 
-        # write/appended  25-replica.charter:39  S2 §6.6
+        # write/appended  25-replica.charter:40  S2 §6.6
         return self._write_appended(me, lead)
 
     def _write_appended(self, me: Broker, lead: Leadership) -> list[Outcome[Replica, Produced]]:
-        """write/appended  25-replica.charter:39  S2 §6.6"""
+        """write/appended  25-replica.charter:40  S2 §6.6"""
         longer = append(self.log, default(self.leader_epoch, LeaderEpoch(0)), self.world.max_log)
         after = replace(
             self,
@@ -562,7 +570,7 @@ class Replica:
         """
         lead = self.leads
 
-        # fetch/refused  25-replica.charter:54  MODEL §2.3, KIP 516, DOC Protocol errors:
+        # fetch/refused  25-replica.charter:55  MODEL §2.3, KIP 516, DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if (
             request.topic_id != self.topic_id
@@ -573,7 +581,7 @@ class Replica:
 
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
-        # fetch/diverged  25-replica.charter:62  MODEL §3.2, S2 §6.6
+        # fetch/diverged  25-replica.charter:63  MODEL §3.2, S2 §6.6
         # The follower has to truncate first; the leader does not count what it has.
         if parting is not None:  # parts
             return [Outcome(
@@ -589,7 +597,7 @@ class Replica:
                 self,
             )]
 
-        # fetch/served  25-replica.charter:71  S2 §6.5.2, S3 Consumer's message visibility
+        # fetch/served  25-replica.charter:72  S2 §6.5.2, S3 Consumer's message visibility
         return self._fetch_served(me, from_, request, lead)
 
     def _fetch_served(
@@ -599,7 +607,7 @@ class Replica:
         request: FetchRequest,
         lead: Leadership,
     ) -> list[Outcome[Replica, Fetched | None]]:
-        """fetch/served  25-replica.charter:71  S2 §6.5.2, S3 Consumer's message visibility"""
+        """fetch/served  25-replica.charter:72  S2 §6.5.2, S3 Consumer's message visibility"""
         heard = replace(
             lead,
             peers=lead.peers.put(
@@ -628,7 +636,7 @@ class Replica:
         S3 Replication from leader, S2 §6.6
         """
 
-        # take_fetched/stale  25-replica.charter:95  MODEL §2.3
+        # take_fetched/stale  25-replica.charter:96  MODEL §2.3
         if (
             self.leads is not None
             or self.leader != from_
@@ -638,15 +646,15 @@ class Replica:
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:102  S2 §6.6, MODEL §3.2
+        # take_fetched/truncated  25-replica.charter:103  S2 §6.6, MODEL §3.2
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:110  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:111  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """take_fetched/truncated  25-replica.charter:102  S2 §6.6, MODEL §3.2"""
+        """take_fetched/truncated  25-replica.charter:103  S2 §6.6, MODEL §3.2"""
         end = truncation_point(self.world, self.log, value(got.diverging))
         next_log = take(self.log, end)
         after = replace(
@@ -697,11 +705,11 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:122  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:123  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:124
+        # read/shown  25-replica.charter:125
         return [Outcome(
             "read/shown", batch(self.world, self.log, offset, self.high_watermark), self
         )]
@@ -715,16 +723,16 @@ class Replica:
         S2 §6.4.2
         """
 
-        # latest_offset/not_leader  25-replica.charter:131  DOC Protocol errors:
+        # latest_offset/not_leader  25-replica.charter:132  DOC Protocol errors:
         # NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("latest_offset/not_leader", None, self)]
 
-        # latest_offset/not_available  25-replica.charter:133  S2 §6.4.2
+        # latest_offset/not_available  25-replica.charter:134  S2 §6.4.2
         if self.high_watermark < self.leads.start:  # behind
             return [Outcome("latest_offset/not_available", None, self)]
 
-        # latest_offset/told  25-replica.charter:135
+        # latest_offset/told  25-replica.charter:136
         return [Outcome("latest_offset/told", self.high_watermark, self)]
 
     def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
@@ -734,13 +742,13 @@ class Replica:
         MODEL §2.10, MODEL §2.3
         """
 
-        # learn/another_topic  25-replica.charter:142  KIP 516, DOC DeleteTopics
+        # learn/another_topic  25-replica.charter:143  KIP 516, DOC DeleteTopics
         if record.topic_id != self.topic_id:  # another
             return self._learn_another_topic(me, record)
 
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:155
+        # learn/remains_with_minimum  25-replica.charter:156
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -749,7 +757,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:166  S2 §6.5.2
+        # learn/superseded  25-replica.charter:167  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -757,32 +765,32 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:171  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:172  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:183  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:184  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:186  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:187  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:200  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:211  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:212  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
@@ -839,7 +847,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:171  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:172  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -855,7 +863,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:186  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:187  MODEL §2.10, S2 §6.4.2"""
         settled_now = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -872,7 +880,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:200  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -895,22 +903,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:223  MODEL §2.9
+        # propose/not_leader  25-replica.charter:224  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:225  S2 §6.5.2
+        # propose/pending  25-replica.charter:226  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:226  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:227  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:230  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:231  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -934,15 +942,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:245  MODEL §2.9
+        # take_decision/late  25-replica.charter:246  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:255  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:256  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -950,7 +958,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -989,7 +997,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:270  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:271  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -1004,12 +1012,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -1034,11 +1042,11 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:289
+        # lose_power/lost  25-replica.charter:290
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:289"""
+        """lose_power/lost  25-replica.charter:290"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1064,11 +1072,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:300
+        # lose_disk/lost  25-replica.charter:301
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:300"""
+        """lose_disk/lost  25-replica.charter:301"""
         next_log = ()
         after = replace(
             self,
@@ -1098,7 +1106,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:312
+        # start/started  25-replica.charter:313
         after = replace(
             self,
             starting=True,
@@ -1112,7 +1120,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:322
+        # fail_to_start/killed  25-replica.charter:323
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1125,11 +1133,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:327
+        # fail_to_start/lost  25-replica.charter:328
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:327"""
+        """fail_to_start/lost  25-replica.charter:328"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1153,7 +1161,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:340
+        # begin/begun  25-replica.charter:341
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1161,7 +1169,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:347  MODEL §8.1
+        # begin/late  25-replica.charter:348  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -1170,11 +1178,11 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:352
+        # delete/deleted  25-replica.charter:353
         return self._delete_deleted()
 
     def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:352"""
+        """delete/deleted  25-replica.charter:353"""
         next_log = ()
         after = replace(
             self,

@@ -134,9 +134,13 @@ def test_pairs_of_steps_that_follow_each_other(
 def test_of_an_instance_with_too_many_states_no_pair_is_known(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    page = charter.with_name("pairs.md")
     arguments = ["coverage", str(charter), "--pairs", "--instance", "two", "--most", "1"]
-    assert main(arguments) == 3
+    assert main([*arguments, "--write", str(page)]) == 3
     assert "two is not counted" in capsys.readouterr().out
+    *_, of, _, why, _, name = page.read_text(encoding="utf-8").splitlines()
+    assert (of, name) == ("Of 1 instance.", "- `two`")
+    assert why == "Not counted, since they have more states than were searched:"
 
 
 def test_pairs_need_no_classes(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:

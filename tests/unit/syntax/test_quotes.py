@@ -17,6 +17,7 @@ from charter.diagnostics.source import NOWHERE, Source, Span
         ("[a or\n  (b\n  and c]\n  )", "a or (b and c )"),
         ("[(a]", "(a"),
         ("[a)]", "a)"),
+        ("f(x)\n[a -- one) of two\n  or b]", "a -- one) of two or b"),
     ],
 )
 def test_a_quote_has_the_parentheses_of_its_parts(marked: str, quoted: str) -> None:

@@ -25,6 +25,7 @@ def step_pairs(
     CannotCompile, GaveUp or NoRoom."""
     machine = Machine.of(narrowed(model, instance.machine), instance)
     asked = replace(model, properties=(), liveness=(_of_each(machine),))
+    # Without any predicate the program still follows edges; with None it would not.
     chosen = replace(options, choices=replace(options.choices, predicates=()))
     names = tuple(machine.operations)
     with searched(asked, instance, chosen, lambda now: tell(now, "")) as (search, _):

@@ -59,7 +59,7 @@ def liveness_of(
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
-    """The pairs of steps that follow each other."""
+    """The pairs of steps that follow each other. Raises as `ReferenceChecker.check`."""
     chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
     found = explore(
         replace(problem.model, properties=()),

@@ -14,11 +14,11 @@ from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
 from conform.cli.commands.charters import Errors, read, refused
 from conform.cli.commands.coverage_pairs import pair_tables, pairs_json, pairs_markdown, show_pairs
+from conform.cli.commands.each_instance import each_searched
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
-from conform.console.errors import ConformError, Interrupted
+from conform.console.errors import ConformError
 from conform.console.files import write_named
-from conform.console.progress import searching
 from conform.console.terminal import columns, number, out, out_json, plural
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ no instance reaches is either impossible, or an instance is missing.
 be taken right after the first. Of an instance with more states than --most no pair is known.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
-has more states than were searched.
+has more states than were searched. With --pairs, 3: an instance has more states than were searched;
+0: none has.
 """
 
 
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--pairs", action="store_true",
-        help="show which steps follow each other instead, in how many instances",
+        help="show in how many instances a step follows another one, in place of classes",
     )  # fmt: skip
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table as Markdown")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError(
             f"no instance that matches {arguments.instance!r} is of a machine that a class is of"
         )
-    tables = _tables(classes, _searched(model, names, arguments.most))
+    tables = _tables(classes, _reached(model, names, arguments.most))
     if arguments.json:
         rows: list[Json] = [asdict(row) for table in tables for row in table.rows]
         never: list[Json] = [name for table in tables for name in table.never]
@@ -176,19 +177,10 @@ def _folder(charter: Path) -> Path:
     return own if charter.is_dir() or own.exists() else charter.with_name(coverage.COVERAGE)
 
 
-def _searched(model: api.Model, names: Sequence[str], most: int) -> list[ReachedClasses]:
-    rows: list[ReachedClasses] = []
-    try:
-        for name in names:
-            with searching() as progress:
-                rows.append(coverage.reached(model, name, most, progress))
-    except api.CannotExplore as error:
-        raise ConformError(f"{names[len(rows)]}: {error}") from None
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"interrupted; {len(rows)} of {len(names)} instances were searched"
-        ) from None
-    return rows
+def _reached(model: api.Model, names: Sequence[str], most: int) -> list[ReachedClasses]:
+    return each_searched(
+        names, lambda name, progress: coverage.reached(model, name, most, progress)
+    )
 
 
 def _show(tables: Sequence[_Table]) -> None:

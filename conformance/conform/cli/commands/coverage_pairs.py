@@ -9,20 +9,20 @@ from pathlib import Path
 from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
-from conform.console.errors import ConformError, Interrupted
-from conform.console.progress import searching
+from conform.cli.commands.each_instance import each_searched
 from conform.console.terminal import columns, number, out, plural
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
     """The steps of one machine, or operations, and for each pair of them the instances in which the
-    second follows the first. `partial`: instances of which not all states were searched."""
+    second follows the first. `asked`: all instances of it; `partial`: those of which not all states
+    were searched, which count for no pair."""
 
     machine: str
     steps: Sequence[str]
     instances: Mapping[tuple[str, str], Sequence[str]]
-    searched: Sequence[str]
+    asked: Sequence[str]
     partial: Sequence[str]
 
     def line(self, first: str) -> list[str]:
@@ -30,25 +30,18 @@ class PairTable:
         return [str(len(self.instances.get((first, next_), ())) or "·") for next_ in self.steps]
 
     @property
-    def total(self) -> str:
-        """How many pairs follow each other."""
+    def summary(self) -> str:
+        """How many pairs follow each other, as a sentence."""
         of = number(len(self.steps) ** 2)
         return f"{number(len(self.instances))} of {of} pairs follow each other in some instance"
 
 
 def pair_tables(model: api.Model, names: Sequence[str], most: int) -> list[PairTable]:
     """The table of each machine that an instance is of. Raises `ConformError`."""
-    found: dict[str, coverage.StepPairs] = {}
-    try:
-        for name in names:
-            with searching() as progress:
-                found[name] = coverage.step_pairs(model, name, most, progress)
-    except api.CannotExplore as error:
-        raise ConformError(f"{names[len(found)]}: {error}") from None
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"interrupted; {len(found)} of {len(names)} instances were searched"
-        ) from None
+    pairs = each_searched(
+        names, lambda name, progress: coverage.step_pairs(model, name, most, progress)
+    )
+    found = dict(zip(names, pairs, strict=True))
     machines: dict[str, list[str]] = {}
     for instance in model.instances:
         if instance.name in found:
@@ -73,7 +66,7 @@ def _table(model: api.Model, machine: str, found: Mapping[str, coverage.StepPair
 def show_pairs(tables: Sequence[PairTable]) -> None:
     """Print the tables."""
     for table in tables:
-        out(f"{table.machine}: {table.total}")
+        out(f"{table.machine}: {table.summary}")
         head = ["", "", *(str(place + 1) for place in range(len(table.steps)))]
         rows = [[str(place), step, *table.line(step)] for place, step in enumerate(table.steps, 1)]
         out(columns([head, *rows]))
@@ -109,18 +102,19 @@ def pairs_markdown(charter: Path, tables: Sequence[PairTable]) -> str:
         "",
         f"Written by `{command}`. Row and column are steps; a cell",
         "has the number of instances in which the step of the column can be taken right after the",
-        "one of the row, `·`: in none. Steps that change nothing do not count.",
+        "one of the row, `·`: in none of those that were searched to their end. Steps that change",
+        "nothing do not count.",
     ]
     for table in tables:
-        lines += ["", f"## {table.machine}", "", f"{table.total}.", ""]
+        lines += ["", f"## {table.machine}", "", f"{table.summary}.", ""]
         lines += [f"| | | {' | '.join(str(i + 1) for i in range(len(table.steps)))} |"]
         lines += ["|---" * (len(table.steps) + 2) + "|"]
         lines += [
             f"| {place} | `{step}` | {' | '.join(table.line(step))} |"
             for place, step in enumerate(table.steps, 1)
         ]
-        counted = plural(len(table.searched) - len(table.partial), "instance")
-        lines += ["", f"Of {counted}{', all but:' if table.partial else '.'}"]
+        lines += ["", f"Of {plural(len(table.asked), 'instance')}."]
         if table.partial:
-            lines += ["", *(f"- `{name}`, which has more states" for name in table.partial)]
+            lines += ["", "Not counted, since they have more states than were searched:", ""]
+            lines += [f"- `{name}`" for name in table.partial]
     return "\n".join(lines) + "\n"
