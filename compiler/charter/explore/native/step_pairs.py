@@ -21,10 +21,10 @@ from charter.semantics.machine import Machine
 def step_pairs(
     model: n.Model, instance: n.Instance, options: NativeOptions, tell: Tell
 ) -> StepPairs:
-    """The pairs of steps that follow each other; none if the search gave up before its end. Raises
-    CannotCompile, GaveUp or NoRoom."""
+    """The pairs of steps that follow each other in an instance of a model without properties; none
+    if the search gave up before its end. Raises CannotCompile, GaveUp or NoRoom."""
     machine = Machine.of(narrowed(model, instance.machine), instance)
-    asked = replace(model, properties=(), liveness=(_of_each(machine),))
+    asked = replace(model, liveness=(_of_each(machine),))
     # Without any predicate the program still follows edges; with None it would not.
     chosen = replace(options, choices=replace(options.choices, predicates=()))
     names = tuple(machine.operations)

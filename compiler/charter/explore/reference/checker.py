@@ -5,9 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+from charter.core import nodes as n
 from charter.explore.model_checker import ExploreOptions, Problem, Progress
 from charter.explore.reference.liveness import check_liveness
-from charter.explore.reference.search import OUTSIDE, ReferenceOptions, explore
+from charter.explore.reference.search import (
+    OUTSIDE,
+    ReferenceExploration,
+    ReferenceOptions,
+    explore,
+)
 from charter.explore.result import SearchResult, StepPairs
 from charter.semantics.fairness import LivenessResult
 
@@ -21,15 +27,9 @@ class ReferenceChecker:
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """As `ModelChecker.check`."""
-        chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
-        found = explore(
-            problem.model,
-            problem.instance,
-            chosen,
-            lambda distinct, generated, level: progress(distinct, generated, level, 0),
-        )
+        found = _explored(problem.model, problem.instance, options, progress)
         begun = time.monotonic()
-        verdicts = check_liveness(problem.model, problem.instance, found, chosen)
+        verdicts = check_liveness(problem.model, problem.instance, found, _chosen(options))
         return SearchResult(
             engine="reference",
             machine=problem.machine,
@@ -48,25 +48,14 @@ def liveness_of(
 ) -> tuple[LivenessResult, ...]:
     """The result for each `eventually` only."""
     progress(0, 0, 0, 0, BY_REFERENCE)
-    chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
-    found = explore(
-        replace(problem.model, properties=()),
-        problem.instance,
-        chosen,
-        lambda distinct, generated, level: progress(distinct, generated, level, 0, BY_REFERENCE),
-    )
-    return check_liveness(problem.model, problem.instance, found, chosen)
+    bare = replace(problem.model, properties=())
+    found = _explored(bare, problem.instance, options, progress, BY_REFERENCE)
+    return check_liveness(problem.model, problem.instance, found, _chosen(options))
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
     """The pairs of steps that follow each other. Raises as `ReferenceChecker.check`."""
-    chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
-    found = explore(
-        replace(problem.model, properties=()),
-        problem.instance,
-        chosen,
-        lambda distinct, generated, level: progress(distinct, generated, level, 0),
-    )
+    found = _explored(problem.model, problem.instance, options, progress)
     names = tuple(found.graph.machine.operations)
     if not found.counts.complete:
         return StepPairs(names, frozenset(), complete=False)
@@ -80,3 +69,20 @@ def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) ->
         for second in after[edge.target]
     }
     return StepPairs(names, frozenset(followed), complete=True)
+
+
+def _explored(
+    model: n.Model,
+    instance: n.Instance,
+    options: ExploreOptions,
+    progress: Progress,
+    doing: str = "",
+) -> ReferenceExploration:
+    def tell(distinct: int, generated: int, level: int) -> None:
+        progress(distinct, generated, level, 0, doing)
+
+    return explore(model, instance, _chosen(options), tell)
+
+
+def _chosen(options: ExploreOptions) -> ReferenceOptions:
+    return ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)

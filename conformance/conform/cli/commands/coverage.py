@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
 from conform.cli.commands.charters import Errors, read, refused
 from conform.cli.commands.coverage_pairs import pair_tables, pairs_json, pairs_markdown, show_pairs
-from conform.cli.commands.each_instance import each_searched
+from conform.cli.commands.each_instance import each_searched, instances_named
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
 from conform.console.errors import ConformError
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _pairs(arguments)
     model, classes = _classes(arguments)
     machines = {one.machine for one in classes}
-    chosen = _instances(model, arguments)
+    chosen = instances_named(model, arguments.instance)
     names = [i.name for i in model.instances if i.name in chosen and i.machine in machines]
     if not names:
         raise ConformError(
@@ -95,7 +95,7 @@ def _pairs(arguments: argparse.Namespace) -> int:
     if arguments.classes is not None:
         raise ConformError("--pairs is about steps: it has no --classes")
     _, model = read(arguments.charter, api.Selection(arguments.variant))
-    tables = pair_tables(model, _instances(model, arguments), arguments.most)
+    tables = pair_tables(model, instances_named(model, arguments.instance), arguments.most)
     if arguments.json:
         out_json(pairs_json(tables))
     else:
@@ -103,14 +103,6 @@ def _pairs(arguments: argparse.Namespace) -> int:
     if arguments.write is not None:
         write_named(arguments.write, pairs_markdown(arguments.charter, tables))
     return 3 if any(table.partial for table in tables) else 0
-
-
-def _instances(model: api.Model, arguments: argparse.Namespace) -> Sequence[str]:
-    """The names of the instances that are asked for. Raises `ConformError`."""
-    try:
-        return api.instances(model, arguments.instance)
-    except api.Missing as error:
-        raise ConformError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)

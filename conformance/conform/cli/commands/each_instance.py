@@ -1,4 +1,4 @@
-"""Searches of several instances, one after the other."""
+"""The instances that a command is asked for, and searches of them, one after the other."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import SearchListener, searching
 
 T = TypeVar("T")
+
+
+def instances_named(model: api.Model, pattern: str) -> tuple[str, ...]:
+    """The names of the instances that match a pattern. Raises `ConformError`."""
+    try:
+        return api.instances(model, pattern)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
 
 
 def each_searched(names: Sequence[str], search: Callable[[str, SearchListener], T]) -> list[T]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from charter import api
 from charter.formats.canonical import Json
 from conform.cli.commands.charters import edited
+from conform.cli.commands.each_instance import instances_named
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import searching
 from conform.console.terminal import out, out_json
@@ -45,10 +46,7 @@ def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
     `ConformError`, also for an instance of a machine that the mutant does not edit."""
     mutant = arguments.mutant
     own = own_instance(model, mutant)
-    try:
-        names = api.instances(model, arguments.instance or own)
-    except api.Missing as error:
-        raise ConformError(str(error)) from None
+    names = instances_named(model, arguments.instance or own)
     machines = {i.name: i.machine for i in model.instances}
     for name in names if own else ():
         if machines[name] != machines[own]:

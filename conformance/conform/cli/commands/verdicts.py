@@ -13,6 +13,7 @@ from charter import api
 from charter.api import verdicts
 from charter.formats.files import write_whole
 from conform.cli.commands.charters import read
+from conform.cli.commands.each_instance import instances_named
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
@@ -98,10 +99,7 @@ def _places(
     model: api.Model, arguments: argparse.Namespace
 ) -> dict[tuple[str, str], Sequence[str]]:
     """The instances to search by variant and mutant: a mutant in its own instance."""
-    try:
-        instances = api.instances(model, arguments.instance)
-    except api.Missing as error:
-        raise ConformError(str(error)) from None
+    instances = instances_named(model, arguments.instance)
     variants = _matching("variant", model.variants, arguments.variant)
     mutants = _matching("mutant", [m.name for m in model.mutants], arguments.mutant)
     own = {m.name: m.instance for m in model.mutants}
