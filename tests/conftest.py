@@ -15,6 +15,8 @@ from tests.support.caches import own_cache
 from tests.support.golden import Golden
 from tests.support.judging import environment
 
+from conform.adapters import stdio
+
 settings.register_profile(
     "fixed",
     derandomize=True,
@@ -101,6 +103,17 @@ def children_find_our_packages():
     patch = pytest.MonkeyPatch()
     patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     patch.setenv("PYSPARK_PYTHON", sys.executable)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def children_are_started_without_a_fork():
+    """An adapter dies with a judge that is killed: it asks for that between fork and exec. To fork
+    a process that keeps what many tests share takes longer than the adapter. So a test that judges
+    in its own process starts adapters as any other child; judges that tests kill have their own."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(stdio, "dying_with_parent", lambda: None)
     yield
     patch.undo()
 

@@ -174,14 +174,16 @@ def serve(
         sink.flush()
 
 
-def answer_message(implementation: Implementation, message: Mapping[str, Json]) -> Json:
-    """The answer to one message of the judge."""
+def answer_message(
+    implementation: Implementation, message: Mapping[str, Json], *, quiet: bool = False
+) -> Json:
+    """The answer to one message of the judge. Unless `quiet`, an exception is printed to stderr."""
     if "hello" in message:
         return _welcome(implementation, message)
     interned = _Interned()
     questions = message["questions"]
     assert isinstance(questions, list)
-    results = [_answer(implementation, question, interned) for question in questions]
+    results = [_answer(implementation, question, interned, quiet) for question in questions]
     return {"run": message["run"], "values": interned.values, "results": results}
 
 
@@ -213,7 +215,9 @@ def _consts(message: Mapping[str, Json]) -> list[str]:
     return [*consts]
 
 
-def _answer(implementation: Implementation, question: Json, interned: _Interned) -> Json:
+def _answer(
+    implementation: Implementation, question: Json, interned: _Interned, quiet: bool
+) -> Json:
     assert isinstance(question, dict)
     steps: list[Json] = []
     status, detail = Status.OK, ""
@@ -226,9 +230,10 @@ def _answer(implementation: Implementation, question: Json, interned: _Interned)
     except NotLoadable as error:
         status, detail, steps = Status.NOT_LOADABLE, str(error), []
     except Exception as error:  # any exception affects only this question
-        import traceback  # adapters start often: what few need is imported where they need it
+        if not quiet:
+            import traceback  # adapters start often: what few need is imported where they need it
 
-        traceback.print_exc(file=sys.stderr)
+            traceback.print_exc(file=sys.stderr)
         detail = f"{type(error).__name__}: {error}{_place_of(error)}"
         status, steps = Status.ERROR, []
     return {

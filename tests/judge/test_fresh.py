@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
+from tests.support.nested import run_pytest
 
 from charter import api
 from charter.formats.suite import read_manifest
@@ -263,7 +264,7 @@ def test_a_vector_of_an_old_suite_that_is_replayed_says_so(conform, old_suite):
 def test_tests_of_pytest_by_an_old_suite_say_so(conform, old_suite, capsys):
     Path("pytest.ini").write_text("[pytest]\n")
     given = ["-p", "conform.testing", "-q", "--charter=build/old", "--charter-adapter=reference"]
-    pytest.main(given)
+    run_pytest(given)
     out = capsys.readouterr().out
     assert re.search(r"vectors conform.*; by an older version of the charter\n", out)
     assert "the suite build/old is of an older version of the charter" in out

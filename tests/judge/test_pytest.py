@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.support.nested import run_pytest
 from tests.support.toy.vectors import write_toy_suite
 
 FAKES = "tests.support.fakes.fake:"
@@ -20,8 +21,7 @@ def asked(toy_suite, targets_folder, capsys, tmp_path):
     def run(adapter, *more, suite=toy_suite):
         given = ["-p", "conform.testing", "-q", "-s", f"--charter={suite}"]
         given.append(f"--charter-adapter={adapter}")
-        code = pytest.main([str(part) for part in (*given, *more)])
-        return int(code), "".join(capsys.readouterr())
+        return run_pytest((*given, *more)), "".join(capsys.readouterr())
 
     return run
 

@@ -132,9 +132,11 @@ def test_mutant_that_is_not_caught_makes_the_run_untrusted(
     toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     module, charter = "charter_models.toy.no_epoch_check", "charter_models.toy.charter"
-    make = canaries.model_start
+    made = canaries.ModelAdapter
     monkeypatch.setattr(
-        canaries, "model_start", lambda name, *more: make({module: charter}.get(name, name), *more)
+        canaries,
+        "ModelAdapter",
+        lambda name, **more: made({module: charter}.get(name, name), **more),
     )
     finished = judged("reference", toy_suite, tmp_path / "run")
     assert finished.exit_code == 3

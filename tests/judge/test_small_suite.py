@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
+from tests.support.nested import run_pytest
 
 PLAIN = re.sub(r"mutant .*toggles\n", "", charters.LAMP, flags=re.DOTALL)
 """Without mutants, the canaries of a run are models that forget an operation."""
@@ -80,5 +81,5 @@ def test_a_run_by_a_full_suite_is_fine_alone(conform, project):
 def test_tests_of_pytest_by_the_small_suite_say_so(conform, project, capsys):
     Path("pytest.ini").write_text("[pytest]\n")
     given = ["-p", "conform.testing", "-q", "--charter-adapter=reference"]
-    pytest.main([*given, f"--charter={SMALL}"])
+    run_pytest([*given, f"--charter={SMALL}"])
     assert re.search(r"vectors conform; .*; by the small suite\n", capsys.readouterr().out)

@@ -5,7 +5,6 @@ docs/formats/adapter.md ("Values") says how the types of a charter are written a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable
@@ -35,6 +34,8 @@ def digest(value: Json) -> str:
 
 def text_digest(content: str) -> str:
     """The first 20 hexadecimal digits of the SHA-256 of `content` in UTF-8."""
+    import hashlib  # adapters start often, and most have no digest to make
+
     return hashlib.sha256(content.encode()).hexdigest()[:20]
 
 

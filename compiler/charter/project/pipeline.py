@@ -42,7 +42,7 @@ def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protoco
     return tuple(tree for tree, _ in found if tree is not None)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _tree(source: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
     """Cached: when a charter is checked again, most of its files are as they were."""
     diagnostics = Diagnostics()

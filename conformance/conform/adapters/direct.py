@@ -20,12 +20,18 @@ from conform.console.errors import CannotStart
 
 
 class DirectConnection:
-    """A connection to an `sdk.Implementation`, which `make` creates anew at each restart."""
+    """A connection to an `sdk.Implementation`, which `make` creates anew at each restart. Unless
+    `quiet`, its exceptions are printed to stderr."""
 
     def __init__(
-        self, make: Callable[[], sdk.Implementation], start: AdapterStart | None = None
+        self,
+        make: Callable[[], sdk.Implementation],
+        start: AdapterStart | None = None,
+        *,
+        quiet: bool = False,
     ) -> None:
         self._make = make
+        self._quiet = quiet
         self._start = start or AdapterStart(())
         self._runs = 0
         self._sent: deque[tuple[int, tuple[SentQuestion, ...]]] = deque()
@@ -45,7 +51,8 @@ class DirectConnection:
         questions = b",".join([asked.message() for asked in batch])
         request = orjson.loads(b'{"run":%d,"questions":[%b]}' % (run, questions))
         try:
-            line = orjson.dumps(sdk.answer_message(self._implementation, request))
+            answer = sdk.answer_message(self._implementation, request, quiet=self._quiet)
+            line = orjson.dumps(answer)
             asked = [(question.id, question.nonce) for question in batch]
             return BatchAnswered(line, messages.read_results(orjson.loads(line), run, asked))
         except BadMessage as error:

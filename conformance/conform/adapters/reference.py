@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from conform import sdk
 from conform.console.errors import BadSuite
 from conform.judging.model import JudgeModel, element_names, load, use_folders
-from conform.judging.never_issued import NeverIssued
 from conform.sdk import About, Json
 
 
@@ -66,6 +65,8 @@ class Reference(sdk.Adapter):
         return self.model.observe(self.state)
 
     def never_issued(self, operation: str, path: tuple[str | int, ...]) -> Json:
+        from conform.judging.never_issued import NeverIssued  # few questions ask, and many start
+
         return NeverIssued(self.model, operation)(path)
 
 

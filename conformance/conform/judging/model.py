@@ -5,13 +5,11 @@ is stored as its difference from another has them itself."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
-from pathlib import Path
 from typing import Protocol, cast
 
 from charter.formats import canonical
@@ -153,6 +151,8 @@ def load(module: str) -> JudgeModel:
 
 def _searched() -> str:
     """The folders in which models are searched, as a person reads them."""
+    from pathlib import Path  # with hashlib a tenth of the start of the reference
+
     package = sys.modules.get(PACKAGE)
     places = [str(Path(place).parent) for place in getattr(package, "__path__", ())]
     return " or ".join(places) or "Python's path"
@@ -161,6 +161,9 @@ def _searched() -> str:
 def digest(modules: Collection[str]) -> str:
     """A digest of the text of models: 20 hex digits over all files of their packages, since models
     share code. Raises `BadSuite` for a missing module."""
+    import hashlib
+    from pathlib import Path
+
     folders: set[Path] = set()
     for module in modules:
         load(module)

@@ -12,12 +12,15 @@ from dataclasses import dataclass, replace
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.target import DEADLINES
 from charter.formats.verdict import JUDGED, Kind, Verdict
 from conform.adapters.base import AdapterStart, Connection
+from conform.adapters.direct import DirectConnection
+from conform.adapters.reference import Reference
 from conform.adapters.session import Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path
-from conform.console.errors import CannotStart, Incomplete
+from conform.console.errors import BadSuite, CannotStart, Incomplete
 from conform.judging import model
 from conform.judging.assess import VectorItem
 from conform.judging.derive import difference
@@ -42,6 +45,29 @@ FORGETS = " without the effect of "
 
 TRIES = 3
 """The most vectors of a bucket that a canary is tried with if the adapter breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAdapter:
+    """A model as an adapter, `nothing` and `forgets` as for `Reference`: in this process, which has
+    loaded the model anyway, or `apart`, behind the transport of the target."""
+
+    module: str
+    nothing: bool = False
+    forgets: str = ""
+    apart: bool = False
+
+    def connect(self, context: RunContext) -> Connection:
+        """Raises `CannotStart`, or `BadSuite` if there is no such model."""
+        consts = context.start.consts
+        if not self.apart:
+            return DirectConnection(self._adapter, AdapterStart((), consts=consts), quiet=True)
+        program = (sys.executable, "-m", "conform.adapters.reference")
+        command = (*program, "--models", os.pathsep.join(context.folders), "--model", self.module)
+        return StdioConnection(AdapterStart(command, consts=consts, environment=python_path()))
+
+    def _adapter(self) -> Reference:
+        return Reference(model.load(self.module), self.nothing, self.forgets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +184,6 @@ def derived(context: RunContext, drawn: Sequence[VectorItem], where: str) -> lis
     return [Canary("derived", where, item.id, _SAME, got, not wrong, told)]
 
 
-def model_start(module: str, folders: Sequence[str], *options: str) -> AdapterStart:
-    """How to start a model out of these folders as an adapter."""
-    program = (sys.executable, "-m", "conform.adapters.reference")
-    command = (*program, "--models", os.pathsep.join(folders), "--model", module, *options)
-    return AdapterStart(command, environment=python_path())
-
-
 def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> list[Canary]:
     """Once for each worker: the reference must conform, and an adapter that does nothing must
     not."""
@@ -180,7 +199,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
         found.append(_reference(context, sample, where))
     else:
         found.append(skipped(where, ANOTHER))
-    kinds = _kinds(model_start(context.model, context.folders, "--nothing"), sample, context)
+    kinds = _kinds(ModelAdapter(context.model, nothing=True), sample, context)
     diverges = kinds.count(Kind.DIVERGES)
     some = "diverges" if diverges else _shown(kinds)
     found.append(Canary("nothing", where, sample[0].id, "diverges", some, diverges > 0))
@@ -188,7 +207,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
 
 
 def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) -> Canary:
-    kinds = _kinds(model_start(context.model, context.folders), sample, context)
+    kinds = _kinds(ModelAdapter(context.model, apart=True), sample, context)
     wrong = [
         (item, kind)
         for item, kind in zip(sample, kinds, strict=True)
@@ -203,26 +222,23 @@ def of_run(context: RunContext) -> list[Canary]:
     """Once for each run: every mutant that the suite names must be caught, or for a charter without
     mutants its model if it forgets an operation. If the suite was made from another version of the
     charter, a mutant may be missing or equivalent: it is skipped, and another must be caught."""
-    mutants = [
-        (module, model_start(module, context.folders), items)
-        for module, items in context.canaries.items()
-    ]
+    mutants = [(module, ModelAdapter(module), items) for module, items in context.canaries.items()]
     mutants += [
         (
             f"{context.model}{FORGETS}{operation}",
-            model_start(context.model, context.folders, "--forgets", operation),
+            ModelAdapter(context.model, forgets=operation),
             items,
         )
         for operation, items in context.forgetful.items()
     ]
-    found = [_mutant(where, start, items, context) for where, start, items in mutants]
+    found = [_mutant(where, made, items, context) for where, made, items in mutants]
     return found or [skipped("run", "no vector surely tells a mutant from the charter")]
 
 
 def _mutant(
-    where: str, start: AdapterStart, items: Sequence[VectorItem], context: RunContext
+    where: str, made: ModelAdapter, items: Sequence[VectorItem], context: RunContext
 ) -> Canary:
-    kinds = _kinds(start, items, context)
+    kinds = _kinds(made, items, context)
     caught = Kind.DIVERGES in kinds
     if not caught and not context.reference:
         why = f"not caught ({_shown(kinds)}), and {ANOTHER}"
@@ -231,16 +247,15 @@ def _mutant(
     return Canary("mutant", where, items[0].id if items else "", "diverges", got, caught)
 
 
-def _kinds(start: AdapterStart, items: Sequence[VectorItem], context: RunContext) -> list[Kind]:
+def _kinds(made: ModelAdapter, items: Sequence[VectorItem], context: RunContext) -> list[Kind]:
     """The verdicts on a model as adapter."""
     try:
-        with_consts = replace(start, consts=context.start.consts)
-        connection: Connection = StdioConnection(with_consts)
-    except CannotStart:
+        connection = made.connect(context)
+    except (BadSuite, CannotStart):
         return [Kind.CRASHED] * len(items)
     try:
         variables = context.variables or None
-        session = Session(connection, None, start.deadlines, secrets.token_hex(4), variables)
+        session = Session(connection, None, DEADLINES, secrets.token_hex(4), variables)
         session.judge.label_by(context.opaque)
         kinds = {
             assessment.verdict.id: assessment.verdict.kind
