@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from charter.api.charters import Charter, explore, tell
 from charter.core import nodes as n
@@ -25,12 +26,10 @@ from charter.formats.verdicts import (
 )
 from charter.handbook.verdict_tables import instance_cells, names_of, verdicts_page
 from charter.passes.narrow import narrowed
-from charter.project.pipeline import parse_or_refuse
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.spelt_trace import spelt
-from charter.syntax import nodes as sx
 
 __all__ = [
     "FILE",
@@ -74,22 +73,22 @@ def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[Se
     instance, too."""
     found: dict[SearchedPlace, str] = {}
     for variant in variants:
-        model = charter.model(Selection(variant))
-        for instance, text in _by_instance(model).items():
+        for instance, text in _by_instance(charter, variant, SEARCHES):
             found[SearchedPlace(variant, "", instance)] = text
     if mutants:
-        plain = _by_instance(charter.model())
-        for file in parse_or_refuse(charter.sources):
-            for item in file.declarations:
-                if isinstance(item, sx.MutantDecl):
-                    text = item.span.source.text[item.span.start : item.span.end]
-                    place = SearchedPlace("", item.name.text, item.instance.text)
-                    told = f"{plain[place.instance]} {' '.join(text.split())}"
-                    found[place] = text_digest(told)
+        plain = dict(_by_instance(charter, "", SEARCHES))
+        for item in charter.model().mutants:
+            text = item.span.source.text[item.span.start : item.span.end]
+            told = f"{plain[item.instance]} {' '.join(text.split())}"
+            found[SearchedPlace("", item.name, item.instance)] = text_digest(told)
     return found
 
 
-def _by_instance(model: n.Model) -> dict[str, str]:
+@lru_cache(maxsize=64)
+def _by_instance(charter: Charter, variant: str, searches: int) -> tuple[tuple[str, str], ...]:
+    """The instances of a variant with their digests. Cached: pages of one charter ask for the
+    same ones, and each takes a quarter of a second."""
+    model = charter.model(Selection(variant))
     hidden = tuple(replace(component, observables=()) for component in model.components)
     bare = replace(
         model,
@@ -101,7 +100,7 @@ def _by_instance(model: n.Model) -> dict[str, str]:
         docs=(),
         links=(),
     )
-    version = f" {SEARCHES}" if SEARCHES > 1 else ""
+    version = f" {searches}" if searches > 1 else ""
     found: dict[str, str] = {}
     for machine in dict.fromkeys(i.machine for i in model.instances):
         whole = replace(narrowed(bare, machine), instances=())
@@ -110,7 +109,7 @@ def _by_instance(model: n.Model) -> dict[str, str]:
         for instance in (i for i in model.instances if i.machine == machine):
             bounds = digest(replace(none, instances=(instance,)))
             found[instance.name] = text_digest(f"{rules} {bounds}{version}")
-    return found
+    return tuple(found.items())
 
 
 def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
