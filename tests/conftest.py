@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell starts jobs in the background so; tests send Ctrl-C to their children.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.set_threshold(100_000, 20, 100)  # models are kept: looking for cycles in them takes a tenth
+    gc.disable()  # see pytest_runtest_logfinish
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept rewrites files, which CI must not do")
     if config.getoption("--accept") and config.getoption("numprocesses", None):
@@ -61,6 +61,15 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """xdist appends `@group` to the names of tests; without it pytest can be given them again."""
     if WORKER not in os.environ and report.nodeid.rfind("@") > report.nodeid.rfind("]"):
         report.nodeid = report.nodeid.rpartition("@")[0]
+
+
+@pytest.hookimpl
+def pytest_runtest_logfinish() -> None:
+    """Models are kept, and to look for cycles in them again and again takes a tenth of the time: it
+    is done once in a while, and only in what is new since the last time."""
+    if gc.get_count()[0] > 5_000_000:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture
