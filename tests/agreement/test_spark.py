@@ -88,12 +88,22 @@ def test_spark_finds_what_the_native_engine_finds(
     same(on_spark(search), explore(model, instance, NativeOptions(cache=cache)))
 
 
-@pytest.mark.parametrize(("alone", "bits"), [(1 << 15, 4), (2200, 5)])
+@pytest.mark.parametrize(
+    ("charter", "split"),
+    [
+        ("two_phase_commit", (1 << 15, 4)),
+        ("two_phase_commit", (200, 5)),
+        pytest.param("primary_backup", (1 << 15, 4), marks=pytest.mark.slow),
+        pytest.param("primary_backup", (2200, 5), marks=pytest.mark.slow),
+    ],
+)
 def test_counts_do_not_depend_on_who_does_a_level(
-    spark: object, cache: Path, tmp_path: Path, alone: int, bits: int
+    spark: object, cache: Path, tmp_path: Path, charter: str, split: tuple[int, int]
 ) -> None:
-    """Small levels in this process, those of the second case in part as jobs of Spark."""
-    model, instance = chosen("primary_backup", "tiny")
+    """Levels of at most so many states in this process: of the second case the others are jobs of
+    Spark."""
+    alone, bits = split
+    model, instance = chosen(charter, "tiny")
     choices = Choices(symmetry=False)
     compiled = program(model, instance, choices, cache)
     search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=alone, bits=bits)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pyarrow import dataset
 
 from charter.api import generated as generate
@@ -52,7 +53,9 @@ def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_an_edited_rule_diverges_from_the_suite_of_before(tmp_path: Path) -> None:
+    """The README's tour makes the same edit, with the command that writes all models."""
     edited(tmp_path)
     before = run_reference(tmp_path, tmp_path / "before")
     assert before.returncode == 0, before.stderr

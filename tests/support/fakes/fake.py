@@ -266,7 +266,7 @@ def hang(line):
 
 def slow(line):
     if '"run"' in line:
-        time.sleep(0.4)
+        time.sleep(0.1)
 
 
 def endless(line):
