@@ -24,6 +24,7 @@ from charter.explore.result import CheckResult
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 COUNTS = {
     ("kafka", "tiny_shutdown"): (610, 9),
+    ("kafka", "tolerance_3_2"): (603, 15),
     ("two_phase_commit", "tiny"): (1_869, 16),
     ("ring_election", "tiny"): (169, 9),
     ("dining_philosophers", "small"): (189, 9),
@@ -33,7 +34,6 @@ COUNTS = {
 }
 """Distinct states and levels."""
 SLOW_COUNTS = {
-    ("kafka", "tolerance_3_2"): (603, 15),
     ("primary_backup", "tiny"): (24_055, 25),
     ("kafka", "tiny_configuration"): (732, 13),
     ("ring_election", "small"): (1_989, 12),

@@ -266,8 +266,17 @@ def test_bug_in_a_worker_arrives_with_its_traceback():
 def test_error_of_a_worker_is_told_in_its_own_words(toy_suite, targets_folder, tmp_path, spark):
     """The adapter comes up for the greeting of the run, and never for a worker."""
     name = targets_folder("once_up", str(tmp_path / "log"))
+    options = RunOptions(name, suite=str(toy_suite), out=str(tmp_path / "run"), engine="spark")
     with pytest.raises(CannotStart, match=r"did not start: it ended with 7"):
-        run_target(RunOptions(name, suite=str(toy_suite), out=str(tmp_path / "run")), quiet)
+        run_target(options, quiet)
+
+
+def test_the_adapter_that_was_greeted_is_asked(toy_suite, targets_folder, tmp_path):
+    """In a run in one process the adapter is started once."""
+    log = tmp_path / "log"
+    finished = judged(targets_folder("once_up", str(log)), toy_suite, tmp_path / "run")
+    assert finished.summary["verdicts"]["conforms"] == 121
+    assert len(log.read_text().split()) == 1
 
 
 @pytest.mark.parametrize("engine", ["inline", "spark"])

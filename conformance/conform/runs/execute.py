@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -13,11 +14,12 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.run import RunFinding
 from charter.formats.suite import Manifest
+from conform.adapters.base import Connection
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import adapter_files, prepared_digests
 from conform.adapters.sources import check_apart, files_digest, sources_digests
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import Prepared, found_by
+from conform.adapters.targets import found_by
 from conform.console.errors import ConformError, Untrustworthy
 from conform.console.extras import installed, remedy
 from conform.console.progress import bar
@@ -142,17 +144,21 @@ def run_target(
     if told := all_asked_told(options.wanted, part):
         say(told)
     selection = part.json(options.wanted)
-    about = {**_greet(prepared, suite, options, say), **judged_with(suite, resolved.entries)}
-    if selection:
-        about["id"] = f"{about['id']}-part-{canonical.digest(selection)[:6]}"
-    about["selection"] = selection
-    folder = folder_at(options.out, about)
-    about["folder"] = folder_noted(prepared.target, folder.place)
-    check_apart(prepared.target, folder.place)
-    with alone_in(folder):
-        about = start_or_resume(folder, about, say, options.go_on)
-        with telling(folder, about, say):
-            return _run_into(_Begun(folder, about, part, began, say, spark), resolved, options)
+    with contextlib.closing(StdioConnection(prepared.start)) as greeted:
+        about = {**_greet(greeted, resolved, options, say), **judged_with(suite, resolved.entries)}
+        if spark is not None:
+            greeted.close()  # its workers start their own
+        if selection:
+            about["id"] = f"{about['id']}-part-{canonical.digest(selection)[:6]}"
+        about["selection"] = selection
+        folder = folder_at(options.out, about)
+        about["folder"] = folder_noted(prepared.target, folder.place)
+        check_apart(prepared.target, folder.place)
+        with alone_in(folder):
+            about = start_or_resume(folder, about, say, options.go_on)
+            with telling(folder, about, say):
+                begun = _Begun(folder, about, part, began, say, spark, greeted)
+                return _run_into(begun, resolved, options)
 
 
 def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
@@ -184,7 +190,7 @@ def starting_spark(options: RunOptions) -> StartingSpark | None:
 @dataclass(frozen=True, slots=True)
 class _Begun:
     """A run that has begun: its folder, run.json, the vectors to ask, the time, what is called
-    with sentences for the user, and Spark if it is the engine."""
+    with sentences for the user, Spark if it is the engine, and the adapter that was greeted."""
 
     folder: RunFolder
     about: Mapping[str, Json]
@@ -192,6 +198,7 @@ class _Begun:
     time: float
     say: Callable[[str], None]
     spark: StartingSpark | None
+    greeted: Connection
 
 
 def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Finished:
@@ -326,7 +333,7 @@ def _judge(
     with bar(title, _asked(context, begun.part), JudgedSoFar(begun.folder)) as progress:
         began = time.time()
         if begun.spark is None:
-            inline.run(suite, buckets, context, progress)
+            inline.run(suite, buckets, context, progress, begun.greeted)
             return time.time() - began
         from conform.runs.engines import spark  # slow to import, and only needed here
 
@@ -337,12 +344,10 @@ def _judge(
 
 
 def _greet(
-    prepared: Prepared, suite: Suite, options: RunOptions, say: Callable[[str], None]
+    greeted: Connection, resolved: ResolvedRun, options: RunOptions, say: Callable[[str], None]
 ) -> dict[str, Json]:
-    """The content of run.json; starts the adapter once for its hello."""
-    connection = StdioConnection(prepared.start)
-    welcome = connection.welcome
-    connection.close()
+    """The content of run.json, with what the adapter says in its hello."""
+    suite, prepared, welcome = resolved.suite, resolved.prepared, greeted.welcome
     manifest, chosen = suite.manifest, prepared.target
     sources = sources_digests(chosen)
     check_hello(welcome, manifest)

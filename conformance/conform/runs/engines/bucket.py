@@ -13,6 +13,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
+from conform.adapters.base import Connection
 from conform.adapters.session import BATCH, BrokenBatch, Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite
@@ -56,9 +57,11 @@ PAIRS = 20_000
 
 @dataclass(slots=True)
 class Pool:
-    """The sessions that a worker reuses for its buckets: one adapter for each run."""
+    """The sessions that a worker reuses for its buckets: one adapter for each run, the first one
+    that was `greeted`, if it is there."""
 
     sessions: dict[str, Session] = field(default_factory=dict)
+    greeted: Connection | None = None
 
     def session(self, context: RunContext) -> tuple[Session, bool]:
         """The session of a run, and whether it is new."""
@@ -66,7 +69,8 @@ class Pool:
         if found is not None:
             return found, False
         self.close()
-        session = started(context)
+        greeted, self.greeted = self.greeted, None
+        session = started(context, greeted)
         self.sessions[context.run] = session
         return session, True
 
@@ -77,10 +81,12 @@ class Pool:
         self.sessions.clear()
 
 
-def started(context: RunContext) -> Session:
-    """A new session of a run; its connection is the caller's to close. Raises `CannotStart`."""
+def started(context: RunContext, greeted: Connection | None = None) -> Session:
+    """A new session of a run; its connection is the caller's to close. It is with the adapter that
+    was `greeted`, if that still runs. Raises `CannotStart`."""
     model.use_folders(context.folders)
-    connection = StdioConnection(context.start)
+    runs = greeted if greeted is not None and greeted.alive else None
+    connection = runs or StdioConnection(context.start)
     nonce = f"{context.run}-{time.time_ns():x}"
     variables = context.variables or None
     session = Session(connection, siblings(context), context.start.deadlines, nonce, variables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from conform.adapters.base import Connection
 from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
 from conform.judging.assess import VectorItem
@@ -13,10 +14,15 @@ from conform.suites.cache import Suite, bucket_of
 
 
 def run(
-    suite: Suite, buckets: Sequence[int], context: RunContext, progress: Callable[[], None]
+    suite: Suite,
+    buckets: Sequence[int],
+    context: RunContext,
+    progress: Callable[[], None],
+    greeted: Connection | None = None,
 ) -> None:
-    """Judge and commit each of `buckets`, calling `progress` from time to time."""
-    pool = Pool()
+    """Judge and commit each of `buckets`, calling `progress` from time to time. An adapter that was
+    `greeted` is the first that is asked."""
+    pool = Pool(greeted=greeted)
     try:
         with interrupts_remembered() as check:
             stopped = False
