@@ -6,10 +6,8 @@ import pytest
 
 
 def run_pytest(arguments):
-    """The exit code of pytest with these arguments. At its end pytest looks for cycles ten times:
-    what this process keeps is left out, which takes half a second each time."""
+    """The exit code of pytest with these arguments. At its end pytest looks for cycles several
+    times: what this process keeps is left out, as in `tests/conftest.py`."""
+    gc.collect()
     gc.freeze()
-    try:
-        return int(pytest.main([str(part) for part in arguments]))
-    finally:
-        gc.unfreeze()
+    return int(pytest.main([str(part) for part in arguments]))

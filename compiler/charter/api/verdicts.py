@@ -87,7 +87,7 @@ def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[Se
 @lru_cache(maxsize=64)
 def _by_instance(charter: Charter, variant: str, searches: int) -> tuple[tuple[str, str], ...]:
     """The instances of a variant with their digests. Cached: pages of one charter ask for the
-    same ones, and each takes a quarter of a second."""
+    same ones, and each variant takes a quarter of a second."""
     model = charter.model(Selection(variant))
     hidden = tuple(replace(component, observables=()) for component in model.components)
     bare = replace(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import orjson
 
 from charter.formats import adapter as messages
+from charter.formats import canonical
 from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.verdict import Kind
 from conform import sdk
@@ -52,7 +53,7 @@ class DirectConnection:
         request = orjson.loads(b'{"run":%d,"questions":[%b]}' % (run, questions))
         try:
             answer = sdk.answer_message(self._implementation, request, quiet=self._quiet)
-            line = orjson.dumps(answer)
+            line = canonical.text(answer).encode()
             asked = [(question.id, question.nonce) for question in batch]
             return BatchAnswered(line, messages.read_results(orjson.loads(line), run, asked))
         except BadMessage as error:

@@ -18,8 +18,9 @@ from conform.sdk import About, Json
 
 
 class Reference(sdk.Adapter):
-    """Drives a model. With `nothing` it only shows the initial state, and replies null. The
-    operation `forgets` replies like any other, and leaves the state as it was."""
+    """Drives a model. Two kinds must fail, as canaries: with `nothing` it shows the initial state
+    and replies null; with `forgets` that operation replies as always and leaves the state as it
+    was."""
 
     def __init__(self, model: JudgeModel, nothing: bool = False, forgets: str = "") -> None:
         self.model = model
@@ -77,15 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="conform.adapters.reference", description=__doc__)
     parser.add_argument("--model", required=True, help="Python module of the model")
     parser.add_argument("--models", default="", help="folders with generated models")
-    parser.add_argument("--nothing", action="store_true", help="do nothing: a canary")
-    parser.add_argument("--forgets", default="", help="operation without effect: a canary")
     chosen = parser.parse_args(arguments)
     use_folders([folder for folder in chosen.models.split(os.pathsep) if folder])
     try:
         model = load(chosen.model)
     except BadSuite as error:
         sys.exit(str(error))
-    sdk.serve(Reference(model, chosen.nothing, chosen.forgets))
+    sdk.serve(Reference(model))
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class _Child:
     scanned: int = 0
     stderr: bytearray = field(default_factory=bytearray)
     eof: bool = False
+    ended: bool = False
 
     def pump(self, timeout: float) -> None:
         """Move bytes for at most `timeout` seconds, or until something moved."""
@@ -330,7 +331,11 @@ class StdioConnection:
         return broken
 
     def _end(self) -> None:
-        """End the process group and what left it, and wait for the child."""
+        """End the process group and what left it, and wait for the child; once, since another
+        process may have its number later."""
+        if self._child.ended:
+            return
+        self._child.ended = True
         process = self._child.process
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
@@ -20,7 +20,7 @@ from conform.adapters.reference import Reference
 from conform.adapters.session import Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path
-from conform.console.errors import BadSuite, CannotStart, Incomplete
+from conform.console.errors import CannotStart, Incomplete
 from conform.judging import model
 from conform.judging.assess import VectorItem
 from conform.judging.derive import difference
@@ -49,25 +49,22 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class ModelAdapter:
-    """A model as an adapter, `nothing` and `forgets` as for `Reference`: in this process, which has
-    loaded the model anyway, or `apart`, behind the transport of the target."""
+    """A model that answers in this process; `nothing` and `forgets` as for `Reference`."""
 
     module: str
     nothing: bool = False
     forgets: str = ""
-    apart: bool = False
 
     def connect(self, context: RunContext) -> Connection:
-        """Raises `CannotStart`, or `BadSuite` if there is no such model."""
-        consts = context.start.consts
-        if not self.apart:
-            return DirectConnection(self._adapter, AdapterStart((), consts=consts), quiet=True)
-        program = (sys.executable, "-m", "conform.adapters.reference")
-        command = (*program, "--models", os.pathsep.join(context.folders), "--model", self.module)
-        return StdioConnection(AdapterStart(command, consts=consts, environment=python_path()))
+        """Raises `CannotStart` if there is no such model, or it cannot be loaded."""
+        start = AdapterStart((), consts=context.start.consts)
+        return DirectConnection(self._adapter, start, quiet=True)
 
     def _adapter(self) -> Reference:
-        return Reference(model.load(self.module), self.nothing, self.forgets)
+        try:
+            return Reference(model.load(self.module), self.nothing, self.forgets)
+        except Exception as error:  # whatever a module does when it is imported
+            raise CannotStart(f"the model {self.module}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +196,8 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
         found.append(_reference(context, sample, where))
     else:
         found.append(skipped(where, ANOTHER))
-    kinds = _kinds(ModelAdapter(context.model, nothing=True), sample, context)
+    nothing = ModelAdapter(context.model, nothing=True)
+    kinds = _kinds(nothing.connect, sample, context)
     diverges = kinds.count(Kind.DIVERGES)
     some = "diverges" if diverges else _shown(kinds)
     found.append(Canary("nothing", where, sample[0].id, "diverges", some, diverges > 0))
@@ -207,7 +205,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
 
 
 def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) -> Canary:
-    kinds = _kinds(ModelAdapter(context.model, apart=True), sample, context)
+    kinds = _kinds(_behind_pipes, sample, context)
     wrong = [
         (item, kind)
         for item, kind in zip(sample, kinds, strict=True)
@@ -238,7 +236,7 @@ def of_run(context: RunContext) -> list[Canary]:
 def _mutant(
     where: str, made: ModelAdapter, items: Sequence[VectorItem], context: RunContext
 ) -> Canary:
-    kinds = _kinds(made, items, context)
+    kinds = _kinds(made.connect, items, context)
     caught = Kind.DIVERGES in kinds
     if not caught and not context.reference:
         why = f"not caught ({_shown(kinds)}), and {ANOTHER}"
@@ -247,11 +245,21 @@ def _mutant(
     return Canary("mutant", where, items[0].id if items else "", "diverges", got, caught)
 
 
-def _kinds(made: ModelAdapter, items: Sequence[VectorItem], context: RunContext) -> list[Kind]:
+def _behind_pipes(context: RunContext) -> Connection:
+    """The charter's model, behind the transport of the target. Raises `CannotStart`."""
+    program = (sys.executable, "-m", "conform.adapters.reference")
+    command = (*program, "--models", os.pathsep.join(context.folders), "--model", context.model)
+    consts = context.start.consts
+    return StdioConnection(AdapterStart(command, consts=consts, environment=python_path()))
+
+
+def _kinds(
+    connect: Callable[[RunContext], Connection], items: Sequence[VectorItem], context: RunContext
+) -> list[Kind]:
     """The verdicts on a model as adapter."""
     try:
-        connection = made.connect(context)
-    except (BadSuite, CannotStart):
+        connection = connect(context)
+    except CannotStart:
         return [Kind.CRASHED] * len(items)
     try:
         variables = context.variables or None

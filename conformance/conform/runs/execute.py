@@ -317,6 +317,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
             empty_bucket(bucket, context)
             left.remove(bucket)
     if not left:
+        begun.greeted.close()  # what follows may start others
         return 0.0
     folder.drop_notes()  # of a run that was killed
     try:

@@ -57,8 +57,8 @@ PAIRS = 20_000
 
 @dataclass(slots=True)
 class Pool:
-    """The sessions that a worker reuses for its buckets: one adapter for each run, the first one
-    that was `greeted`, if it is there."""
+    """The sessions that a worker reuses for its buckets: one adapter for each run. The first one
+    takes over the `greeted` adapter, if there is one and it still runs."""
 
     sessions: dict[str, Session] = field(default_factory=dict)
     greeted: Connection | None = None
@@ -82,11 +82,13 @@ class Pool:
 
 
 def started(context: RunContext, greeted: Connection | None = None) -> Session:
-    """A new session of a run; its connection is the caller's to close. It is with the adapter that
-    was `greeted`, if that still runs. Raises `CannotStart`."""
+    """A new session of a run; its connection is the caller's to close. It takes over the `greeted`
+    adapter, if there is one and it still runs. Raises `CannotStart`."""
     model.use_folders(context.folders)
-    runs = greeted if greeted is not None and greeted.alive else None
-    connection = runs or StdioConnection(context.start)
+    if greeted is not None and not greeted.alive:
+        greeted.close()
+        greeted = None
+    connection = greeted or StdioConnection(context.start)
     nonce = f"{context.run}-{time.time_ns():x}"
     variables = context.variables or None
     session = Session(connection, siblings(context), context.start.deadlines, nonce, variables)
