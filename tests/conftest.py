@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.caches import own_cache
+from tests.support.cycles import set_aside
 from tests.support.golden import Golden
 from tests.support.judging import environment
 
@@ -65,11 +66,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.hookimpl
 def pytest_runtest_logfinish() -> None:
-    """Models are kept, and to look for cycles in them again and again takes a tenth of the time: it
-    is done once in a while, and only in what is new since the last time."""
+    """Instead of Python, once in a while."""
     if gc.get_count()[0] > 5_000_000:
-        gc.collect()
-        gc.freeze()
+        set_aside()
 
 
 @pytest.fixture
@@ -83,8 +82,7 @@ def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure() -> None:
     """pytest looks for cycles five times at the end, which takes seconds in what tests share."""
-    gc.collect()
-    gc.freeze()
+    set_aside()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
