@@ -26,7 +26,8 @@ setup: $(STAMP) ## create .venv and install the project with its development too
 
 $(STAMP): pyproject.toml | need-python
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[smt,spark,tla,lsp,dev]'
+	DIST_EXTRA_CONFIG=$(CURDIR)/.ci/wheels.cfg $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-compile --editable '.[smt,spark,tla,lsp,dev]'
 	@touch $@
 
 # Exit code 1 is a finding, and a demo is there to show findings. Everything else stops it.

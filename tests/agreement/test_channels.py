@@ -92,7 +92,9 @@ def test_engines_agree_where_a_step_uses_a_place_twice(kind: str) -> None:
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
 
 
-@pytest.mark.parametrize("kind", ["slot", "fifo", "set duplicating"])
+@pytest.mark.parametrize(
+    "kind", ["slot", "set duplicating", pytest.param("fifo", marks=pytest.mark.slow)]
+)
 def test_tlc_agrees_where_a_step_uses_a_place_twice(kind: str, jar: Path, tmp_path: Path) -> None:
     model = posted(kind)
     found = natively(model, model.instances[0], symmetry=False)

@@ -91,7 +91,7 @@ def test_spark_finds_what_the_native_engine_finds(
 @pytest.mark.parametrize(
     ("charter", "split"),
     [
-        ("two_phase_commit", (1 << 15, 4)),
+        pytest.param("two_phase_commit", (1 << 15, 4), marks=pytest.mark.slow),
         ("two_phase_commit", (200, 5)),
         pytest.param("primary_backup", (1 << 15, 4), marks=pytest.mark.slow),
         pytest.param("primary_backup", (2200, 5), marks=pytest.mark.slow),
@@ -162,7 +162,10 @@ def test_the_state_that_is_found_first_stands_for_those_like_it(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("charter", "mutant"),
-    [("dining_philosophers", "no_order"), ("two_phase_commit", "gives_up_after_voting")],
+    [
+        ("dining_philosophers", "no_order"),
+        pytest.param("two_phase_commit", "gives_up_after_voting", marks=pytest.mark.slow),
+    ],
 )
 def test_what_is_violated_has_a_shortest_trace(
     spark: object, cache: Path, tmp_path: Path, charter: str, mutant: str
@@ -199,10 +202,13 @@ def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
         SparkSearch(compiled, spark, Store(str(folder)), bits=BITS).run(stop)
 
 
-DAMAGES = ["", "part", "cut off", "missing", "journal", "version", "count"]
+DAMAGES = ["", "part", "missing", "journal", "count"]
+SLOW_DAMAGES = ["cut off", "version"]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(
+    "damage", [*DAMAGES, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW_DAMAGES)]
+)
 def test_search_goes_on_from_the_last_level_that_is_whole(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path, damage: str
 ) -> None:
@@ -283,7 +289,12 @@ def test_a_task_that_fails_is_told_in_a_sentence(
     assert "\n" not in str(failed.value)
 
 
-@pytest.mark.parametrize("place", [0, 4, 0.3, 0.5, 0.8, -9, -5, -1])
+PLACES, SLOW_PLACES = (0, 0.5, -5), (4, 0.3, 0.8, -9, -1)
+
+
+@pytest.mark.parametrize(
+    "place", [*PLACES, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW_PLACES)]
+)
 def test_a_level_is_searched_again_when_a_byte_of_it_was_flipped(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path, place: float
 ) -> None:

@@ -20,8 +20,8 @@ PLACES = [
     (SPEC / "examples" / "dining_philosophers.charter", "tiny"),
     (SPEC / "examples" / "two_phase_commit.charter", "tiny"),
     (SPEC / "examples" / "ring_election.charter", "tiny"),
-    (SPEC / "kafka", "pair_deleted"),
     (SPEC / "kafka", "tiny_shutdown"),
+    pytest.param(SPEC / "kafka", "pair_deleted", marks=pytest.mark.slow),
 ]
 
 

@@ -21,7 +21,7 @@ from charter.explore.native.traces import Teller
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
 from charter.formats.states import Cell
-from charter.semantics.expressions import Scope, State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
 
@@ -81,7 +81,7 @@ def test_the_question_is_answered_as_the_definition_does_it(
     machine = Machine.of(model, instance)
     detailed = NativeOptions(Choices(detailed=True))
     states = CompiledGraph.around(explore(model, instance, detailed)).states
-    hits = [machine.holds(predicate, Scope(state, state, "")) for state in states]
+    hits = [machine.holds(predicate, machine.scope(state, state)) for state in states]
     assert found.head.distinct == len(states)
     assert (found.found, found.undefined) == (sum(hits), 0)
     numbers = list(found.hits())
@@ -91,7 +91,7 @@ def test_the_question_is_answered_as_the_definition_does_it(
     for number in numbers[:5]:
         trace, state = found.reason(number, predicate)
         assert sum(number >= end for end in levels) == len(trace)
-        assert machine.holds(predicate, Scope(state, state, ""))
+        assert machine.holds(predicate, machine.scope(state, state))
 
 
 def state_of(machine: Machine, row: Mapping[str, Cell]) -> State:

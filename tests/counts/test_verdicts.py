@@ -14,7 +14,7 @@ KAFKA = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 REMEDY = "conform verdicts spec/kafka --variant '*' --mutant '*' --write spec/kafka/verdicts"
 SAMPLE = (
     ("elr_capped", "", "tiny_proposals"),
-    ("", "nobody_reports", "pair_shut_down"),
+    ("", "log_outlives_its_topic", "pair_deleted"),
 )
 
 

@@ -20,7 +20,7 @@ from charter.passes import PASSES, run_checked
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import Outcome
-from charter.semantics.expressions import Scope, State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
 STATES, ARGUMENTS = 8, 8
@@ -49,7 +49,9 @@ def truths(
     """What the properties say of a state, or of a transition with its arguments; companions, which
     have a blank in their names, are left out."""
     found: dict[str, object] = {}
-    scope = Scope(before) if after is None else Scope(before, after.state, after.branch, args)
+    scope = machine.scope(before)
+    if after is not None:
+        scope = machine.scope(before, after.state, after.branch, args)
     for prop in machine.model.properties:
         if " " in prop.name:
             continue

@@ -87,7 +87,10 @@ class Offers:
                 only = [c for chosen, c in machine.instance.only if chosen == name]
                 self.conditions[name] = [part for c in only for part in self._conjuncts(c)]
             lists, conditions = self.known[name, issued], self.conditions[name]
-            yield name, [*self._kept(lists, (conditions, operation.params), Scope(state), {})]
+            yield (
+                name,
+                [*self._kept(lists, (conditions, operation.params), machine.scope(state), {})],
+            )
 
     def _conjuncts(self, condition: n.Expr) -> Iterator[n.Expr]:
         """The parts that must all be true, those of the functions that are called among them."""
@@ -210,9 +213,11 @@ def verdicts(numbers: Numbers, about: Properties, state: State, moves: Moves) ->
 
     def scopes(different: Counter[tuple[str, int, Args]]) -> list[tuple[Scope, int]]:
         states = numbers.states
-        return [(Scope(state, states[z], b, args), c) for (b, z, args), c in different.items()]
+        return [
+            (machine.scope(state, states[z], b, args), c) for (b, z, args), c in different.items()
+        ]
 
-    ask(about.of_states, [(Scope(state, state), 1)])
+    ask(about.of_states, [(machine.scope(state, state), 1)])
     ask(about.of_transitions, scopes(alike))
     ask(about.by_arguments, scopes(each))
     return found

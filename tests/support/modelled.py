@@ -86,10 +86,12 @@ class Compared(Evaluator):
     """An evaluator that compares the outcomes of operations with those of `models`, by component,
     for one in `every` different questions."""
 
-    models: Mapping[str, Model] = field(default_factory=dict)
-    components: Mapping[int, str] = field(default_factory=dict)
-    every: int = 1
-    asked: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] = field(default_factory=set)
+    models: Mapping[str, Model] = field(kw_only=True)
+    components: Mapping[int, str] = field(kw_only=True)
+    every: int = field(default=1, kw_only=True)
+    asked: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] = field(
+        default_factory=set, kw_only=True
+    )
 
     @property
     def compared(self) -> int:
@@ -105,7 +107,10 @@ class Compared(Evaluator):
         models = {c.name: Model(c, modules[c.name], machine.universe) for c in components}
         names = {id(o): c.name for c in components for o in c.operations}
         base = machine.evaluator
-        evaluator = Compared(base.universe, base.functions, base.parts, models, names, every)
+        evaluator = Compared(
+            base.functions, universe=base.universe, parts=base.parts,
+            models=models, components=names, every=every,
+        )  # fmt: skip
         return replace(machine, evaluator=evaluator)
 
     def operate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import fnmatch
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,14 @@ class File:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Each line with its number."""
         return enumerate(self.text.splitlines(), 1)
+
+    def found(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+        """The first match in each line that has one, with its number. Nearly no file has any, which
+        one search of the whole file shows."""
+        if pattern.search(self.text):
+            for number, line in self.lines():
+                if match := pattern.search(line):
+                    yield number, match
 
     def tree(self) -> ast.Module:
         """The syntax tree of a Python file; rules that read one file after another share it."""

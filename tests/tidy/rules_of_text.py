@@ -22,6 +22,7 @@ HOSTS: Final = tuple(
         ("pythonhosted", "org"),
     )
 )
+HOST: Final = re.compile("|".join(map(re.escape, HOSTS)))
 MACHINE: Final = re.compile(
     r"(?<![\w.})>])(/(?:home|root|Users|work|mnt|opt|private|var/folders)/[\w.]|[A-Z]:\\\w)"
 )
@@ -38,33 +39,36 @@ WORDS: Final = {
     r"spec files?|specfiles?": "charter",
     r"blacklist|whitelist": "banned, allowed",
 }
+
+
+def _word(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.-])({pattern})\b", re.IGNORECASE)
+
+
+WORD: Final = _word("|".join(WORDS))
 GLOSSARY: Final = "docs/GLOSSARY.md"
 PROSE_COLUMNS: Final = 120
 
 
 def leftover(file: File) -> Iterator[str]:
-    for number, line in file.lines():
-        if LEFTOVERS.search(line):
-            yield f"{number}: do it now, or open an issue"
+    for number, _ in file.found(LEFTOVERS):
+        yield f"{number}: do it now, or open an issue"
 
 
 def registry_host(file: File) -> Iterator[str]:
-    for number, line in file.lines():
-        if any(host in line for host in HOSTS):
-            yield f"{number}: a registry is the business of its client's configuration"
+    for number, _ in file.found(HOST):
+        yield f"{number}: a registry is the business of its client's configuration"
 
 
 def machine_path(file: File) -> Iterator[str]:
-    for number, line in file.lines():
-        if found := MACHINE.search(line):
-            yield f"{number}: {found[1]}...: a path of one machine; take it as an argument"
+    for number, found in file.found(MACHINE):
+        yield f"{number}: {found[1]}...: a path of one machine; take it as an argument"
 
 
 def varied_word(file: File) -> Iterator[str]:
-    for pattern, noun in WORDS.items():
-        word = re.compile(rf"(?<![\w.-])({pattern})\b", re.IGNORECASE)
-        for number, line in file.lines() if word.search(file.text) else ():
-            if found := word.search(line):
+    if WORD.search(file.text):
+        for pattern, noun in WORDS.items():
+            for number, found in file.found(_word(pattern)):
                 yield f"{number}: {found[1]!r}: the glossary says {noun}"
 
 

@@ -18,7 +18,7 @@ from charter.project.sources import Missing, Selection
 from charter.render.story.itf import decoded
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import offered
-from charter.semantics.expressions import Locals, Scope, State
+from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import changes, show_value
 from charter.semantics.scenario import ScenarioFails, follow
@@ -65,7 +65,7 @@ class Place:
         found: dict[str, Valued] = {}
         for state, names in self.states:
             try:
-                value = machine.evaluator.value(core, Scope(state), names)
+                value = machine.evaluator.value(core, machine.scope(state), names)
             except EvaluationError as error:
                 raise WrongState(f"it has no value in {self.told}: {_cause(error)}") from None
             shown = show_value(core.type, value, machine.universe)

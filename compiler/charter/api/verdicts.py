@@ -56,6 +56,9 @@ SEARCHES = 2
 after a bug of an engine, a pass or the definition is mended: earlier rows are stale. 2: rows say
 what an instance lists wrongly."""
 
+_UNREAD = ("citations", "label")
+"""Fields of rules that no search of a charter, or of a variant, reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchedInstance:
@@ -68,15 +71,17 @@ class SearchedInstance:
 
 def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[SearchedPlace, str]:
     """For each instance with each of these variants ("": none) a digest of what a search of it
-    depends on: rules, properties, bounds and `SEARCHES`. Comments, layout, scenarios, other
-    instances and what can be observed do not change it. With `mutants` for each mutant in its own
-    instance, too."""
+    depends on: rules, properties, bounds and `SEARCHES`. Comments, citations, labels, layout,
+    scenarios, other instances and what can be observed do not change it. With `mutants` for each
+    mutant in its own instance, too: its text as it stands, and labels, which it names, change
+    it."""
     found: dict[SearchedPlace, str] = {}
     for variant in variants:
-        for instance, text in _by_instance(charter, variant, SEARCHES):
+        for instance, text in _by_instance(charter, variant, _UNREAD, SEARCHES):
             found[SearchedPlace(variant, "", instance)] = text
     if mutants:
-        plain = dict(_by_instance(charter, "", SEARCHES))
+        # A mutant addresses conjuncts by their labels.
+        plain = dict(_by_instance(charter, "", ("citations",), SEARCHES))
         for item in charter.model().mutants:
             text = item.span.source.text[item.span.start : item.span.end]
             told = f"{plain[item.instance]} {' '.join(text.split())}"
@@ -85,9 +90,11 @@ def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[Se
 
 
 @lru_cache(maxsize=64)
-def _by_instance(charter: Charter, variant: str, searches: int) -> tuple[tuple[str, str], ...]:
-    """The instances of a variant with their digests. Cached: pages of one charter ask for the
-    same ones, and each variant takes a quarter of a second."""
+def _by_instance(
+    charter: Charter, variant: str, omitted: tuple[str, ...], searches: int
+) -> tuple[tuple[str, str], ...]:
+    """The instances of a variant with digests of all but the `omitted` fields. Cached: pages of one
+    charter ask for the same ones, and each variant takes a quarter of a second."""
     model = charter.model(Selection(variant))
     hidden = tuple(replace(component, observables=()) for component in model.components)
     bare = replace(
@@ -104,10 +111,10 @@ def _by_instance(charter: Charter, variant: str, searches: int) -> tuple[tuple[s
     found: dict[str, str] = {}
     for machine in dict.fromkeys(i.machine for i in model.instances):
         whole = replace(narrowed(bare, machine), instances=())
-        rules = digest(whole)
+        rules = digest(whole, omitted)
         none = replace(whole, components=(), systems=(), functions=(), properties=(), liveness=())
         for instance in (i for i in model.instances if i.machine == machine):
-            bounds = digest(replace(none, instances=(instance,)))
+            bounds = digest(replace(none, instances=(instance,)), omitted)
             found[instance.name] = text_digest(f"{rules} {bounds}{version}")
     return tuple(found.items())
 

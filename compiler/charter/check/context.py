@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from charter.check.declared import TypeResolver
 from charter.check.infer import expression
 from charter.check.scopes import Globals, MachineScope, Rules, TypeScope
+from charter.check.unchanged import Unchanged
 from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 
@@ -17,18 +18,25 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Elaborated:
-    """The core of declarations among certain names. The nodes are found by identity, and held, so
-    that no other one gets it."""
+    """The core of declarations of a protocol. The nodes are found by identity, and held, so that no
+    other one gets it."""
 
-    globals: Globals
+    unchanged: Unchanged
     core: dict[int, tuple[sx.Node, object]] = field(default_factory=dict)
+
+    def among(self, table: Globals) -> Elaborated:
+        """The core of those that mean the same among these names."""
+        if not self.core:
+            return self
+        same = self.unchanged.among(table)
+        return Elaborated(self.unchanged, {k: kept for k, kept in self.core.items() if k in same})
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What the elaboration of every declaration needs. `earlier` is an elaboration among the same
-    names, without errors; `kept` is where this one is kept. `rules` are the typing rules; those of
-    an editor's index also note what each name means."""
+    """What the elaboration of every declaration needs. `earlier` is the core of nodes that mean
+    the same, without errors; `kept` is where this one is kept. `rules` are the typing rules; those
+    of an editor's index also note what each name means."""
 
     globals: Globals
     types: TypeResolver

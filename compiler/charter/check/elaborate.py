@@ -20,6 +20,7 @@ from charter.check.scopes import MachineScope, Signature, TypeScope, suggest
 from charter.check.statements import Body, branch_body
 from charter.check.storage import check_declared, settle
 from charter.check.types import BOOL, is_unknown
+from charter.check.unchanged import Unchanged
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Diagnostics
@@ -27,25 +28,36 @@ from charter.formats.links import is_url
 from charter.syntax import nodes as sx
 
 
-def elaborate(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
+def elaborate(
+    files: sx.Protocol, variant: str, diagnostics: Diagnostics, earlier: Elaborated | None = None
+) -> ir.Model:
     """The core of a protocol whose edits have been applied (`variant` is only its name).
 
-    If there are errors in `diagnostics`, the result is incomplete and must not be used.
+    If there are errors in `diagnostics`, the result is incomplete and must not be used. What means
+    the same in the `earlier` elaboration of another version is not elaborated again.
     """
-    table, types = machines.collect(files, diagnostics)
-    return model_of(files, variant, CheckContext(table, types, diagnostics))
+    return _elaborate(files, variant, diagnostics, earlier, is_bent=False)
 
 
 def elaborate_edited(
     files: sx.Protocol, variant: str, diagnostics: Diagnostics, earlier: Elaborated
 ) -> ir.Model:
     """The same for a protocol that a mutant or an overlay has edited: properties and scenarios that
-    no longer have a meaning are left out. Nodes of the `earlier` elaboration are not elaborated
-    again if all names still mean the same."""
+    no longer have a meaning are left out."""
+    return _elaborate(files, variant, diagnostics, earlier, is_bent=True)
+
+
+def _elaborate(
+    files: sx.Protocol,
+    variant: str,
+    diagnostics: Diagnostics,
+    earlier: Elaborated | None,
+    *,
+    is_bent: bool,
+) -> ir.Model:
     table, types = machines.collect(files, diagnostics)
-    context = CheckContext(table, types, diagnostics, is_bent=True)
-    if table == earlier.globals:
-        context = replace(context, earlier=earlier)
+    kept = None if earlier is None else earlier.among(table)
+    context = CheckContext(table, types, diagnostics, is_bent=is_bent, earlier=kept)
     return model_of(files, variant, context)
 
 
@@ -54,9 +66,9 @@ def elaborated(files: sx.Protocol, variant: str = "") -> Elaborated:
     of none if there are errors."""
     diagnostics = Diagnostics()
     table, types = machines.collect(files, diagnostics)
-    kept = Elaborated(table)
+    kept = Elaborated(Unchanged(files, table))
     model_of(files, variant, CheckContext(table, types, diagnostics, kept=kept))
-    return Elaborated(table) if diagnostics.errors else kept
+    return replace(kept, core={}) if diagnostics.errors else kept
 
 
 def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Model:
@@ -327,15 +339,17 @@ class _SystemBuilder:
                                     doc=doc_of(member))
                     )  # fmt: skip
             case sx.StepDecl():
-                self.steps.append(self.step(member))
+                is_limited = member.budget is not None and self.budget(member.budget)
+                make = partial(self.step, member, is_limited)
+                self.steps.append(self.context.core(member, make))
 
-    def step(self, node: sx.StepDecl) -> ir.Step:
+    def step(self, node: sx.StepDecl, is_limited: bool) -> ir.Step:
         signature = self.machine.operations[node.name.text]
         inside = replace(self.context.scope(self.machine), part_primes=True)
         scope = with_params(inside, signature.params, node.params)
         body = Body(scope, self.machine)
-        if node.budget is not None:
-            self.budget(body, node.budget)
+        if is_limited and node.budget is not None:
+            steps.budget(body, node.budget)
         steps.step_body(body, node.body)
         update_histories(body, node.name.text)
         return ir.Step(
@@ -344,19 +358,21 @@ class _SystemBuilder:
             section=node.section,
         )  # fmt: skip
 
-    def budget(self, body: Body, name: sx.Name) -> None:
+    def budget(self, name: sx.Name) -> bool:
+        """Declare how often the step may still happen; False, and an error, if there is no such
+        constant."""
         kind = self.context.globals.consts.get(name.text)
         if not isinstance(kind, ty.Int):
             message = f"a budget is a constant of the protocol, `{name.text}` is none"
             hint = suggest(name.text, self.context.globals.consts)
-            body.scope.error("name/unknown", message, name.span, hint=hint)
-            return
+            self.context.diagnostics.error("name/unknown", message, name.span, hint=hint)
+            return False
         variable = steps.budget_variable(name.text)
         if all(known.name != variable for known in self.state):
             limit = ir.ConstRef(name.text, type=kind, span=name.span)
             left = ty.Int(ty.Limit("", 0), ty.Limit(name.text, 0))
             self.state.append(ir.StateVar(variable, left, limit, "durable", span=name.span))
-        steps.budget(body, name)
+        return True
 
 
 def function_of(context: CheckContext, node: sx.FunDecl) -> ir.Function:

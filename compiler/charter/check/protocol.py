@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from charter.check import machines
 from charter.check.changes import elaborate_changes
 from charter.check.context import Elaborated
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
-from charter.check.elaborate import check_citations, elaborate, elaborate_edited
+from charter.check.elaborate import check_citations, elaborate, elaborate_edited, elaborated
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
 from charter.check.look_alikes import check_look_alikes
 from charter.check.ranges import check_ranges
 from charter.check.replies import check_replies
 from charter.check.required_bounds import check_bounds
 from charter.check.scopes import suggest
+from charter.check.unchanged import Unchanged
 from charter.core import nodes as ir
 from charter.core.walk import nodes
 from charter.diagnostics import Diagnostic, Diagnostics, Span
@@ -25,10 +27,13 @@ Further = Callable[[ir.Model, ir.Model | None, Diagnostics], None]
 """A check of core that has no errors; of a variant, with the core without it."""
 
 
-def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
+def check_protocol(
+    files: sx.Protocol, variant: str, diagnostics: Diagnostics, earlier: Elaborated | None = None
+) -> ir.Model:
     """The core of a protocol whose edits have been applied. If there are errors in `diagnostics`,
-    the result must not be used."""
-    model = elaborate(files, variant, diagnostics)
+    the result must not be used. What means the same in an `earlier` elaboration is not elaborated
+    again."""
+    model = elaborate(files, variant, diagnostics, earlier)
     functions = {function.name: function for function in model.functions}
     for component in model.components:
         check_component(component, functions, diagnostics)
@@ -62,7 +67,8 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
     """Check the protocol, and the protocol edited by each of its variants, mutants and overlay
     entries. The cores of the protocol and of each variant without errors are given to the `further`
     checks. Returns the core of the unedited protocol."""
-    model = check_protocol(files, "", diagnostics)
+    earlier = elaborated(files)
+    model = check_protocol(files, "", diagnostics, earlier)
     unedited = None if diagnostics.errors else model
     if unedited is not None:
         check_replies(files, model, diagnostics)
@@ -74,14 +80,15 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
                 check_citations(node.citations, dict(model.sources), diagnostics)
                 title = (f"in variant `{node.name.text}`", node.name.span)
                 fresh = _Fresh(title, base, diagnostics)
-                edited = _variant(files, node, fresh)
+                edited = _variant(files, node, fresh, earlier)
                 if not fresh.found.errors:
                     further(edited, unedited, fresh.found)
                 fresh.close()
             case sx.MutantDecl():
                 title = (f"in mutant `{node.name.text}`", node.name.span)
                 fresh = _Fresh(title, base, diagnostics)
-                _bent(apply_edits(files, node.edits, fresh.found), files, model, fresh)
+                edited_files = apply_edits(files, node.edits, fresh.found)
+                _bent(edited_files, earlier.unchanged, model, fresh)
             case sx.OverlayDecl():
                 check_entries(files, node, model, diagnostics)
             case _:
@@ -103,12 +110,13 @@ def check_entries(
         hint = suggest(overlay.component.text, known)
         diagnostics.error("name/unknown", message, overlay.component.span, hint=hint)
     shared = with_shared(files, overlay)
+    unchanged = Unchanged(files, machines.collect(files, Diagnostics())[0])
     for entry in overlay.entries:
         title = (f"in overlay entry `{entry.name.text}`", entry.name.span)
         check_citations(entry.citations, dict(model.sources), diagnostics)
         fresh = _Fresh(title, base, diagnostics)
         edited = apply_edits(shared, entry.edits, fresh.found, is_overlay=True)
-        _bent(edited, files, model, fresh)
+        _bent(edited, unchanged, model, fresh)
 
 
 class _Fresh:
@@ -136,16 +144,18 @@ class _Fresh:
             self.target.items.append(replace(item, notes=(*item.notes, self.title)))
 
 
-def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh) -> ir.Model:
+def _variant(
+    files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh, earlier: Elaborated
+) -> ir.Model:
     chosen = chosen_variants(files, (node.name.text,), fresh.found)
     report_conflicts(chosen, fresh.found)
     for each in chosen:
         files = apply_edits(files, each.edits, fresh.found)
-    return check_protocol(files, node.name.text, fresh.found)
+    return check_protocol(files, node.name.text, fresh.found, earlier)
 
 
-def _bent(edited: sx.Protocol, files: sx.Protocol, model: ir.Model, fresh: _Fresh) -> None:
-    changes = elaborate_changes(edited, files, fresh.found)
+def _bent(edited: sx.Protocol, before: Unchanged, model: ir.Model, fresh: _Fresh) -> None:
+    changes = elaborate_changes(edited, before, fresh.found)
     functions = {function.name: function for function in (*model.functions, *changes.functions)}
     _recursion(functions.values(), fresh.found)
     ghosts = {component.name: ghosts_of(component) for component in model.components}

@@ -1,124 +1,31 @@
 """Serialises core to bytes and back, with spans and comments, for the cache; its digest without
-them says whether two models are equal.
-
-The bytes are JSON, compressed: a list of rows, the model's last. A row is the name of a class and
-its fields in order, or "" and the members of a tuple. A field is null, a truth value, a number, a
-text, or a list of one number: the index of an earlier row.
-"""
+them says whether two models are equal."""
 
 from __future__ import annotations
 
-import gc
-import json
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
-from hashlib import sha256
-from operator import is_
+from collections.abc import Collection
 
+from charter.cache.rows import Rows
 from charter.core import expressions, nodes, types
 from charter.core.nodes import Model
 from charter.diagnostics import source
 
-_TUPLE = ""
-_TRUE, _FALSE = object(), object()
-"""Truth values in rows that are not written yet."""
-_JSON = json.JSONEncoder(
-    separators=(",", ":"), ensure_ascii=False, check_circular=False, default=partial(is_, _TRUE)
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """The fields of a class in the order of a row: those given by position, then those by name."""
-
-    make: Callable[..., object]
-    placed: tuple[str, ...]
-    named: tuple[str, ...]
-
-    @staticmethod
-    def of(made: type) -> _Fields:
-        chosen = [field for field in fields(made) if field.init]
-        placed = tuple(field.name for field in chosen if not field.kw_only)
-        return _Fields(made, placed, tuple(field.name for field in chosen if field.kw_only))
-
-
-_FIELDS: dict[type, _Fields] = {
-    item: _Fields.of(item)
-    for module in (source, types, expressions, nodes)
-    for item in vars(module).values()
-    if isinstance(item, type) and is_dataclass(item)
-}
+_ROWS = Rows(source, types, expressions, nodes)
 
 
 def encoded(model: Model) -> bytes:
-    """The bytes of a model. Equal parts, spans included, share one row."""
-    names = {made: (*it.placed, *it.named) for made, it in _FIELDS.items()}
-    return zlib.compress(_rows(model, names), level=1)
+    """The bytes of a model, spans included."""
+    return _ROWS.encoded(model)
 
 
-def digest(model: Model) -> str:
-    """The same for equal models: spans, comments and sections do not change it."""
-    compared = {made: [f.name for f in fields(made) if f.compare] for made in _FIELDS}
-    return sha256(_rows(model, compared)).hexdigest()
-
-
-def _rows(model: Model, names: Mapping[type, Sequence[str]]) -> bytes:
-    """The rows of a model with these fields of each class. Equal parts share one row."""
-    numbers: dict[tuple[object, ...], tuple[int]] = {}
-    by_identity: dict[int, tuple[int]] = {}
-
-    def cell(item: object) -> object:
-        if item is None or isinstance(item, int | str):
-            # Python takes 1 for equal to True, and rows with either for equal.
-            return item if not isinstance(item, bool) else _TRUE if item else _FALSE
-        found = by_identity.get(id(item))
-        if found is None:
-            if isinstance(item, tuple):
-                row = (_TUPLE, *map(cell, item))
-            else:
-                kind = type(item)
-                row = (kind.__name__, *[cell(getattr(item, name)) for name in names[kind]])
-            found = by_identity[id(item)] = numbers.setdefault(row, (len(numbers),))
-        return found
-
-    cell(model)
-    return _JSON.encode([*numbers]).encode()
+def digest(model: Model, omitted: Collection[str] = ()) -> str:
+    """The same for equal models: spans, comments and sections do not change it, nor do fields with
+    an `omitted` name, of any class."""
+    return _ROWS.digest(model, omitted)
 
 
 def decoded(data: bytes) -> Model:
     """The inverse of `encoded`. Only for bytes that it made."""
-    with _no_collection():
-        model = _made(json.loads(zlib.decompress(data)))
+    model = _ROWS.decoded(data)
     assert isinstance(model, Model)
     return model
-
-
-def _made(rows: list[list[object]]) -> object:
-    """The object of the last row."""
-    makers = {it.make.__name__: (it.make, 1 + len(it.placed), it.named) for it in _FIELDS.values()}
-    done: list[object] = []
-    for row in rows:
-        items = [done[cell[0]] if isinstance(cell, list) else cell for cell in row]
-        if row[0] == _TUPLE:
-            done.append(tuple(items[1:]))
-        else:
-            make, end, names = makers[str(row[0])]
-            named = dict(zip(names, items[end:], strict=True)) if names else {}
-            done.append(make(*items[1:end], **named))
-    return done[-1]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Turns off the garbage collector, which takes half of the time of decoding and finds
-    nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

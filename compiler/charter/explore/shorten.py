@@ -49,13 +49,13 @@ class _Replay:
         if of_transition and not trace:
             return False
         first = self.asked.machine.initial()
-        states, runs = [first], [Scope(first, first)]
+        states, runs = [first], [self.asked.machine.scope(first, first)]
         try:
             for step in trace:
                 runs = [run for state in states for run in self._taken(state, step)][:_RUNS]
                 states = [run.after for run in runs if run.after is not None]
             if not of_transition:
-                runs = [Scope(state, state) for state in states]
+                runs = [self.asked.machine.scope(state, state) for state in states]
             return any(not self.asked.holds(self.prop, run) for run in runs)
         except EvaluationError:
             return False
@@ -66,7 +66,7 @@ class _Replay:
         if not self._offered(state, step):
             return []
         return [
-            Scope(state, outcome.state, outcome.branch, step.args)
+            machine.scope(state, outcome.state, outcome.branch, step.args)
             for outcome in self.asked.outcomes(state, step.operation, step.args)
             if outcome.branch == step.branch and not machine.outside(outcome.state)
         ]

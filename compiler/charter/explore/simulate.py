@@ -25,7 +25,7 @@ from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments, offered, offers
 from charter.semantics.evaluate import Outcome
-from charter.semantics.expressions import Scope, State
+from charter.semantics.expressions import State
 
 BATCH = 50
 """Walks of one batch."""
@@ -169,7 +169,7 @@ class _Walker:
             took, args = (trace[-1].branch, trace[-1].args) if trace else ("", ())
             origin = state if before is None or not about_step else before
             try:
-                holds = self.asked.holds(prop, Scope(origin, state, took, args))
+                holds = self.asked.holds(prop, self.asked.machine.scope(origin, state, took, args))
             except EvaluationError as problem:
                 self.fail("undefined", prop.name, trace, str(problem))
                 continue

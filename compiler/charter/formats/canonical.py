@@ -13,6 +13,9 @@ from typing import TypeAlias
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _OPAQUE_NUMBER = re.compile(r'"@(-?\d+)"|"#(\d+)([.\d]*)"')
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 _DIGITS = 20
 _OFFSET = 10**_DIGITS
 
@@ -22,9 +25,7 @@ def text(value: Json) -> str:
 
     Raises ValueError for NaN and infinities, TypeError for what JSON does not have.
     """
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _ENCODER.encode(value)
 
 
 def digest(value: Json) -> str:

@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.formats.canonical import Json
-from charter.project.core_cache import compiler
+from charter.project.compiler_digest import compiler
 
 Answer = Literal["caught", "availability", "unchanged", "survives", "undecided", "refused"]
 MOST = 50_000

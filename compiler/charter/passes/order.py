@@ -96,9 +96,9 @@ def _in_turn(rules: Sequence[Rule]) -> Rule:
 
 
 def run_rich(model: ir.Model) -> ir.Model:
-    """Apply `RICH` to the result of the check. Raises `InvalidCore` if a pass breaks core."""
-    validate(model, "elaboration")
-    return run_checked(model, RICH)
+    """Apply `RICH` to the result of the check. Raises `InvalidCore` if that, or a pass, breaks
+    core."""
+    return _validated(model, RICH, "elaboration")
 
 
 def run_checked(model: ir.Model, passes: Sequence[Pass], machine: str = "") -> ir.Model:
@@ -119,18 +119,25 @@ def for_search(model: ir.Model, machine: str) -> ir.Model:
 
 
 def lowered(model: ir.Model) -> small.Model:
-    """Small core. It is validated at the end; if that fails, the passes are repeated with a
-    validation after each, to name the wrong one."""
-    done = run(model, LOWERING)
-    try:
-        validate(done, "lowering")
-        if problems := list(_left(done, LOWERING)):
-            raise InvalidCore("lowering", problems)
-    except InvalidCore:
-        run_checked(model, LOWERING)
-        raise
+    """Small core. Raises `InvalidCore` if a pass breaks core."""
     # The validation has just shown that all nodes are of small core.
-    return cast(small.Model, done)
+    return cast(small.Model, _validated(model, LOWERING, "the passes before"))
+
+
+def _validated(model: ir.Model, passes: Sequence[Pass], before: str) -> ir.Model:
+    """The passes in order. The result is validated; if that fails, `model` is, whose stage is
+    `before`, and the passes are repeated with a validation after each, to name the wrong one."""
+    together = "all passes together"
+    try:
+        done = run(model, passes)
+        validate(done, together)
+        if problems := list(_left(done, passes)):
+            raise InvalidCore(together, problems)
+    except Exception:
+        validate(model, before)
+        run_checked(model, passes)
+        raise
+    return done
 
 
 def lowered_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Model, small.Instance]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from charter.core import nodes as ir
-from charter.diagnostics import Diagnostics, Refused, Source
+from charter.diagnostics import Diagnostics, Source
 from charter.project import pipeline
 from charter.project.sources import (
     Missing,
@@ -16,7 +16,6 @@ from charter.project.sources import (
     read_sources,
 )
 from charter.syntax import nodes as sx
-from charter.syntax.parse import parse
 from charter.syntax.show import show
 
 
@@ -90,8 +89,5 @@ def flattened(path: Path, variant: str) -> str:
 
 def formatted(source: Source) -> str:
     """The formatted text of one file. Raises `Refused` on a syntax error."""
-    diagnostics = Diagnostics()
-    tree = parse(source, diagnostics)
-    if tree is None or diagnostics.errors:
-        raise Refused(diagnostics)
+    (tree,) = pipeline.parse_or_refuse((source,))
     return show(tree)

@@ -4,15 +4,14 @@ keyed by the texts with their names, the chosen edits, and the compiler's own fi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 
-import charter
 from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core.encoding import decoded, encoded
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostics, Source
+from charter.project.compiler_digest import compiler
 from charter.project.sources import PLAIN, Selection
 
 
@@ -65,15 +64,3 @@ def _digest(sources: Sequence[Source], selection: Selection) -> str:
     texts = (*sources, *selection.overlay)
     said = (compiler(), edits, *((text.name, text.text) for text in texts))
     return sha256(repr(said).encode()).hexdigest()
-
-
-@cache
-def compiler() -> str:
-    """The digest of this compiler's files."""
-    folder = Path(charter.__file__).parent
-    files = sorted([*folder.rglob("*.py"), *folder.rglob("*.lark")])
-    whole = sha256()
-    for file in files:
-        data = file.read_bytes()
-        whole.update(f"{file.relative_to(folder).as_posix()} {len(data)}\n".encode() + data)
-    return whole.hexdigest()

@@ -1,4 +1,4 @@
-"""The compiler pipeline: parse, apply edits, check, run passes; core is validated after each."""
+"""The compiler pipeline: parse, apply edits, check, run passes. Core is validated at the end."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from charter.core.affected import affected
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import run_rich
 from charter.project.sources import Selection
+from charter.project.tree_cache import parsed
 from charter.semantics.scenario import failing
 from charter.syntax import nodes as sx
-from charter.syntax.parse import parse
 
 
 def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protocol:
@@ -45,8 +45,7 @@ def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protoco
 @lru_cache(maxsize=256)
 def _tree(source: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
     """Cached: when a charter is checked again, most of its files are as they were."""
-    diagnostics = Diagnostics()
-    return parse(source, diagnostics), tuple(diagnostics.items)
+    return parsed(source)
 
 
 def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
@@ -107,10 +106,12 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
         if selection.mutant and not selection.variant:  # a variant may drop the property
             check_mutants(files, model, diagnostics, selection.mutant)
     else:
-        edited = flatten(files, selection)
+        edited, earlier = flatten(files, selection), None
         if selection.variant:  # a charter that is not edited needs a witness, of any machine
             edited = component_alone(edited, selection.component)
-        model = check_protocol(edited, selection.variant, diagnostics)
+            before = replace(selection, variant="")
+            _, earlier = _elaborated(tuple(file.span.source for file in files), before)
+        model = check_protocol(edited, selection.variant, diagnostics, earlier)
     diagnostics.refuse_if_any()
     return run_rich(model)
 
@@ -181,6 +182,8 @@ def _asked(
 ) -> _Asked:
     head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
     whole = Source("", head + shown.text)
+    from charter.syntax.parse import parse  # what is cached needs no parser
+
     tree = parse(whole, diagnostics)
     if tree is None:
         return _Asked(None, whole, shown)

@@ -18,7 +18,6 @@ from charter.prove.terms_of_types import TermsOfTypes
 from charter.prove.transition import BranchCode
 from charter.prove.values import CannotEncode, Fields, Maybe, Sym
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 MOST_ROUNDS = 256
@@ -183,7 +182,7 @@ class _Search:
         machine = self.pair.first.machine
         for lemma in self.question.lemmas:
             what = f"lemma {lemma.name}"
-            expect(machine, lemma.body, Scope(found.before), wanted=True, what=what)
+            expect(machine, lemma.body, machine.scope(found.before), wanted=True, what=what)
 
 
 # --- encoding ------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from charter.prove.replay import ReplayError, SolverTransition, expect, read_tra
 from charter.prove.solve import RLIMIT, UNBOUNDED, Sat, Solver, Unsat
 from charter.prove.terms import Term
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 
@@ -63,7 +62,7 @@ def induction(
     lemmas hold in the state before. Raises ValueError for a witness."""
     if prop.kind == "witness":
         raise ValueError(f"{prop.name} is a witness")
-    if prop.kind == "always" and not machine.holds(prop, Scope(machine.initial())):
+    if prop.kind == "always" and not machine.holds(prop, machine.scope(machine.initial())):
         return FalseInitially(prop.name)
     program = encode_component(machine, EncodingOptions(integers=True))
     solver = Solver(program.terms, UNBOUNDED, rlimit)
@@ -98,10 +97,10 @@ def _check(
 ) -> None:
     for lemma in assumed:
         what = f"lemma {lemma.name}"
-        expect(machine, lemma.body, Scope(found.before), wanted=True, what=what)
-    scope = Scope(found.before, found.after, found.branch, found.args)
+        expect(machine, lemma.body, machine.scope(found.before), wanted=True, what=what)
+    scope = machine.scope(found.before, found.after, found.branch, found.args)
     if prop.kind == "always":
-        scope = Scope(found.after)
+        scope = machine.scope(found.after)
     try:
         kept = machine.holds(prop, scope)
     except EvaluationError:

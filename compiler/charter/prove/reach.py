@@ -21,7 +21,6 @@ from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unknown
 from charter.prove.terms import Term
 from charter.prove.values import CannotEncode
 from charter.semantics.coverage import Coverage
-from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 
@@ -177,7 +176,7 @@ def _initially(machine: Machine, goal: Goal) -> bool:
     if not isinstance(goal, Violates):
         return False
     prop = find_property(machine.model, goal.rule)
-    return prop.kind == "always" and not machine.holds(prop, Scope(machine.initial()))
+    return prop.kind == "always" and not machine.holds(prop, machine.scope(machine.initial()))
 
 
 def _trace(program: SymbolicProgram, goal: Goal, answer: Sat, last: int) -> Trace:
@@ -193,14 +192,14 @@ def _trace(program: SymbolicProgram, goal: Goal, answer: Sat, last: int) -> Trac
 
 def check_goal(machine: Machine, goal: Goal, step: SolverTransition) -> None:
     """Raises ReplayError unless the definition agrees that the step meets the goal."""
-    both = Scope(step.before, step.after, step.branch, step.args)
+    both = machine.scope(step.before, step.after, step.branch, step.args)
     match goal:
         case Takes(branch=branch):
             if step.branch != branch:
                 raise ReplayError(f"{goal.name}: the step takes {step.branch}")
         case Violates(rule=name):
             prop = find_property(machine.model, name)
-            scope = Scope(step.after) if prop.kind == "always" else both
+            scope = machine.scope(step.after) if prop.kind == "always" else both
             expect(machine, prop.body, scope, wanted=False, what=goal.name)
         case Holds(body=body):
             expect(machine, body, both, wanted=True, what=goal.name)

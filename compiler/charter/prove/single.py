@@ -16,7 +16,6 @@ from charter.prove.terms import Term
 from charter.prove.transition import encode_operation
 from charter.prove.values import CannotEncode
 from charter.semantics.coverage import Coverage
-from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 
@@ -117,7 +116,7 @@ def _check(
     """The obligations that a transition meets. Raises ReplayError if `name` is not among them."""
     for lemma in question.lemmas:
         what = f"lemma {lemma.name}"
-        expect(machine, lemma.body, Scope(found.before), wanted=True, what=what)
+        expect(machine, lemma.body, machine.scope(found.before), wanted=True, what=what)
     met = coverage.met(found.before, found.operation, found.args, found.outcome)
     if name not in met:
         raise ReplayError(f"{name} is not met by {found}")

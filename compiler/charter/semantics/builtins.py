@@ -58,41 +58,42 @@ def items(value: Value) -> tuple[Value, ...]:
     return cast(Items, value)
 
 
-def builtin(e: n.Builtin, universe: Universe) -> Callable[[Items], Value]:
-    """A built-in as a function of its arguments. Raises EvaluationError outside its domain."""
+def builtin(e: n.Builtin) -> Callable[[Items, Universe], Value]:
+    """A built-in as a function of its arguments, in a universe. Raises EvaluationError outside its
+    domain."""
     match e.name:
         case "value":
-            return lambda args: _present(e, args[0])
+            return lambda args, _: _present(e, args[0])
         case "default":
-            return lambda args: args[1] if args[0] is None else args[0]
+            return lambda args, _: args[1] if args[0] is None else args[0]
         case "bump":
-            return lambda args: cast(int, args[0]) + 1
+            return lambda args, _: cast(int, args[0]) + 1
         case "size":
-            return lambda args: len(cast(Members, args[0]))
+            return lambda args, _: len(cast(Members, args[0]))
         case "set":
-            return lambda args: frozenset(items(args[0]))
+            return lambda args, _: frozenset(items(args[0]))
         case "min" | "max":
-            return lambda args: _extreme(e, args)
+            return lambda args, _: _extreme(e, args)
         case "first":
-            return lambda args: next(iter(items(args[0])), None)
+            return lambda args, _: next(iter(items(args[0])), None)
         case "last":
-            return lambda args: next(reversed(items(args[0])), None)
+            return lambda args, _: next(reversed(items(args[0])), None)
         case "append" if isinstance(e.type, t.Ranking):
-            return lambda args: (*(i for i in items(args[0]) if i != args[1]), args[1])
+            return lambda args, _: (*(i for i in items(args[0]) if i != args[1]), args[1])
         case "append":
-            return lambda args: _bounded(e, (*items(args[0]), args[1]), universe)
+            return lambda args, universe: _bounded(e, (*items(args[0]), args[1]), universe)
         case "remove":
-            return lambda args: tuple([i for i in items(args[0]) if i != args[1]])
+            return lambda args, _: tuple([i for i in items(args[0]) if i != args[1]])
         case "concat":
-            return lambda args: _joined(e, items(args[0]), items(args[1]), universe)
+            return lambda args, universe: _joined(e, items(args[0]), items(args[1]), universe)
         case "keep":
-            return lambda args: tuple([i for i in items(args[0]) if i in cast(Members, args[1])])
+            return lambda args, _: tuple([i for i in items(args[0]) if i in cast(Members, args[1])])
         case "take":
-            return lambda args: items(args[0])[: max(0, cast(int, args[1]))]
+            return lambda args, _: items(args[0])[: max(0, cast(int, args[1]))]
         case "drop":
-            return lambda args: items(args[0])[max(0, cast(int, args[1])) :]
+            return lambda args, _: items(args[0])[max(0, cast(int, args[1])) :]
         case "at" | "item":
-            return lambda args: _at(e, items(args[0]), cast(int, args[1]))
+            return lambda args, _: _at(e, items(args[0]), cast(int, args[1]))
         case _:
             assert_never(e.name)
 

@@ -26,8 +26,8 @@ class _Watcher(Evaluator):
     """An evaluator that notes both sides of the comparisons that it is told to watch, and of
     sequences the first item beside each other one."""
 
-    watched: Mapping[int, n.Expr] = field(default_factory=dict)
-    seen: set[tuple[int, Value, Value]] = field(default_factory=set)
+    watched: Mapping[int, n.Expr] = field(kw_only=True)
+    seen: set[tuple[int, Value, Value]] = field(default_factory=set, kw_only=True)
 
     def code(self, expr: n.Expr) -> Code:
         code = Evaluator.code(self, expr)
@@ -86,7 +86,9 @@ class Coverage:
         """The same by obligations of the machine's own model."""
         watched = {id(o.expr): o.expr for o in wanted if o.kind in SEEN and o.expr is not None}
         base = machine.evaluator
-        watcher = _Watcher(base.universe, base.functions, base.parts, watched)
+        watcher = _Watcher(
+            base.functions, universe=base.universe, parts=base.parts, watched=watched
+        )
         return Coverage(machine, wanted, watcher)
 
     def met(
@@ -130,7 +132,7 @@ class Coverage:
         base, watcher = self.machine.evaluator, self._watcher
         watcher.seen.clear()
         names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
-        scope, group, done = Scope(state), 0, False
+        scope, group, done = base.scope(state), 0, False
         decided: list[_Decided] = []
         for branch in operation.branches:
             if done and (branch.group == 0 or branch.group != group):

@@ -17,7 +17,7 @@ from itertools import combinations, permutations, product
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.expressions import Scope, State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import NotFinite, Universe
 
@@ -45,7 +45,7 @@ def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -
         return True
     params = machine.operations[name].params
     names = dict(zip((p.name for p in params), args, strict=True))
-    return all(machine.evaluator.truth(c, Scope(state), names) for c in conditions)
+    return all(machine.evaluator.truth(c, machine.scope(state), names) for c in conditions)
 
 
 @dataclass(slots=True)

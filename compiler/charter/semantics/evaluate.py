@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import assert_never, cast
 
@@ -40,30 +41,64 @@ class Mail:
     is_lost: bool = False
 
 
+class _ByIdentity:
+    """A model that is compared by identity: models do not change, and to compare two takes long."""
+
+    def __init__(self, model: n.Model) -> None:
+        self.model = model
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByIdentity) and other.model is self.model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+
+@lru_cache(maxsize=4)
+def _expressions(of: _ByIdentity) -> Expressions:
+    """The functions of a model's expressions. Kept, since each scenario and instance asks for those
+    of one model."""
+    return Expressions({function.name: function for function in of.model.functions})
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluator(Expressions):
     """Evaluates the expressions, operations and steps of one machine in one universe. `parts` are
     those of a system, each with its component."""
 
-    parts: Mapping[str, tuple[n.Part, n.Component]]
+    universe: Universe = field(kw_only=True)
+    parts: Mapping[str, tuple[n.Part, n.Component]] = field(kw_only=True)
 
     @staticmethod
     def of(model: n.Model, machine: str, universe: Universe) -> Evaluator:
         """An evaluator of a component or system of `model`."""
         components = {c.name: c for c in model.components}
         parts = [part for s in model.systems if s.name == machine for part in s.parts]
+        shared = _expressions(_ByIdentity(model))
         return Evaluator(
-            universe,
-            {f.name: f for f in model.functions},
-            {part.name: (part, components[part.component]) for part in parts},
+            shared.functions,
+            shared._made,
+            shared._pools,
+            universe=universe,
+            parts={part.name: (part, components[part.component]) for part in parts},
         )
+
+    def scope(
+        self,
+        before: State,
+        after: State | None = None,
+        took: str = "",
+        args: tuple[Value, ...] = (),
+    ) -> Scope:
+        """What an expression can see in a state or, of a property of transitions, in two."""
+        return Scope(self.universe, before, after, took, args)
 
     def operate(
         self, operation: n.Operation, state: State, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:
         """All allowed outcomes: of the first branch with a true guard or, where that stands in an
         `in any order` group, of every branch of the group with a true guard."""
-        scope, names = Scope(state), _named(operation.params, args)
+        scope, names = Scope(self.universe, state), _named(operation.params, args)
         found: list[Outcome] = []
         group = 0
         for branch in operation.branches:
@@ -95,9 +130,9 @@ class Evaluator(Expressions):
             if not runs:  # most steps are not enabled in most states, as a line says
                 break
             if isinstance(line, n.Assign):  # most lines: nothing else happens
-                code = self.code(line.value)
+                code, universe = self.code(line.value), self.universe
                 runs = [
-                    (local, {**work, line.variable: code(Scope(before, work), local)})
+                    (local, {**work, line.variable: code(Scope(universe, before, work), local)})
                     for local, work in runs
                 ]
             else:
@@ -109,7 +144,7 @@ class Evaluator(Expressions):
     ) -> Iterator[tuple[Locals, State]]:
         """Every way through a statement. Expressions read the state `before` the body; calls and
         updates pile up in `work`, which is what a step reads of the state after (`part'.x`)."""
-        scope = Scope(before, work)
+        scope = Scope(self.universe, before, work)
         match line:
             case n.Bind():
                 yield {**names, line.name: self.value(line.value, scope, names)}, work
@@ -152,7 +187,7 @@ class Evaluator(Expressions):
         and the state after. All expressions read the state `before`; whether there is room, and
         which messages there are, depends on what the statements above have made of the channel in
         `work`."""
-        scope = Scope(before, work)
+        scope = Scope(self.universe, before, work)
         match line:
             case n.Receive():
                 yield from self._receive(line, scope, names, work)
@@ -242,7 +277,7 @@ class Evaluator(Expressions):
         self, line: n.CallOperation, before: State, names: Locals, work: State
     ) -> Iterator[tuple[str, Locals, State]]:
         """Each outcome of a call: the branch that is taken, the locals and the state after it."""
-        scope = Scope(before, work)
+        scope = Scope(self.universe, before, work)
         part, component = self.parts[line.part]
         operation = next(o for o in component.operations if o.name == line.operation)
         args = tuple([self.value(arg, scope, names) for arg in line.args])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from operator import itemgetter
 from typing import assert_never, cast
 
@@ -35,9 +34,10 @@ Locals = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression can see: the state before and, in step properties, the state after, the
-    branch that was taken, and with which arguments."""
+    """What an expression can see: the sorts and constants of an instance, the state before and, in
+    step properties, the state after, the branch that was taken, and with which arguments."""
 
+    universe: Universe
     before: State
     after: State | None = None
     took: str = ""
@@ -54,13 +54,13 @@ _Place = Callable[[Scope, Locals], int]
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """The expressions of one machine in one universe, each as a function that is made once."""
+    """The expressions of a model, each as a function that is made once, for all of its machines and
+    instances."""
 
-    universe: Universe
     functions: Mapping[str, n.Function]
-    _made: dict[int, tuple[n.Expr, Code]] = field(default_factory=dict, init=False, repr=False)
+    _made: dict[int, tuple[n.Expr, Code]] = field(default_factory=dict, repr=False)
     """By the identity of the expression, which is held so that no other one gets it."""
-    _pools: dict[int, tuple[n.Expr, _Ordered]] = field(default_factory=dict, init=False, repr=False)
+    _pools: dict[int, tuple[n.Expr, _Ordered]] = field(default_factory=dict, repr=False)
     """Sets that something is chosen from, by identity like `_made`."""
 
     def value(self, expr: n.Expr, scope: Scope, names: Locals) -> Value:
@@ -89,7 +89,7 @@ class Expressions:
             case n.Local(name=name):
                 return lambda scope, names: names[name]
             case n.ConstRef(name=name):
-                return lambda scope, names: self.universe.consts[name]
+                return lambda scope, names: scope.universe.consts[name]
             case n.StateRef():
                 return _state_ref(e)
             case n.Took(branch=branch):
@@ -116,8 +116,8 @@ class Expressions:
             case n.SetNew() | n.SeqNew() | n.UnionNew() | n.RecordNew() | n.MapNew():
                 return self._made_new(e)
             case n.Builtin():
-                args, apply = self._each(e.args), builtin(e, self.universe)
-                return lambda scope, names: apply(args(scope, names))
+                args, apply = self._each(e.args), builtin(e)
+                return lambda scope, names: apply(args(scope, names), scope.universe)
             case n.IsCase() | n.CaseArg() | n.Primitive() | n.Checked():
                 return self._lowered(e)
             case _:
@@ -134,7 +134,7 @@ class Expressions:
                 return lambda scope, names: case_of(kind, of(scope, names))[1][position]
             case n.Primitive():
                 args = self._each(e.args)
-                return lambda scope, names: apply_primitive(e, args(scope, names), self.universe)
+                return lambda scope, names: apply_primitive(e, args(scope, names), scope.universe)
             case n.Checked():
                 return self._checked(e)
             case _:
@@ -250,8 +250,7 @@ class Expressions:
         assert isinstance(e.type, t.Set)
         inner = e.type.inner
         if isinstance(e, n.Domain):
-            domain = cache(lambda: self.universe.domain(inner))
-            return lambda scope, names: domain()
+            return lambda scope, names: scope.universe.domain(inner)
         pool = cast(_Pool, self.code(e))
         return lambda scope, names: ordered(pool(scope, names), inner)
 
@@ -327,12 +326,11 @@ class Expressions:
 
     def _position(self, kind: t.Type, key: n.Expr) -> _Place:
         code, keys = self.code(key), t.map_of(kind).key
-        positions = cache(lambda: self.universe.positions(keys))
 
         def position(scope: Scope, names: Locals) -> int:
             value = code(scope, names)
             try:
-                return positions()[value]
+                return scope.universe.positions(keys)[value]
             except KeyError:
                 raise EvaluationError(f"{value!r} is not a key of the map", key.span) from None
 
@@ -377,11 +375,10 @@ class Expressions:
 
     def _map_new(self, e: n.MapNew) -> Code:
         kind, name, value = t.map_of(e.type).key, e.name, self.code(e.value)
-        keys = cache(lambda: self.universe.domain(kind))
 
         def mapped(scope: Scope, names: Locals) -> Value:
             local, values = dict(names), []
-            for local[name] in keys():
+            for local[name] in scope.universe.domain(kind):
                 values.append(value(scope, local))
             return tuple(values)
 

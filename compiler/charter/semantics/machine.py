@@ -95,10 +95,20 @@ class Machine(Generic[E_co, S_co]):
             for branch in operation.branches
         )
 
+    def scope(
+        self,
+        before: State,
+        after: State | None = None,
+        took: str = "",
+        args: tuple[Value, ...] = (),
+    ) -> Scope:
+        """What a property can see in a state or, of transitions, in the states before and after."""
+        return self.evaluator.scope(before, after, took, args)
+
     def initial(self) -> State:
         """The only initial state; `start`s of the instance replace initial values."""
         starts = dict(self.instance.starts)
-        nowhere = Scope({})
+        nowhere = self.scope({})
         return {
             v.name: self.evaluator.value(starts.get(v.name, v.initial), nowhere, {})
             for v in self.variables
@@ -107,7 +117,7 @@ class Machine(Generic[E_co, S_co]):
     def initial_of_component(self) -> State:
         """The initial state without the `start`s of the instance. A question without a given state
         begins here."""
-        nowhere = Scope({})
+        nowhere = self.scope({})
         return {v.name: self.evaluator.value(v.initial, nowhere, {}) for v in self.variables}
 
     def reply_type(self, operation: str) -> t.Type:

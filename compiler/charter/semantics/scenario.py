@@ -12,8 +12,8 @@ from charter.core.walk import nodes, operands
 from charter.diagnostics import Span
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Evaluator, Outcome
-from charter.semantics.expressions import Locals, Scope, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import show_value
 
@@ -79,15 +79,10 @@ def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
 
 def failures(model: n.Model, machine: str = "") -> Iterator[ScenarioFails]:
     """The same, one after another: a scenario is followed when the next failure is asked for."""
-    evaluators: dict[tuple[object, ...], Evaluator] = {}
     for scenario in model.scenarios:
         if machine in ("", scenario.instance.machine):
-            here = scenario.instance
-            own = Machine.of(model, here)
-            # Most scenarios have the same universe: its functions are made once.
-            shared = evaluators.setdefault((here.machine, here.sorts, here.consts), own.evaluator)
             try:
-                _follow(replace(own, evaluator=shared), scenario, None)
+                follow(model, scenario)
             except ScenarioFails as problem:
                 yield problem
 
@@ -130,7 +125,7 @@ def _line(
     machine: Machine, line: n.Do | n.Expect | n.Bind, run: ScenarioTrace, moment: str
 ) -> list[ScenarioTrace]:
     """The traces that continue one by a line; empty if it does not meet the line."""
-    scope = Scope(run.state)
+    scope = machine.scope(run.state)
     match line:
         case n.Expect(condition=condition):
             return [run] if machine.evaluator.truth(condition, scope, run.names) else []
@@ -151,7 +146,7 @@ def _line(
 
 
 def _args(machine: Machine, line: n.Do, run: ScenarioTrace) -> tuple[Value, ...]:
-    scope = Scope(run.state)
+    scope = machine.scope(run.state)
     return tuple(machine.evaluator.value(arg, scope, run.names) for arg in line.args)
 
 
@@ -164,7 +159,7 @@ def _of_branch(machine: Machine, line: n.Do, run: ScenarioTrace) -> list[Outcome
 
 def _reply(machine: Machine, reply: n.Expr, run: ScenarioTrace, outcome: Outcome) -> Value:
     """The reply that a line expects, in the state that an outcome leaves."""
-    return machine.evaluator.value(reply, Scope(outcome.state), run.names)
+    return machine.evaluator.value(reply, machine.scope(outcome.state), run.names)
 
 
 # --- why a scenario fails ------------------------------------------------------------------------
@@ -225,7 +220,7 @@ def _each(runs: tuple[ScenarioTrace, ...], tell: Callable[[ScenarioTrace], str])
 
 def _false_part(machine: Machine, condition: n.Expr, run: ScenarioTrace) -> n.Expr:
     """The first conjunct that is false."""
-    scope = Scope(run.state)
+    scope = machine.scope(run.state)
     parts = operands(condition, "and")
     return next(p for p in parts if not machine.evaluator.truth(p, scope, run.names))
 
@@ -251,7 +246,7 @@ def _varies(expr: n.Expr) -> bool:
 
 
 def _valued(machine: Machine, expr: n.Expr, run: ScenarioTrace) -> str:
-    value = machine.evaluator.value(expr, Scope(run.state), run.names)
+    value = machine.evaluator.value(expr, machine.scope(run.state), run.names)
     return f"`{expr.span.quote()}` is {show_value(expr.type, value, machine.universe)}"
 
 

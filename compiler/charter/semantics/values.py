@@ -24,18 +24,33 @@ class TooManyValues(Exception):
     """The type has a finite domain, which is too large to be enumerated."""
 
 
+@dataclass(slots=True)
+class _Listed:
+    """The values of a finite type, in their canonical order, and where each is, once that is asked
+    for."""
+
+    values: tuple[Value, ...]
+    known: dict[Value, int] | None = None
+
+    @property
+    def positions(self) -> Mapping[Value, int]:
+        """The index of each value."""
+        if self.known is None:
+            self.known = {value: i for i, value in enumerate(self.values)}
+        return self.known
+
+
 @dataclass(frozen=True, slots=True)
 class Universe:
     """What an instance fixes: the elements of each sort, in order, and the constants."""
 
     sorts: Mapping[str, tuple[str, ...]]
     consts: Mapping[str, int]
-    _domains: dict[t.Type, tuple[Value, ...]] = field(
+    _listed: dict[t.Type, _Listed] = field(default_factory=dict, repr=False, compare=False)
+    _found: dict[int, tuple[t.Type, _Listed]] = field(
         default_factory=dict, repr=False, compare=False
     )
-    _positions: dict[t.Type, dict[Value, int]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    """The same by the identity of a type, which is held: its hash takes longer."""
 
     @staticmethod
     def of(instance: Instance) -> Universe:
@@ -49,15 +64,7 @@ class Universe:
     def domain(self, kind: t.Type) -> tuple[Value, ...]:
         """All values of a finite type, in their canonical order. Raises NotFinite and
         TooManyValues."""
-        known = self._domains.get(kind)
-        if known is None:
-            if self.cardinality(kind) > MOST_VALUES:
-                raise TooManyValues(
-                    f"{show_type(kind)} has more than {MOST_VALUES:,} values here, too many to"
-                    " list; choose smaller bounds in the instance"
-                )
-            known = self._domains[kind] = _domain(kind, self)
-        return known
+        return self._of(kind).values
 
     def refuse_many(self, params: Iterable[Param]) -> None:
         """Raises TooManyValues if parameters have too many lists of values; a type with a counter
@@ -142,11 +149,23 @@ class Universe:
 
     def positions(self, kind: t.Type) -> Mapping[Value, int]:
         """The index of each value in `domain(kind)`."""
-        known = self._positions.get(kind)
-        if known is None:
-            known = {value: i for i, value in enumerate(self.domain(kind))}
-            self._positions[kind] = known
-        return known
+        return self._of(kind).positions
+
+    def _of(self, kind: t.Type) -> _Listed:
+        found = self._found.get(id(kind))
+        if found is None:
+            if kind not in self._listed:
+                self._listed[kind] = self._list(kind)
+            found = self._found[id(kind)] = kind, self._listed[kind]
+        return found[1]
+
+    def _list(self, kind: t.Type) -> _Listed:
+        if self.cardinality(kind) > MOST_VALUES:
+            raise TooManyValues(
+                f"{show_type(kind)} has more than {MOST_VALUES:,} values here, too many to"
+                " list; choose smaller bounds in the instance"
+            )
+        return _Listed(_domain(kind, self))
 
 
 def _product(factors: Iterable[int]) -> int:

@@ -18,7 +18,7 @@ from charter.core import nodes as n
 from charter.core.encoding import decoded, digest, encoded
 from charter.formats.vector import Vector
 from charter.passes.narrow import narrowed
-from charter.project.core_cache import compiler
+from charter.project.compiler_digest import compiler
 from charter.suites.explored import ExploredInstance
 from charter.suites.instance_planner import InstancePlanner
 from charter.suites.vector_texts import VectorRecord, packed, unpacked
@@ -44,6 +44,7 @@ class Task:
     instance: str
     key: str
     place: Path
+    walks: int
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance, kind: Kind, folder: Path) -> Task:
@@ -52,7 +53,8 @@ class Task:
         cut = narrowed(replace(alone, sources=(), docs=(), links=()), instance.machine)
         said = (compiler(), platform.python_version(), kind, WALKS, digest(cut))
         key = sha256(repr(said).encode()).hexdigest()
-        return Task(encoded(cut), kind, instance.name, key, folder / f"{kind}-{instance.name}")
+        place = folder / f"{kind}-{instance.name}"
+        return Task(encoded(cut), kind, instance.name, key, place, WALKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def make_part(task: Task) -> InstanceVectors:
         states = len(explored.graph.states)
     else:
         walks = Walks.of(model, instance)
-        records = [VectorRecord.of(vector) for vector in walks.vectors(WALKS)]
+        records = [VectorRecord.of(vector) for vector in walks.vectors(task.walks)]
         pairs, planners, states = walks.pairs, [walks.engine], 0
     part = InstanceVectors(task.place, states, frozenset(pairs), _refused(planners))
     data = _written(part, records)

@@ -13,7 +13,6 @@ from charter.core.reach import always
 from charter.explore.select import TooManyStates
 from charter.formats.vector import Why
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.expressions import Scope
 from charter.suites.build import Progress
 from charter.suites.explored import ExploredInstance, HowFar
 from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
@@ -213,7 +212,7 @@ def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:
         return True
     instance = next(i for i in about.model.instances if i.name == asked.instance)
     machine = desk.at(instance)[0].machine
-    state = Scope(machine.loaded(machine.from_durable(asked.question.given)))
+    state = machine.scope(machine.loaded(machine.from_durable(asked.question.given)))
     return all(machine.holds(prop, state) for prop in always(about.model, about.component.name))
 
 

@@ -117,16 +117,34 @@ NOTHING = Found()
 
 def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
     """A digest of the rules, of how obligations are derived from them, and of these properties.
-    Comments, layout, other properties, scenarios, systems and instances do not change it, nor do
-    the functions that only these use."""
+    Comments, citations, layout, other properties, scenarios, systems and instances do not change
+    it, nor do the functions that only these use."""
     kept = tuple(p for p in model.properties if p.name in lemmas)
     bare = replace(
         model, properties=kept, liveness=(), scenarios=(), mutants=(), systems=(), instances=()
     )
-    told = show_model(narrowed(bare, ""))
+    told = show_model(uncited(narrowed(bare, "")))
     histories = [v.name for c in model.components for v in c.state if v.is_history]
     apart = f"without {histories}\n" if histories else ""  # since what these compare has no rows
     return hashlib.sha256(f"{OBLIGATIONS}\n{apart}{told}".encode()).hexdigest()[:20]
+
+
+def uncited(model: n.Model) -> n.Model:
+    """The rules and properties without what they cite."""
+    return replace(
+        model,
+        functions=tuple(replace(function, citations=()) for function in model.functions),
+        properties=tuple(replace(prop, citations=()) for prop in model.properties),
+        components=tuple(
+            replace(c, operations=tuple(map(_uncited_operation, c.operations)))
+            for c in model.components
+        ),
+    )
+
+
+def _uncited_operation(operation: n.Operation) -> n.Operation:
+    branches = tuple(replace(branch, citations=()) for branch in operation.branches)
+    return replace(operation, branches=branches, citations=())
 
 
 def bounds_digests(model: n.Model, component: str) -> dict[str, str]:

@@ -3,15 +3,19 @@ matrix. Nothing is searched here."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
+from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core import nodes as n
 from charter.core.affected import changed_operations
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation, obligations
 from charter.formats.vector import Question, Vector, Why
 from charter.project import pipeline
+from charter.project.compiler_digest import compiler
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import Coverage
@@ -239,13 +243,31 @@ def shortest_first(entries: Iterable[SmokeVector]) -> list[SmokeVector]:
 
 
 def kills(about: Subject, entries: Iterable[SmokeVector]) -> tuple[Kill, ...]:
-    """For each mutant the first vectors that distinguish it; those made for it are tried first."""
-    files = pipeline.parse_or_refuse(about.sources)
+    """For each mutant the first vectors that distinguish it; those made for it are tried first.
+    Kept in the cache by all that they depend on."""
     ordered = shortest_first(entries)
-    return tuple(
+    path = cache_folder("kills") / f"{_kills_digest(about, ordered)}.json"
+    known = from_cache(path)
+    if known is not None:
+        return tuple(
+            Kill(mutant, tuple(surely), tuple(maybe)) for mutant, surely, maybe in json.loads(known)
+        )
+    files = pipeline.parse_or_refuse(about.sources)
+    found = tuple(
         _kill(about, files, mutant, ordered)
         for mutant in mutants_of(about.model, about.component.name)
     )
+    to_cache(path, json.dumps([(one.mutant, one.surely, one.maybe) for one in found]).encode())
+    return found
+
+
+def _kills_digest(about: Subject, entries: Iterable[SmokeVector]) -> str:
+    whole = sha256(repr((compiler(), about.model.variant, about.component.name)).encode())
+    for source in about.sources:
+        whole.update(repr((source.name, source.text)).encode())
+    for entry in entries:
+        whole.update(f"{entry.instance.name} {entry.vector.line()}\n".encode())
+    return whole.hexdigest()
 
 
 def mutant_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:

@@ -22,7 +22,7 @@ from charter.project.core_cache import core_of
 from charter.project.sources import Missing, Selection
 from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
-from charter.suites.search_results import NOTHING, Found, beside, bounds_digests
+from charter.suites.search_results import NOTHING, Found, beside, bounds_digests, uncited
 
 PACKAGE = "charter_models"
 
@@ -138,23 +138,8 @@ def digest(model: n.Model, component: str) -> str:
     change it, nor do properties, scenarios, mutants, citations, comments, layout, other components
     and systems."""
     rules = replace(model, properties=(), liveness=(), scenarios=(), mutants=(), instances=())
-    shown = show_model(_uncited(narrowed(rules, component)))
+    shown = show_model(uncited(narrowed(rules, component)))
     return hashlib.sha256(shown.encode()).hexdigest()[:20]
-
-
-def _uncited(model: n.Model) -> n.Model:
-    """A model whose rules cite nothing."""
-    functions = tuple(replace(f, citations=()) for f in model.functions)
-    components = tuple(
-        replace(c, operations=tuple(_uncited_operation(o) for o in c.operations))
-        for c in model.components
-    )
-    return replace(model, functions=functions, components=components)
-
-
-def _uncited_operation(operation: n.Operation) -> n.Operation:
-    branches = tuple(replace(b, citations=()) for b in operation.branches)
-    return replace(operation, branches=branches, citations=())
 
 
 def module_name(protocol: str, component: str, kind: str = "", name: str = "") -> str:

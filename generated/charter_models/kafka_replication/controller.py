@@ -259,7 +259,7 @@ def eligible_after(
     registered after an unclean shutdown: they leave the ELR. Also called
     `maybePopulateTargetElr`.
 
-    10-rules.charter:27  S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:27  S2 §6.5, S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -275,7 +275,7 @@ def last_known_elr_after(
     """lastKnownElr after a change: replicas that left the ELR by an unclean shutdown, until the
     ISR is large enough again. `next` is the changed partition with the old lastKnownElr.
 
-    10-rules.charter:41  S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:41  S2 §6.8, S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next_.isr) >= min_isr(next_.replicas, config):
         return frozenset()
@@ -305,7 +305,7 @@ def complete(
     """The replicas that hold every committed record, as far as the controller knows: ISR and
     ELR.
 
-    10-rules.charter:61  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:61  S1 Eligible Leader Replicas (ELR), S2 §6.5
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -323,7 +323,7 @@ def candidates(
     partition before the change, `replicas` and `isr` are those after it. Also called
     `isValidNewLeader`.
 
-    10-rules.charter:73  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:73  S2 §6.5, S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 

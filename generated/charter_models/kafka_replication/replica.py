@@ -44,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "811120534c5ca29ca421"
+SPEC_DIGEST = "19523ab0d2080dc0afb6"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -576,7 +576,7 @@ class Replica:
             request.topic_id != self.topic_id
             or lead is None
             or self.leader_epoch != request.leader_epoch
-        ):  # unasked
+        ):  # not_leading
             return [Outcome("fetch/refused", None, self)]
 
         parting = divergence(self.world, self.log, request, request.leader_epoch)
@@ -650,7 +650,8 @@ class Replica:
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:111  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:112  S2 §6.4, MODEL §2.6, S3 Consumer's message
+        # visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
@@ -674,9 +675,9 @@ class Replica:
 
     def _take_fetched_appended(self, got: Fetched) -> list[Outcome[Replica, bool]]:
         """The high watermark may fall: that of a new leader may be lower than what the follower
-        knew.
+        knew. One that is above the end of the log is not taken over.
 
-        S2 §6.4, S3 Consumer's message visibility
+        S2 §6.4, MODEL §2.6, S3 Consumer's message visibility
         """
         longer = take(concat(self.log, got.records, self.world.max_log), self.world.max_log)
         after = replace(
@@ -705,11 +706,11 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:123  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:124  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:125
+        # read/shown  25-replica.charter:126
         return [Outcome(
             "read/shown", batch(self.world, self.log, offset, self.high_watermark), self
         )]
@@ -723,16 +724,16 @@ class Replica:
         S2 §6.4.2
         """
 
-        # latest_offset/not_leader  25-replica.charter:132  DOC Protocol errors:
+        # latest_offset/not_leader  25-replica.charter:133  DOC Protocol errors:
         # NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("latest_offset/not_leader", None, self)]
 
-        # latest_offset/not_available  25-replica.charter:134  S2 §6.4.2
+        # latest_offset/not_available  25-replica.charter:135  S2 §6.4.2
         if self.high_watermark < self.leads.start:  # behind
             return [Outcome("latest_offset/not_available", None, self)]
 
-        # latest_offset/told  25-replica.charter:136
+        # latest_offset/told  25-replica.charter:137
         return [Outcome("latest_offset/told", self.high_watermark, self)]
 
     def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
@@ -742,13 +743,13 @@ class Replica:
         MODEL §2.10, MODEL §2.3
         """
 
-        # learn/another_topic  25-replica.charter:143  KIP 516, DOC DeleteTopics
+        # learn/another_topic  25-replica.charter:144  KIP 516, DOC DeleteTopics
         if record.topic_id != self.topic_id:  # another
             return self._learn_another_topic(me, record)
 
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:156
+        # learn/remains_with_minimum  25-replica.charter:157
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -757,7 +758,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:167  S2 §6.5.2
+        # learn/superseded  25-replica.charter:168  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -765,32 +766,32 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:172  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:173  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:184  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:185  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:187  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:188  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:200  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:197  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:212  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:209  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
@@ -847,7 +848,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:172  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:173  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -863,15 +864,13 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:187  MODEL §2.10, S2 §6.4.2"""
-        settled_now = settled_leadership(
-            replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
-        )
+        """learn/elected_again  25-replica.charter:188  MODEL §2.10, S2 §6.4.2"""
+        lead = renewed_leadership(self.world, value(self.leads), record, len(self.log))
         after = replace(
             self,
-            leads=renewed_leadership(self.world, value(self.leads), record, len(self.log)),
+            leads=lead,
             leader_epoch=record.leader_epoch,
-            high_watermark=advanced(self.high_watermark, me, settled_now, len(self.log)),
+            high_watermark=advanced(self.high_watermark, me, lead, len(self.log)),
         )
         return [Outcome("learn/elected_again", True, after)]
 
@@ -880,7 +879,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:200  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:197  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -903,22 +902,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:224  MODEL §2.9
+        # propose/not_leader  25-replica.charter:221  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:226  S2 §6.5.2
+        # propose/pending  25-replica.charter:223  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:227  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:224  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:231  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:228  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -942,15 +941,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:246  MODEL §2.9
+        # take_decision/late  25-replica.charter:243  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:246  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:256  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:253  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -958,7 +957,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:246  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -997,7 +996,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:271  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:268  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -1012,12 +1011,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:275  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:275  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -1042,11 +1041,11 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:290
+        # lose_power/lost  25-replica.charter:287
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:290"""
+        """lose_power/lost  25-replica.charter:287"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1072,11 +1071,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:301
+        # lose_disk/lost  25-replica.charter:298
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:301"""
+        """lose_disk/lost  25-replica.charter:298"""
         next_log = ()
         after = replace(
             self,
@@ -1106,7 +1105,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:313
+        # start/started  25-replica.charter:310
         after = replace(
             self,
             starting=True,
@@ -1120,7 +1119,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:323
+        # fail_to_start/killed  25-replica.charter:320
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1133,11 +1132,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:328
+        # fail_to_start/lost  25-replica.charter:325
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:328"""
+        """fail_to_start/lost  25-replica.charter:325"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1161,7 +1160,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:341
+        # begin/begun  25-replica.charter:338
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1169,7 +1168,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:348  MODEL §8.1
+        # begin/late  25-replica.charter:345  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -1178,11 +1177,11 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:353
+        # delete/deleted  25-replica.charter:350
         return self._delete_deleted()
 
     def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:353"""
+        """delete/deleted  25-replica.charter:350"""
         next_log = ()
         after = replace(
             self,

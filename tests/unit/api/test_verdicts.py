@@ -173,12 +173,47 @@ def test_what_did_not_change_is_not_searched_again(
         return searched(model, place, rules, most, progress)
 
     monkeypatch.setattr(verdicts, "searched", noted)
-    charter.write_text(LIGHT.replace("-- A light", "-- The light"), encoding="utf-8")
+    same = LIGHT.replace("-- A light", "-- The light").replace(
+        "when pressed", "when tired: pressed"
+    )
+    same = same.replace("component", 'source BOX "the box"\ncomponent', 1)
+    charter.write_text(same.replace("cites silent {", 'cites BOX "§1" {', 1), encoding="utf-8")
     search()
     assert not asked
     charter.write_text(LIGHT.replace("with true", "with pressed < 2"), encoding="utf-8")
     search()
     assert asked == ["soft"]
+
+
+TWO_LABELS = """protocol pair
+
+component pair {
+  state left: bool = false
+  state right: bool = false
+
+  operation go() -> bool cites silent {
+    branch gone when a: not left and b: not right { left' = true  reply true }
+    branch stays { right' = true  reply false }
+  }
+}
+
+always apart of pair cites silent: not (left and right)
+witness both of pair cites silent: left and right
+instance tiny of pair { misses apart, both }
+mutant late in tiny { drop conjunct a of pair.go/gone } caught by apart
+"""
+
+
+def test_a_mutant_is_searched_again_when_a_label_that_it_names_is_another(charter: Path) -> None:
+    def digests(text: str) -> dict[str, str]:
+        charter.write_text(text, encoding="utf-8")
+        known, _ = load_charter(charter)
+        return {place.mutant: told for place, told in verdicts.digests(known, [""], True).items()}
+
+    swapped = TWO_LABELS.replace("a: not left and b: not right", "b: not left and a: not right")
+    first, second = digests(TWO_LABELS), digests(swapped)
+    assert first[""] == second[""]
+    assert first["late"] != second["late"]
 
 
 def test_rows_of_an_earlier_version_of_the_searches_are_searched_again(

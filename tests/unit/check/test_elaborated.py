@@ -29,7 +29,7 @@ def edited(charter: str, mutant: str, earlier: Elaborated) -> n.Model:
 @pytest.mark.parametrize("charter", spec.EXAMPLES)
 def test_core_is_the_same_when_an_earlier_elaboration_is_used(charter: str) -> None:
     earlier = elaborated(files(charter))
-    nothing = Elaborated(earlier.globals)
+    nothing = Elaborated(earlier.unchanged)
     for mutant in pipeline.edits_of(files(charter), sx.MutantDecl):
         assert repr(edited(charter, mutant, earlier)) == repr(edited(charter, mutant, nothing))
 
@@ -41,7 +41,7 @@ def test_only_what_a_mutant_edits_is_elaborated_again() -> None:
 
 def test_everything_is_elaborated_again_when_names_mean_something_else() -> None:
     earlier = elaborated(files("paxos"))
-    other = Elaborated(elaborated(files("ring_election")).globals, earlier.core)
+    other = Elaborated(elaborated(files("ring_election")).unchanged, earlier.core)
     assert again(earlier, other) == {"prepare", "accept", "hear", "propose"}
 
 

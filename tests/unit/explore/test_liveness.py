@@ -15,7 +15,7 @@ from charter.explore.native.liveness import check_liveness as natively
 from charter.explore.reference.liveness import check_liveness
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.formats.canonical import Json
-from charter.semantics.expressions import Scope, State
+from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 from charter.semantics.machine import Machine
@@ -222,7 +222,9 @@ def test_a_lasso_is_a_fair_run_when_it_is_told_on_the_definition(
         assert states[loop] == states[-1]
         live = lives[verdict.name]
         names = {param.name: value for param, value in verdict.binding}
-        goal = [story.machine.evaluator.truth(live.goal, Scope(s), names) for s in states]
+        goal = [
+            story.machine.evaluator.truth(live.goal, story.machine.scope(s), names) for s in states
+        ]
         assert not any(goal[loop:])
         for fair in live.fairness:
             assert is_fair(story.machine, fair, states[loop:], story.found.acts[loop:])

@@ -74,10 +74,10 @@ def is_run(model: n.Model, trace: Trace, broken: str) -> bool:
     instance = model.instances[0]
     machine = Machine.of(model, instance)
     first = machine.initial()
-    runs = [Scope(first, first, "")]
+    runs = [machine.scope(first, first)]
     for step in trace:
         runs = [
-            Scope(before, outcome.state, outcome.branch, step.args)
+            machine.scope(before, outcome.state, outcome.branch, step.args)
             for before in map(reached, runs)
             if (step.operation, step.args) in set(offered(machine, before))
             for outcome in machine.outcomes(before, step.operation, step.args)
@@ -85,7 +85,7 @@ def is_run(model: n.Model, trace: Trace, broken: str) -> bool:
         ]
     prop = next(prop for prop in model.properties if prop.name == broken)
     if not is_of_transition(prop):
-        runs = [Scope(state) for state in map(reached, runs)]
+        runs = [machine.scope(state) for state in map(reached, runs)]
     return any(not machine.holds(prop, run) for run in runs)
 
 

@@ -40,7 +40,6 @@ from charter.prove import (
     single_step,
 )
 from charter.prove.replay import replay
-from charter.semantics.expressions import Scope
 
 
 def answers(*, loadable: bool = False) -> dict[str, object]:
@@ -197,7 +196,7 @@ def test_a_step_is_shown_when_a_property_is_not_inductive() -> None:
     found = induction(machine(model), rule)
     assert isinstance(found, NotInductive)
     assert found.transition.branch == "switch/darkens"
-    assert not machine(model).holds(rule, Scope(found.transition.after))
+    assert not machine(model).holds(rule, machine(model).scope(found.transition.after))
     found = induction(machine(model), prop(model, "turns_stay"))
     assert isinstance(found, NotInductive)
 

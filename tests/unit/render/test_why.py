@@ -6,7 +6,6 @@ import pytest
 
 from charter import api
 from charter.render.story.why import Explanation, why
-from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 CHARTER = """protocol desk
@@ -37,8 +36,8 @@ def reason(body: str) -> Explanation:
     model = api.load_text(CHARTER.replace("BODY", body))
     machine = Machine.of(model, model.instances[0])
     prop = next(p for p in model.properties if p.name == "claim")
-    assert not machine.holds(prop, Scope(machine.initial()))
-    return why(machine, prop, Scope(machine.initial()))
+    assert not machine.holds(prop, machine.scope(machine.initial()))
+    return why(machine, prop, machine.scope(machine.initial()))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 TWO_SYSTEMS = """protocol test.two
@@ -52,7 +51,7 @@ def test_an_update_has_no_value_when_its_key_is_outside_of_the_map() -> None:
     entry = (n.Literal(2, type=number), n.Literal(True, type=t.Bool()))
     changed = n.MapWith(whole, (entry,), type=kind)
     with pytest.raises(EvaluationError, match="2 is not a key of the map"):
-        room.evaluator.value(changed, Scope(room.initial()), {})
+        room.evaluator.value(changed, room.scope(room.initial()), {})
 
 
 def test_volatile_state_has_its_own_initial_value_when_a_state_is_loaded() -> None:
@@ -64,3 +63,38 @@ def test_volatile_state_has_its_own_initial_value_when_a_state_is_loaded() -> No
     instance tiny of c { start seen = 2  start kept = 1 }""")
     machine = Machine.of(model, model.instances[0])
     assert machine.loaded(machine.initial()) == {"seen": 0, "kept": 1}
+
+
+SIZES = """protocol sizes
+
+sort Node
+const most: int 0..9
+
+component box {
+  state held: seq Node max most = <>
+  operation ask() -> bool cites silent {
+    branch told reply most + size({ n in Node if true }) == 2
+  }
+  operation put(n: Node) -> int 0..9 cites silent {
+    branch kept { held' = append(held, n)  reply most }
+  }
+}
+
+witness full of box: size(held) == most
+instance small of box { Node = 1  most = 1 }
+instance large of box { Node = 3  most = 2 }
+"""
+
+
+def test_each_instance_has_its_own_constants_and_elements_though_expressions_are_shared() -> None:
+    model = api.load_text(SIZES)
+    small, large = (Machine.of(model, instance) for instance in model.instances)
+    for machine, said, most in ((small, True, 1), (large, False, 2), (small, True, 1)):
+        state = machine.initial()
+        (outcome,) = machine.outcomes(state, "ask", ())
+        assert outcome.reply is said
+        for _ in range(most):
+            ((kept, state),) = ((o.reply, o.state) for o in machine.outcomes(state, "put", (0,)))
+            assert kept == most
+        with pytest.raises(EvaluationError, match="grows past its limit"):
+            machine.outcomes(state, "put", (0,))

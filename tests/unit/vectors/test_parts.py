@@ -9,7 +9,7 @@ import pytest
 from tests.unit.vectors.test_suite import LAMP, quiet, subject
 
 from charter.formats.suite import Manifest
-from charter.project import core_cache
+from charter.project import compiler_digest
 from charter.suites import build, make, parts
 
 SHORT = """
@@ -69,7 +69,7 @@ def test_another_compiler_makes_all_parts_again(
     making: Making, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = making.suite(LAMP)
-    monkeypatch.setattr(parts, "compiler", lambda: f"not {core_cache.compiler()}")
+    monkeypatch.setattr(parts, "compiler", lambda: f"not {compiler_digest.compiler()}")
     assert making.suite(LAMP) == first
     assert len(making.made) == 2
 

@@ -16,7 +16,8 @@ from charter import prove as smt
 from charter.core.obligations import obligations
 from charter.formats.suite import Manifest, read_lines, read_manifest
 from charter.formats.vector import Vector, Why
-from charter.suites import build, make
+from charter.suites import build, make, parts
+from charter.suites import smoke as small_suites
 from charter.suites.committed_suite import published
 from charter.suites.search_results import Found, place, read_found, rules_digest, write_found
 from charter.suites.smoke import Smoke, smoke
@@ -137,9 +138,13 @@ def test_proofs_count_only_for_the_rules_that_they_are_about(lamp: Path) -> None
     assert changed == Searched({}, {}, "the rules changed since the last search")
 
 
-def test_rules_have_the_same_digest_when_only_comments_change(lamp: Path) -> None:
+def test_rules_have_the_same_digest_when_only_comments_and_citations_change(lamp: Path) -> None:
     before = rules_digest(subject(lamp).model, ())
     lamp.write_text("-- a comment\n" + LAMP)
+    assert rules_digest(subject(lamp).model, ()) == before
+    cited = LAMP.replace("component", 'source BOX "the box"\ncomponent', 1)
+    cited = cited.replace("bool cites silent", 'bool cites BOX "§1"')
+    lamp.write_text(cited.replace("branch off {", 'branch off cites BOX "§2" {'))
     assert rules_digest(subject(lamp).model, ()) == before
     used = 'fun once() -> bool = true\nscenario "two" of lamp cites silent { expect once() }\n'
     lamp.write_text(LAMP + used)
@@ -157,10 +162,14 @@ def test_questions_that_no_longer_fit_are_counted(lamp: Path) -> None:
 def test_a_full_suite_is_written_twice_alike(
     lamp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By two processes, and by this one."""
     monkeypatch.setattr(build, "kept", lambda task: None)
-    one, two = (
-        make.make(subject(lamp), "full", tmp_path / name, quiet).manifest for name in ("1", "2")
+    monkeypatch.setattr(parts, "WALKS", 200)
+    one = make.make(subject(lamp), "full", tmp_path / "1", quiet).manifest
+    monkeypatch.setattr(
+        build, "_made", lambda todo: [(task, parts.make_part(task)) for task in todo]
     )
+    two = make.make(subject(lamp), "full", tmp_path / "2", quiet).manifest
     assert one == two == read_manifest(tmp_path / "1")
     vectors = list(read_lines(tmp_path / "1" / "vectors.jsonl"))
     assert sealed(one, vectors) == one and len(vectors) == one.vectors
@@ -208,6 +217,29 @@ def test_a_mutant_that_only_some_runs_tell_is_not_killed() -> None:
     assert counts["mutants_killed_in_some_runs"] == 1
     told = small.ledger.markdown("Lamp").split("## Mutants")[1]
     assert "| lucky | killed in some runs | b |" in told
+
+
+def test_what_tells_mutants_is_kept_until_the_charter_or_a_vector_changes(
+    lamp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHARTER_CACHE", str(lamp.parent / "cache"))
+    first = smoke(subject(lamp))
+    compiled: list[str] = []
+    mutant_model = small_suites.mutant_model
+
+    def noted(about, files, mutant):  # type: ignore[no-untyped-def]
+        compiled.append(mutant)
+        return mutant_model(about, files, mutant)
+
+    monkeypatch.setattr(small_suites, "mutant_model", noted)
+    assert smoke(subject(lamp)).kills == first.kills
+    assert not compiled
+    lamp.write_text(LAMP.replace("drop update lit", "drop update presses"))
+    assert smoke(subject(lamp)).kills
+    assert compiled == ["stays_lit"]
+    lamp.write_text(LAMP.replace('"on and off"', '"off and on"'))
+    smoke(subject(lamp))
+    assert compiled == ["stays_lit", "stays_lit"]
 
 
 def test_a_coin_that_may_fall_either_way_does_not_kill(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from charter.formats.states import (
     SOURCE as FROM,
 )
 from charter.semantics.bounds import bounds_of
-from charter.semantics.expressions import Scope, State
+from charter.semantics.expressions import State
 from charter.semantics.values import Universe, to_json
 
 MOST_KNOWN = 1 << 16
@@ -277,6 +277,6 @@ class Reached:
         machine = self.plan.machine
         trace = Traces(self.search, Teller(self.search.program)).to_state(number)
         state = trace[-1].state if trace else machine.initial()
-        if not machine.holds(predicate, Scope(state, state, "")):
+        if not machine.holds(predicate, machine.scope(state, state)):
             raise Disagreement(f"{predicate.name} is not what the engine says (state {number})")
         return trace, state

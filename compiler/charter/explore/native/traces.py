@@ -29,6 +29,7 @@ from charter.explore.result import Trace
 from charter.explore.result import TraceStep as Bare
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope, State
+from charter.semantics.machine import Machine
 
 MOST_OUTCOMES = 1 << 15
 """Outcomes of one state that there is room for at first."""
@@ -61,9 +62,9 @@ class DecodedOutcome:
     args: tuple[Value, ...]
     after: State
 
-    def seen(self, before: State) -> Scope:
-        """What properties see of it."""
-        return Scope(before, self.after, self.branch, self.args)
+    def seen(self, machine: Machine, before: State) -> Scope:
+        """What properties of a machine see of it."""
+        return machine.scope(before, self.after, self.branch, self.args)
 
 
 @dataclass(slots=True)
@@ -229,11 +230,11 @@ class Traces:
         state = steps[-1].state if steps else machine.initial()
         wanted = prop.kind == "witness"
         if not moving:
-            if machine.holds(prop, Scope(state, state, "")) is not wanted:
+            if machine.holds(prop, machine.scope(state, state)) is not wanted:
                 raise Disagreement(f"{prop.name} is not what the engine says")
             return steps
         for decoded in self.teller.tell(state):
-            if decoded.branch and machine.holds(prop, decoded.seen(state)) is wanted:
+            if decoded.branch and machine.holds(prop, decoded.seen(machine, state)) is wanted:
                 return (*steps, self.followed(state, decoded))
         raise Disagreement(f"{prop.name} is not what the engine says")
 
@@ -245,13 +246,13 @@ class Traces:
         state = steps[-1].state if steps else machine.initial()
         if not is_of_transition(prop):
             try:
-                machine.holds(prop, Scope(state, state, ""))
+                machine.holds(prop, machine.scope(state, state))
             except EvaluationError as problem:
                 return steps, str(problem)
         for decoded in self.teller.tell(state):
             if decoded.branch:
                 try:
-                    machine.holds(prop, decoded.seen(state))
+                    machine.holds(prop, decoded.seen(machine, state))
                 except EvaluationError as problem:
                     return (*steps, self.followed(state, decoded)), str(problem)
         raise Disagreement(f"{prop.name} has a value where the engine found none")

@@ -17,7 +17,6 @@ from charter.explore.reference.search import ReferenceExploration, ReferenceOpti
 from charter.explore.result import TraceStep
 from charter.semantics import lasso as runs
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.expressions import Scope
 from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements, places_of
 
 
@@ -135,5 +134,6 @@ class _Runs:
         graph = self.found.graph
         if wanted is None:
             return [True] * len(graph.states)
-        truth = graph.machine.evaluator.truth
-        return [truth(wanted, Scope(state, state), {}) for state in graph.states]
+        machine = graph.machine
+        truth, scope = machine.evaluator.truth, machine.scope
+        return [truth(wanted, scope(state, state), {}) for state in graph.states]

@@ -138,7 +138,7 @@ class _Search:
         size = len(self.graph.states)
         target = self.graph.add(after, source, step)
         if target == size:
-            self.check(Scope(after, after), (target, None))
+            self.check(self.graph.machine.scope(after, after), (target, None))
         return target
 
     def expand(self, number: int) -> None:
@@ -171,13 +171,14 @@ class _Search:
             self.outside += 1
             return
         self.see("branch", step.branch, (number, step))
-        self.check(Scope(state, after, step.branch, step.args), (number, step))
+        scope = self.graph.machine.scope(state, after, step.branch, step.args)
+        self.check(scope, (number, step))
 
     def run(self, most: int, on_progress: Progress | None) -> bool:
         """The breadth-first loop. Returns whether it came to its end."""
         states, first = self.graph.states, self.graph.machine.initial()
         self.graph.add(first, 0, None)
-        self.check(Scope(first, first), (0, None))
+        self.check(self.graph.machine.scope(first, first), (0, None))
         number = last = 0
         while number < len(states):
             if number == last:

@@ -135,5 +135,5 @@ def _last(machine: Machine, found: ToldFinding, prop: n.Property, run: Sequence[
         operation, args = found.acts[-1]
         ways = machine.outcomes(run[-2], operation, args)
         took = next((o.branch for o in ways if o.state == run[-1]), "")
-        return Scope(run[-2], run[-1], took, args)
-    return Scope(run[-1])
+        return machine.scope(run[-2], run[-1], took, args)
+    return machine.scope(run[-1])
