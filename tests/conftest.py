@@ -71,6 +71,14 @@ def pytest_runtest_logfinish() -> None:
         set_aside()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def few_walks() -> Iterator[None]:
+    """Full suites that tests make have a tenth of the random walks, which take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("charter.suites.parts.WALKS", 200)
+        yield
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
     """Compares text with a committed file; see tests/support/golden.py."""

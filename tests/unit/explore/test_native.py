@@ -244,7 +244,7 @@ def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
 
 
 def test_keys_are_compared_where_their_hashes_are_the_same(
-    kafka: n.Model, model: n.Model, monkeypatch: pytest.MonkeyPatch
+    kafka: n.Model, model: n.Model, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a hash of twelve bits there are many; fingerprints take such states for one."""
     monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
@@ -255,7 +255,7 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
         ((kafka, elr), (model, model.instances[0])), good, strict=True
     ):
         for workers in WORKERS:
-            found = explore(of, instance, NativeOptions(workers=workers))
+            found = explore(of, instance, NativeOptions(workers=workers, cache=cache))
             assert (counts(found), verdicts(found)) == (counts(right), verdicts(right))
     merged = explore(model, model.instances[0], NativeOptions(Choices(fingerprints=True)))
     assert merged.counts.distinct < good[1].counts.distinct

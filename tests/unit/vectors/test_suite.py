@@ -164,7 +164,6 @@ def test_a_full_suite_is_written_twice_alike(
 ) -> None:
     """By two processes, and by this one."""
     monkeypatch.setattr(build, "kept", lambda task: None)
-    monkeypatch.setattr(parts, "WALKS", 200)
     one = make.make(subject(lamp), "full", tmp_path / "1", quiet).manifest
     monkeypatch.setattr(
         build, "_made", lambda todo: [(task, parts.make_part(task)) for task in todo]
