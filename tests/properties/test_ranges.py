@@ -13,6 +13,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.diagnostics import Source
 from charter.semantics.evaluate import Evaluator
+from charter.semantics.expressions import Scope
 from charter.semantics.values import Universe, fits
 
 UNIVERSES = [
@@ -184,7 +185,7 @@ def test_accepted_functions_stay_in_range() -> None:
         names = [param.name for param in function.params]
         for given in drawn(drawer.rng, [p.type for p in function.params], universe, 64):
             result = evaluator.value(
-                function.body, evaluator.scope({}), dict(zip(names, given, strict=True))
+                function.body, Scope(universe, {}), dict(zip(names, given, strict=True))
             )
             assert fits(function.result, result, universe), (function.name, given, universe)
 

@@ -158,7 +158,7 @@ def atoms_read(
     """The truth of each atom of the guards that an operation reads on its way to what it does, in
     that order; of a `match` also which case it is. Raises EvaluationError."""
     names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
-    scope, found, group = ev.scope(state), list[bool](), 0
+    scope, found, group = Scope(ev.universe, state), list[bool](), 0
     for branch in operation.branches:
         if group and branch.group != group:
             break

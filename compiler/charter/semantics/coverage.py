@@ -132,7 +132,7 @@ class Coverage:
         base, watcher = self.machine.evaluator, self._watcher
         watcher.seen.clear()
         names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
-        scope, group, done = base.scope(state), 0, False
+        scope, group, done = self.machine.scope(state), 0, False
         decided: list[_Decided] = []
         for branch in operation.branches:
             if done and (branch.group == 0 or branch.group != group):

@@ -83,16 +83,6 @@ class Evaluator(Expressions):
             parts={part.name: (part, components[part.component]) for part in parts},
         )
 
-    def scope(
-        self,
-        before: State,
-        after: State | None = None,
-        took: str = "",
-        args: tuple[Value, ...] = (),
-    ) -> Scope:
-        """What an expression can see in a state or, of a property of transitions, in two."""
-        return Scope(self.universe, before, after, took, args)
-
     def operate(
         self, operation: n.Operation, state: State, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.semantics.evaluate import Evaluator
-from charter.semantics.expressions import Locals, State
+from charter.semantics.expressions import Locals, Scope, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def fails(
     the text. Raises EvaluationError where the operation or a condition has no value."""
     if not any(branch.faults for branch in operation.branches):
         return ()
-    scope = evaluator.scope(state)
+    scope = Scope(evaluator.universe, state)
     taken = {outcome.branch for outcome in evaluator.operate(operation, state, args)}
     found: list[Failure] = []
     for branch in operation.branches:

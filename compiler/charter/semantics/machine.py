@@ -103,7 +103,7 @@ class Machine(Generic[E_co, S_co]):
         args: tuple[Value, ...] = (),
     ) -> Scope:
         """What a property can see in a state or, of transitions, in the states before and after."""
-        return self.evaluator.scope(before, after, took, args)
+        return Scope(self.universe, before, after, took, args)
 
     def initial(self) -> State:
         """The only initial state; `start`s of the instance replace initial values."""

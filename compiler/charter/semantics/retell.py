@@ -142,7 +142,7 @@ def _continued(machine: Machine, line: n.Statement, before: State, run: Run) -> 
     part, _ = evaluator.parts[line.part]
     shown = part.name
     if part.index is not None and line.index is not None:
-        key = evaluator.value(line.index, evaluator.scope(before, work), names)
+        key = evaluator.value(line.index, machine.scope(before, work), names)
         shown = f"{part.name}[{show_value(part.index, key, machine.universe)}]"
     for branch, local, after in evaluator.call(line, before, names, work):
         yield (*rules, f"{shown}.{branch}"), mail, local, after
