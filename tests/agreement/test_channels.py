@@ -84,7 +84,13 @@ def posted(kind: str) -> n.Model:
     return api.load_text(POST.replace("KIND", kind))
 
 
-@pytest.mark.parametrize("kind", ["slot", "set", "fifo", "slot duplicating", "set duplicating"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("slot", "set", "slot duplicating", "set duplicating"),
+        pytest.param("fifo", marks=pytest.mark.slow),  # the other system below is smaller
+    ],
+)
 def test_engines_agree_where_a_step_uses_a_place_twice(kind: str) -> None:
     model = posted(kind)
     fast, plain = both(model, model.instances[0])

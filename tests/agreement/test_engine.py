@@ -14,6 +14,7 @@ from tests.agreement.test_systems import CHARTER, without
 from tests.support import spec
 from tests.support.drawn_models import INSTANCE, drawn_model
 from tests.support.engines import both, both_of, counts, verdicts
+from tests.support.sampled import few_or_all
 
 from charter import api
 from charter.core import nodes as n
@@ -33,7 +34,8 @@ from charter.semantics.machine import Machine
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 TINY = ["tiny_configuration"]
-"""The others have more transitions than the definition does in seconds; tests/counts pins them."""
+"""The others have more transitions than the definition does in seconds; tests/counts pins them, and
+test_definition holds the transitions of all of them against the definition."""
 
 MANY = ["primary_backup", "paxos"]
 """Examples with many transitions; test_definition holds each of them against the definition."""
@@ -50,6 +52,7 @@ def kafka() -> n.Model:
     return api.load(SPEC / "kafka")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", spec.of_kafka(TINY))
 def test_engines_agree_when_a_tiny_instance_of_kafka_is_explored(name: str) -> None:
     fast, slow = both_of("kafka", name)
@@ -130,15 +133,28 @@ def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
     return counts(got), got.properties, got.branches, got.failures
 
 
-@pytest.mark.parametrize("workers", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("workers", "name", "mutant"),
+    [
+        (2, "tiny_topics", ""),
+        (2, "tiny_elr", "elr_trusts_unclean"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                (2, "tiny_reassignment", ""),
+                (3, "tiny_topics", ""),
+                (3, "tiny_elr", "elr_trusts_unclean"),
+                (3, "tiny_reassignment", ""),
+            )
+        ),
+    ],
+)
 def test_nothing_depends_on_the_number_of_workers(
-    kafka: n.Model, workers: int, monkeypatch: pytest.MonkeyPatch
+    kafka: n.Model, workers: int, name: str, mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "LEAST", 1)  # blocks so small that every worker has some
-    mutated = api.load(SPEC / "kafka", api.Selection(mutant="elr_trusts_unclean"))
-    tries = ((kafka, "tiny_topics"), (kafka, "tiny_reassignment"), (mutated, "tiny_elr"))
-    for model, name in tries:
-        assert said(model, name, workers) == said(model, name, 1)
+    model = api.load(SPEC / "kafka", api.Selection(mutant=mutant)) if mutant else kafka
+    assert said(model, name, workers) == said(model, name, 1)
 
 
 def test_a_failing_expression_is_told_with_its_place_and_the_way_there() -> None:
@@ -188,13 +204,16 @@ def defined(machine: Machine, state: State) -> Outcomes:
     return {asked: frozenset(outcomes) for asked, outcomes in found.items() if outcomes}
 
 
+@few_or_all(6, 14)
 @pytest.mark.parametrize("partial", [False, True])
-def test_engine_says_what_the_definition_says_when_charters_are_drawn(partial: bool) -> None:
+def test_engine_says_what_the_definition_says_when_charters_are_drawn(
+    partial: bool, examples: int
+) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(14):
+    for seed in range(examples):
         model = drawn_model(Random(seed), partial=partial)
         try:
-            compiled = program(model, INSTANCE, Choices(), None)
+            compiled = program(model, INSTANCE, Choices(), None, optimized=partial)
         except CannotCompile:
             seen["unsupported"] += 1
             continue
@@ -206,4 +225,4 @@ def test_engine_says_what_the_definition_says_when_charters_are_drawn(partial: b
             assert keys.setdefault(teller.key(state), form(state)) == form(state)
             seen["states"] += 1
         assert len(keys) == len(graph.states[:8])
-    assert seen["states"] >= 25 and seen["unsupported"] <= 4
+    assert 14 * seen["states"] >= 25 * examples and 14 * seen["unsupported"] <= 4 * examples

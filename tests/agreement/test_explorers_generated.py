@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.support.drawn_models import INSTANCE, models
 from tests.support.engines import counts, verdicts
+from tests.support.sampled import few_or_all
 
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, NativeOptions, explore, result_of
@@ -35,14 +36,14 @@ class NoSession:
         raise AssertionError(f"a session was asked for: {name}")
 
 
-@settings(
-    max_examples=25,
+DRAWN = settings(
     deadline=None,
     derandomize=True,
     phases=(Phase.generate,),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(models())
+
+
 def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -> None:
     asked = for_search(model, INSTANCE.machine)
     try:
@@ -71,9 +72,21 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     tally["searched"] += 1
 
 
+LEAST = {10: 3, 25: 12}
+"""Of so many charters at least so many are searched to their end."""
+
+
+@few_or_all(*LEAST)
 def test_all_explorers_agree_when_charters_are_generated(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, examples: int
 ) -> None:
     tally: Counter[str] = Counter()
-    agree(tmp_path_factory, tally)
-    assert tally["searched"] >= 12 and tally["states"] > 3 * tally["searched"], dict(tally)
+
+    @settings(DRAWN, max_examples=examples)
+    @given(models())
+    def agrees(model: n.Model) -> None:
+        agree(tmp_path_factory, tally, model)
+
+    agrees()
+    assert tally["searched"] >= LEAST[examples], dict(tally)
+    assert tally["states"] > 3 * tally["searched"], dict(tally)

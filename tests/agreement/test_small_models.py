@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.support.agreement import by_compiled_code, by_evaluator, by_model, import_model, shown
 from tests.support.core_models import INSTANCE, models
+from tests.support.sampled import few_or_all
 
 from charter.core import nodes as n
 from charter.core.valid import validate
@@ -28,15 +29,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
-@settings(
-    max_examples=40,
+DRAWN = settings(
     deadline=None,
     derandomize=True,
     phases=(Phase.generate,),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(models())
-def test_three_models_agree_when_charters_are_generated(folder: Path, model: n.Model) -> None:
+
+
+@few_or_all(16, 40)
+def test_three_models_agree_when_charters_are_generated(folder: Path, examples: int) -> None:
+    @settings(DRAWN, max_examples=examples)
+    @given(models())
+    def agrees(model: n.Model) -> None:
+        agree(folder, model)
+
+    agrees()
+
+
+def agree(folder: Path, model: n.Model) -> None:
     validate(model, "the test's own making")
     name = "small_" + hashlib.sha256(repr(model).encode()).hexdigest()[:12]
     module = import_model(model, model.components[0], folder, name)

@@ -7,13 +7,14 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.drawn_models import INSTANCE, drawn_model
+from tests.support.sampled import few_or_all
 from tests.support.solved import Agreement, random_args, random_state
 
 from charter.semantics.machine import Machine
 
 TRANSITIONS = 5
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DRAWN = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def compare(seed: int, *, partial: bool) -> None:
@@ -26,13 +27,21 @@ def compare(seed: int, *, partial: bool) -> None:
         agreement.compare(state, operation, random_args(machine, operation, rng, state))
 
 
-@quick
-@given(st.integers(0, 1 << 32))
-def test_z3_allows_the_same_outcomes_when_models_are_drawn(seed: int) -> None:
-    compare(seed, partial=False)
+@few_or_all(24, 60)
+def test_z3_allows_the_same_outcomes_when_models_are_drawn(examples: int) -> None:
+    @settings(DRAWN, max_examples=examples)
+    @given(st.integers(0, 1 << 32))
+    def same(seed: int) -> None:
+        compare(seed, partial=False)
+
+    same()
 
 
-@quick
-@given(st.integers(0, 1 << 32))
-def test_z3_finds_every_defined_outcome_when_some_expressions_have_none(seed: int) -> None:
-    compare(seed, partial=True)
+@few_or_all(24, 60)
+def test_z3_finds_every_defined_outcome_when_some_expressions_have_none(examples: int) -> None:
+    @settings(DRAWN, max_examples=examples)
+    @given(st.integers(0, 1 << 32))
+    def same(seed: int) -> None:
+        compare(seed, partial=True)
+
+    same()

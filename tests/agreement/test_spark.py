@@ -84,7 +84,7 @@ def test_spark_finds_what_the_native_engine_finds(
 ) -> None:
     model, instance = chosen(charter, name)
     compiled = program(model, instance, Choices(), cache)
-    search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=0)
+    search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=0, bits=BITS)
     same(on_spark(search), explore(model, instance, NativeOptions(cache=cache)))
 
 

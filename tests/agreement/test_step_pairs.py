@@ -20,8 +20,10 @@ PLACES = [
     (SPEC / "examples" / "dining_philosophers.charter", "tiny"),
     (SPEC / "examples" / "two_phase_commit.charter", "tiny"),
     (SPEC / "examples" / "ring_election.charter", "tiny"),
-    (SPEC / "kafka", "tiny_shutdown"),
-    pytest.param(SPEC / "kafka", "pair_deleted", marks=pytest.mark.slow),
+    *(
+        pytest.param(SPEC / "kafka", name, marks=pytest.mark.slow)
+        for name in ("tiny_shutdown", "pair_deleted")
+    ),
 ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.support.drawn_models import BOOL, INSTANCE, SET, Drawer, S, binary, drawn_model
+from tests.support.sampled import few_or_all
 
 from charter import api
 from charter.core import nodes as n
@@ -50,9 +51,10 @@ def unmet(model: n.Model, options: api.ExploreOptions) -> tuple[object, ...] | N
     return said if found.complete else None
 
 
-def test_engines_agree_on_what_was_never_met_when_charters_are_drawn() -> None:
+@few_or_all(14, len(SEEDS))
+def test_engines_agree_on_what_was_never_met_when_charters_are_drawn(examples: int) -> None:
     compared = vacuous = 0
-    for seed in SEEDS:
+    for seed in SEEDS[:examples]:
         model = with_properties(drawn_model(Random(seed)), Random(seed))
         whole = for_search(model, "machine")
         validate(whole, "companions")
@@ -66,4 +68,4 @@ def test_engines_agree_on_what_was_never_met_when_charters_are_drawn() -> None:
             continue
         compared += 1
         vacuous += bool(slow[0])
-    assert compared >= len(SEEDS) - 2 and vacuous >= 3, (compared, vacuous)
+    assert compared >= examples - 2 and 11 * vacuous >= examples, (compared, vacuous)

@@ -116,6 +116,7 @@ def test_readme_gives_the_states_and_levels_that_are_pinned_here() -> None:
     assert table == pinned
 
 
+@pytest.mark.slow
 @spec.together("kafka", "tolerance_3_2")
 def test_engines_agree_when_a_small_cluster_is_explored() -> None:
     agree("tolerance_3_2")

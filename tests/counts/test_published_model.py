@@ -62,7 +62,7 @@ def seen(found: Exploration, names: Sequence[str]) -> set[str]:
 def _parameters() -> Iterator[object]:
     for name in PUBLISHED:
         marks = [spec.together("kafka", name)]
-        if name in ("pair_both_lost", "last_standing"):
+        if name in ("pair_both_lost", "last_standing", "pair_unseen"):
             marks.append(pytest.mark.slow)
         yield pytest.param(name, marks=marks)
 
@@ -73,6 +73,7 @@ def test_the_controller_is_in_the_states_of_the_published_model(name: str) -> No
     assert seen(spec.explored("kafka", name), names) == set(PUBLISHED[name].split())
 
 
+@pytest.mark.slow
 def test_a_reassignment_passes_the_states_of_the_published_model() -> None:
     once = ("reassignments=1", "cancellations=0")
     model, instance = spec.model("kafka"), spec.instance("kafka", "pair_reassigned")

@@ -14,7 +14,7 @@ KAFKA = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 REMEDY = "conform verdicts spec/kafka --variant '*' --mutant '*' --write spec/kafka/verdicts"
 SAMPLE = (
     ("elr_capped", "", "tiny_proposals"),
-    ("", "log_outlives_its_topic", "pair_deleted"),
+    pytest.param("", "log_outlives_its_topic", "pair_deleted", marks=pytest.mark.slow),
 )
 
 

@@ -39,7 +39,7 @@ def mutants() -> list[n.Mutant]:
     return [m for m in model.mutants if machines[m.instance] == "controller"]
 
 
-@pytest.mark.parametrize("mutant", sampled(mutants(), 8, lambda mutant: mutant.name))
+@pytest.mark.parametrize("mutant", sampled(mutants(), 4, lambda mutant: mutant.name))
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n.Mutant) -> None:
     edited = opened().model(api.Selection(mutant=mutant.name))
     caught = findings(edited, mutant.instance)[mutant.caught_by]

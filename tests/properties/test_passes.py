@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.support.drawn_models import INSTANCE, drawn_model
+from tests.support.sampled import few_or_all
 from tests.unit.semantics.test_mail import machine as post
 
 from charter import api
@@ -92,17 +93,23 @@ def held_to_the_first(machines: list[Machine]) -> int:
     return asked
 
 
-@settings(
-    max_examples=25,
+DRAWN = settings(
     deadline=None,
     derandomize=True,
     phases=(Phase.generate,),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(st.randoms(use_true_random=False), st.booleans())
-def test_each_pass_keeps_the_outcomes_of_drawn_models(rng: Random, partial: bool) -> None:
-    model = drawn_model(rng, partial=partial)
-    assert held_to_the_first(stages(model, INSTANCE))
+
+
+@few_or_all(10, 25)
+def test_each_pass_keeps_the_outcomes_of_drawn_models(examples: int) -> None:
+    @settings(DRAWN, max_examples=examples)
+    @given(st.randoms(use_true_random=False), st.booleans())
+    def kept(rng: Random, partial: bool) -> None:
+        model = drawn_model(rng, partial=partial)
+        assert held_to_the_first(stages(model, INSTANCE))
+
+    kept()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

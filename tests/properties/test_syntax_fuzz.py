@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.sampled import few_or_all
 
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax.parse import parse
@@ -33,27 +34,36 @@ def check(text: str) -> None:
         assert parse(Source("shown", show(tree)), diagnostics) == tree, text
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.text() | st.lists(st.sampled_from(SPLINTERS)).map(" ".join))
-def test_random_text_is_refused_with_diagnostics_when_it_is_parsed(text: str) -> None:
-    check(text)
-    check(f"protocol p\n{text}")
-    check(f"protocol p\nalways a of b: {text}")
+DRAWN = settings(deadline=None, derandomize=True)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
-@given(
-    st.integers(0, len(VALID)),
-    st.integers(0, 12),
-    st.sampled_from(["", *SPLINTERS]),
-    st.integers(0, len(VALID)),
-)
-def test_a_mutated_charter_is_parsed_or_refused_when_it_is_damaged(
-    start: int, length: int, splinter: str, begin: int
-) -> None:
-    near = VALID[max(0, begin - 40) : begin]
-    check(VALID[:start] + splinter + VALID[start + length :])
-    check(VALID[:start] + near + VALID[start:])
+@few_or_all(80, 200)
+def test_random_text_is_refused_with_diagnostics_when_it_is_parsed(examples: int) -> None:
+    @settings(DRAWN, max_examples=examples)
+    @given(st.text() | st.lists(st.sampled_from(SPLINTERS)).map(" ".join))
+    def refused(text: str) -> None:
+        check(text)
+        check(f"protocol p\n{text}")
+        check(f"protocol p\nalways a of b: {text}")
+
+    refused()
+
+
+@few_or_all(25, 80)
+def test_a_mutated_charter_is_parsed_or_refused_when_it_is_damaged(examples: int) -> None:
+    @settings(DRAWN, max_examples=examples)
+    @given(
+        st.integers(0, len(VALID)),
+        st.integers(0, 12),
+        st.sampled_from(["", *SPLINTERS]),
+        st.integers(0, len(VALID)),
+    )
+    def checked(start: int, length: int, splinter: str, begin: int) -> None:
+        near = VALID[max(0, begin - 40) : begin]
+        check(VALID[:start] + splinter + VALID[start + length :])
+        check(VALID[:start] + near + VALID[start:])
+
+    checked()
 
 
 @pytest.mark.parametrize(

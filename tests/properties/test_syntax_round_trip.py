@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.support import surface
+from tests.support.sampled import few_or_all
 
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
@@ -11,8 +14,7 @@ from charter.syntax.parse import parse
 from charter.syntax.show import show
 
 HEAD = nodes.Name("p")
-FEW = settings(
-    max_examples=100,
+DRAWN = settings(
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -32,41 +34,43 @@ def check_file(tree: nodes.File) -> None:
     assert show(again) == text
 
 
-@FEW
-@given(surface.files)
-def test_a_file_comes_back_when_it_is_shown_and_parsed(tree: nodes.File) -> None:
-    check_file(tree)
-
-
-@FEW
-@given(surface.expressions)
-def test_an_expression_comes_back_when_it_is_shown_and_parsed(body: nodes.Expr) -> None:
-    check(nodes.PropertyDecl("always", HEAD, HEAD, (), body))
-
-
-@FEW
-@given(surface.operations)
-def test_an_operation_comes_back_when_it_is_shown_and_parsed(operation: nodes.Operation) -> None:
+def check_operation(operation: nodes.Operation) -> None:
     check(nodes.ComponentDecl(HEAD, (operation,)))
 
 
-@FEW
-@given(surface.branches, surface.branches)
-def test_a_branch_with_comments_comes_back_when_it_is_shown_and_parsed(
-    first: nodes.Branch, second: nodes.Branch
-) -> None:
-    body = (nodes.AnyOrder((first, second)),)
-    check(nodes.ComponentDecl(HEAD, (nodes.Operation(HEAD, (), nodes.NamedType("T"), (), body),)))
+def check_branches(pair: tuple[nodes.Branch, nodes.Branch]) -> None:
+    """With their comments."""
+    body = (nodes.AnyOrder(pair),)
+    check_operation(nodes.Operation(HEAD, (), nodes.NamedType("T"), (), body))
 
 
-@FEW
-@given(surface.steps)
-def test_a_step_comes_back_when_it_is_shown_and_parsed(step: nodes.StepDecl) -> None:
-    check(nodes.SystemDecl(HEAD, (step,)))
-
-
-@FEW
-@given(surface.edits)
-def test_an_edit_comes_back_when_it_is_shown_and_parsed(edit: nodes.Edit) -> None:
+def check_edit(edit: nodes.Edit) -> None:
     check(nodes.VariantDecl(HEAD, (), (), (edit,)))
     check(nodes.MutantDecl(HEAD, HEAD, (edit,), HEAD))
+
+
+PARTS = {
+    "file": (surface.files, check_file),
+    "expression": (
+        surface.expressions, lambda e: check(nodes.PropertyDecl("always", HEAD, HEAD, (), e)),
+    ),
+    "operation": (surface.operations, check_operation),
+    "branches": (st.tuples(surface.branches, surface.branches), check_branches),
+    "step": (surface.steps, lambda step: check(nodes.SystemDecl(HEAD, (step,)))),
+    "edit": (surface.edits, check_edit),
+}  # fmt: skip
+
+
+@few_or_all(40, 100)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_a_charter_comes_back_when_it_is_shown_and_parsed(
+    part: str, examples: int
+) -> None:
+    drawn, check_part = PARTS[part]
+
+    @settings(DRAWN, max_examples=examples)
+    @given(drawn)
+    def comes_back(tree: nodes.Node) -> None:
+        check_part(tree)
+
+    comes_back()

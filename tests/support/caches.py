@@ -6,7 +6,7 @@ from pathlib import Path
 
 from charter.cache.files import cache_folder
 
-BY_CONTENT = ("checked", "core", "engine", "grammar", "kills", "trees")
+BY_CONTENT = ("checked", "core", "derived", "engine", "grammar", "kills", "trees")
 """What is kept by a digest of all that it was made from: whoever made it, it is the same."""
 
 

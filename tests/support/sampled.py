@@ -11,6 +11,12 @@ import pytest
 T = TypeVar("T")
 
 
+def few_or_all(few: int, every: int) -> pytest.MarkDecorator:
+    """How many `examples` a test draws: `make test` a few, `make slow` all."""
+    slow = pytest.param(every, marks=[pytest.mark.slow])
+    return pytest.mark.parametrize("examples", [few, slow])
+
+
 def sampled(values: Iterable[T], most: int, name: Callable[[T], str] = str) -> list[object]:
     """The values as parameters of a test; all but `most` of them are of slow tests. They are drawn
     by the hash of their names, so that a new value changes one of the others at most."""

@@ -30,14 +30,20 @@ def instance(charter: str, name: str) -> n.Instance:
     return next(i for i in model(charter).instances if i.name == name)
 
 
+OPTIMIZED = {"tiny_elr", "tiny_topics", "tiny_log", "tiny_consumer"}
+"""Components that are searched in optimized code; the other ones, and systems, are not: to optimize
+takes longer than most of these searches, and the engine does it where one is long."""
+
+
 @cache
-def graph(charter: str, name: str, *, symmetry: bool = True) -> CompiledGraph:
-    """The graph that the native engine finds, of a component with optimized code, which is kept in
-    the user's cache. To optimize the code of a system takes longer than most searches; the engine
-    does it where a search is long."""
+def graph(
+    charter: str, name: str, *, symmetry: bool = True, optimized: bool = False
+) -> CompiledGraph:
+    """The graph that the native engine finds. Its code is kept in the user's cache."""
     choices = Choices(symmetry=symmetry, detailed=True)
-    component = instance(charter, name).machine in {c.name for c in model(charter).components}
-    options = NativeOptions(choices, cache=cache_folder("engine"), optimized=component)
+    options = NativeOptions(
+        choices, cache=cache_folder("engine"), optimized=optimized or name in OPTIMIZED
+    )
     return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
 
 

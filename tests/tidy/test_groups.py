@@ -38,6 +38,8 @@ def test_alone(number):
 def test_the_tests_that_use_spark_run_in_one_of_two_workers(tmp_path: Path) -> None:
     (tmp_path / "test_of_spark.py").write_text(TESTS, encoding="utf-8")
     options = ["-n", "2", "--dist", "loadgroup", "-c", "pyproject.toml", "-p", "tests.conftest"]
+    # A folder of its own: pytest would remove those of earlier runs, which can take a minute.
+    options += ["--basetemp", str(tmp_path / "folders")]
     outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", str(tmp_path)],

@@ -18,26 +18,59 @@ LINT: Final = (
     " sys.exit(lint_imports(no_cache=True, no_logo=True))"
 )
 BREACHES: Final = {
-    "storeys": ("compiler/charter/core/types.py", "import charter.check.protocol"),
-    "strangers": (
+    "the storeys of the compiler": (
+        "compiler/charter/core/types.py",
+        "import charter.check.protocol",
+    ),
+    "backends are strangers": (
         "compiler/charter/prove/terms.py",
         "import charter.explore.reference.search",
     ),
-    "surface": ("compiler/charter/semantics/values.py", "import charter.syntax.nodes"),
-    "formats": ("compiler/charter/formats/labels.py", "import charter.diagnostics"),
-    "compiler": ("compiler/charter/project/pipeline.py", "import conform.console.errors"),
-    "product": ("generated/charter_models/__init__.py", "import charter.formats.canonical"),
-    "judge": ("conformance/conform/judging/judge.py", "import charter.core.types"),
-    "storeys of the judge": ("conformance/conform/storage/store.py", "import conform.runs.execute"),
-    "lark": ("compiler/charter/syntax/show.py", "import lark"),
-    "z3": ("compiler/charter/core/walk.py", "import z3"),
-    "jinja2": ("compiler/charter/check/types.py", "import jinja2"),
-    "pyspark": ("conformance/conform/judging/judge.py", "import pyspark"),
-    "pure": ("conformance/conform/judging/differ.py", "import conform.adapters.session"),
-    "report": ("conformance/conform/reports/values.py", "import conform.runs.engines.inline"),
-    "circles": ("compiler/charter/suites/solving.py", "import charter.suites.search"),
-    "libraries": ("compiler/charter/formats/vector.py", "import orjson"),
+    "after check nobody sees the surface": (
+        "compiler/charter/semantics/values.py",
+        "import charter.syntax.nodes",
+    ),
+    "formats know nothing of the compiler": (
+        "compiler/charter/formats/labels.py",
+        "import charter.diagnostics",
+    ),
+    "the compiler knows neither the judge nor its own product": (
+        "compiler/charter/project/pipeline.py",
+        "import conform.console.errors",
+    ),
+    "the product stands alone": (
+        "generated/charter_models/__init__.py",
+        "import charter.formats.canonical",
+    ),
+    "the judge shares nothing with the compiler but the formats": (
+        "conformance/conform/judging/judge.py",
+        "import charter.core.types",
+    ),
+    "the storeys of the judge": (
+        "conformance/conform/storage/store.py",
+        "import conform.runs.execute",
+    ),
+    "lark is at home in the parser": ("compiler/charter/syntax/show.py", "import lark"),
+    "z3 is at home in the solver": ("compiler/charter/core/walk.py", "import z3"),
+    "jinja2 is at home where pages are printed": (
+        "compiler/charter/check/types.py",
+        "import jinja2",
+    ),
+    "pyspark is at home in two modules": ("conformance/conform/judging/judge.py", "import pyspark"),
+    "judging one vector is pure": (
+        "conformance/conform/judging/differ.py",
+        "import conform.adapters.session",
+    ),
+    "a report is made from files alone": (
+        "conformance/conform/reports/values.py",
+        "import conform.runs.engines.inline",
+    ),
+    "the compiler and the product need none of the judge's libraries": (
+        "compiler/charter/formats/vector.py",
+        "import orjson",
+    ),
 }
+CIRCLE: Final = ("compiler/charter/suites/solving.py", "import charter.suites.search")
 LOADED: Final = "import sys, {module}; print(*[m for m in {banned!r} if m in sys.modules])"
 
 
@@ -67,18 +100,32 @@ def test_the_contracts_are_kept_when_the_tree_is_as_it_is() -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("name", BREACHES)
-def test_a_contract_is_broken_when_a_breach_is_planted(name: str, copy: Path) -> None:
-    path, line = BREACHES[name]
-    file = copy / path
-    before = file.read_text(encoding="utf-8")
-    file.write_text(f"{before}\n{line}\n", encoding="utf-8")
-    try:
-        result = lint(copy)
-    finally:
-        file.write_text(before, encoding="utf-8")
+def plant(folder: Path, path: str, line: str) -> None:
+    file = folder / path
+    file.write_text(f"{file.read_text('utf-8')}\n{line}\n", encoding="utf-8")
+
+
+def test_a_contract_is_broken_when_a_circle_is_planted(copy: Path) -> None:
+    before = (copy / CIRCLE[0]).read_text("utf-8")
+    plant(copy, *CIRCLE)
+    result = lint(copy)
+    (copy / CIRCLE[0]).write_text(before, encoding="utf-8")
     assert result.returncode == 1, result.stdout + result.stderr
-    assert "BROKEN" in result.stdout
+    assert "no circles BROKEN" in " ".join(result.stdout.split())
+
+
+def test_each_contract_is_broken_when_breaches_are_planted(copy: Path) -> None:
+    """All at once: what breaks a contract is told below it."""
+    for path, line in BREACHES.values():
+        plant(copy, path, line)
+    result = lint(copy)
+    assert result.returncode == 1, result.stdout + result.stderr
+    text = " ".join(result.stdout.split())
+    for name, (path, line) in BREACHES.items():
+        assert f"{name} BROKEN" in text, name
+        module = path.partition("/")[2].removesuffix(".py").removesuffix("/__init__")
+        wrong = f"{module.replace('/', '.')} -> {line.removeprefix('import ')}"
+        assert wrong in text, wrong
 
 
 @pytest.mark.parametrize(

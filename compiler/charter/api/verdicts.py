@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -26,6 +27,7 @@ from charter.formats.verdicts import (
 )
 from charter.handbook.verdict_tables import instance_cells, names_of, verdicts_page
 from charter.passes.narrow import narrowed
+from charter.project.core_cache import derived
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
 from charter.semantics.fairness import LivenessResult
@@ -93,9 +95,21 @@ def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[Se
 def _by_instance(
     charter: Charter, variant: str, omitted: tuple[str, ...], searches: int
 ) -> tuple[tuple[str, str], ...]:
-    """The instances of a variant with digests of all but the `omitted` fields. Cached: pages of one
-    charter ask for the same ones, and each variant takes a quarter of a second."""
-    model = charter.model(Selection(variant))
+    """The instances of a variant with digests of all but the `omitted` fields. Cached, also on
+    disk: pages of one charter ask for the same ones, and to compile a variant takes a second."""
+    selection = Selection(variant)
+
+    def made() -> bytes:
+        return json.dumps(_digests_of(charter.model(selection), omitted, searches)).encode()
+
+    what = f"rows {omitted} {searches}"
+    found = json.loads(derived(charter.sources, selection, what, made))
+    return tuple((instance, text) for instance, text in found)
+
+
+def _digests_of(
+    model: n.Model, omitted: tuple[str, ...], searches: int
+) -> tuple[tuple[str, str], ...]:
     hidden = tuple(replace(component, observables=()) for component in model.components)
     bare = replace(
         model,

@@ -18,7 +18,7 @@ def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
     """The direct subexpressions, in the order that `rebuild` expects. The cases are tried in turn,
     so frequent kinds come first."""
     match expr:
-        case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
+        case ir.StateRef() | ir.Local() | ir.Literal() | ir.Domain() | ir.Took() | ir.ConstRef():
             return ()
         case ir.Binary():
             return (expr.left, expr.right)
@@ -111,7 +111,7 @@ def nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        stack += children(node)[::-1]
 
 
 def fold(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:

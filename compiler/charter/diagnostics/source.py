@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import Final
+
+_NEWLINE: Final = re.compile("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +19,8 @@ class Source:
     line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        starts = [0, *(i + 1 for i, char in enumerate(self.text) if char == "\n")]
-        object.__setattr__(self, "line_starts", tuple(starts))
+        starts = (found.end() for found in _NEWLINE.finditer(self.text))
+        object.__setattr__(self, "line_starts", (0, *starts))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of `offset`, both counted from 1."""

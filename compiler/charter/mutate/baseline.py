@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as ir
 from charter.core.reach import with_called
@@ -89,6 +89,9 @@ class RuleCoverage:
     """Which branches and steps of a machine a rule has an effect on."""
 
     model: ir.Model
+    _called: dict[int, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
+    """The functions that an operation or a step of the model calls, by its identity: each mutant of
+    a function asks for them."""
 
     def may_differ(self, rule: MutatedRule, baseline: InstanceBaseline) -> bool:
         """Whether a mutant of a rule may be seen in an instance: one of the effects of a branch or
@@ -132,7 +135,7 @@ class RuleCoverage:
                 return [f"{operation.name}/{rule.branch}"] if rule.branch else labels
             case "function":
                 exprs = (e for branch in operation.branches for e in branch_expressions(branch))
-                return labels if self._calls(exprs, rule.name) else ()
+                return labels if rule.name in self._functions(operation, exprs) else ()
             case "operation" | "step":
                 return ()
 
@@ -154,8 +157,12 @@ class RuleCoverage:
                     exprs += [
                         e for branch in operation.branches for e in branch_expressions(branch)
                     ]
-        return self._calls(exprs, rule.name)
+        return rule.name in self._functions(step, exprs)
 
-    def _calls(self, exprs: Iterable[ir.Expr], function: str) -> bool:
-        found = with_called(exprs, self.model.functions)
-        return any(isinstance(e, ir.Call) and e.function == function for e in found)
+    def _functions(self, rule: ir.Operation | ir.Step, exprs: Iterable[ir.Expr]) -> frozenset[str]:
+        """The functions that the expressions of an operation or a step call, directly or not."""
+        if id(rule) not in self._called:
+            found = with_called(exprs, self.model.functions)
+            calls = (e.function for e in found if isinstance(e, ir.Call))
+            self._called[id(rule)] = frozenset(calls)
+        return self._called[id(rule)]

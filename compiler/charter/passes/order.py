@@ -142,8 +142,8 @@ def _validated(model: ir.Model, passes: Sequence[Pass], before: str) -> ir.Model
 
 def lowered_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Model, small.Instance]:
     """Small core of the machine of an instance, and the instance in it."""
-    cut = replace(narrow.narrowed(model, instance.machine), instances=(instance,), scenarios=())
-    whole = lowered(cut)
+    alone = replace(model, instances=(instance,), scenarios=())
+    whole = lowered(narrow.narrowed(alone, instance.machine))
     return whole, whole.instances[0]
 
 

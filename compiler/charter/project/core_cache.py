@@ -1,5 +1,6 @@
-"""Content-addressed cache of compiled core, and of which charters were checked and have no errors:
-keyed by the texts with their names, the chosen edits, and the compiler's own files."""
+"""Content-addressed cache of compiled core, of what is derived from it, and of which charters were
+checked and have no errors: keyed by the texts with their names, the chosen edits, and the
+compiler's own files."""
 
 from __future__ import annotations
 
@@ -56,6 +57,20 @@ def check_once(sources: Sequence[Source], check: Callable[[], Diagnostics]) -> D
     found = check()
     if not found.items:
         to_cache(path, b"nothing was found\n")
+    return found
+
+
+def derived(
+    sources: Sequence[Source], selection: Selection, what: str, make: Callable[[], bytes]
+) -> bytes:
+    """What `make` makes of the core of these texts and edits, from the cache if it is there. `what`
+    names it, with all else that it depends on."""
+    named = f"{_digest(sources, selection)} {what}"
+    path = cache_folder("derived") / sha256(named.encode()).hexdigest()
+    found = from_cache(path)
+    if found is None:
+        found = make()
+        to_cache(path, found)
     return found
 
 

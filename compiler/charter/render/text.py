@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -43,9 +44,10 @@ class Emitter:
         return "".join(f"{line}\n" for line in self.lines)
 
 
+@cache
 def environment(package: str, *, escapes: bool = False) -> Environment:
     """The templates of one backend (`package`/templates), strict about undefined names. `escapes`:
-    they are HTML."""
+    they are HTML. Kept, with the templates that it has compiled."""
     return Environment(
         loader=PackageLoader(package, "templates"),
         undefined=StrictUndefined,

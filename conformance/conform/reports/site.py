@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -23,8 +24,10 @@ _MARK = "conform report"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
+@cache
 def environment() -> jinja2.Environment:
-    """The templates. Every text is escaped, and an undefined name is an error."""
+    """The templates. Every text is escaped, and an undefined name is an error. Kept, with the
+    templates that it has compiled."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,

@@ -226,7 +226,7 @@ def test_fingerprints_count_what_whole_states_count(
     assert hashed.storage.lossy == pytest.approx(pairs / 2**64) and whole.storage.lossy == 0
 
 
-@pytest.mark.parametrize("fingerprints", [False, True])
+@pytest.mark.parametrize("fingerprints", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
     kafka: n.Model, cache: Path, tmp_path: Path, fingerprints: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,16 +243,19 @@ def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
     assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
 
 
+@pytest.mark.parametrize(
+    "wide", ["tiny_shutdown", pytest.param("tiny_elr", marks=pytest.mark.slow)]
+)
 def test_keys_are_compared_where_their_hashes_are_the_same(
-    kafka: n.Model, model: n.Model, cache: Path, monkeypatch: pytest.MonkeyPatch
+    kafka: n.Model, model: n.Model, wide: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a hash of twelve bits there are many; fingerprints take such states for one."""
     monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
-    elr = next(i for i in kafka.instances if i.name == "tiny_elr")
-    good = [explore(kafka, elr), explore(model, model.instances[0])]
+    chosen = next(i for i in kafka.instances if i.name == wide)
+    good = [explore(kafka, chosen), explore(model, model.instances[0])]
     monkeypatch.setattr("charter.explore.native.visited_set.multipliers", few_bits)
     for (of, instance), right in zip(
-        ((kafka, elr), (model, model.instances[0])), good, strict=True
+        ((kafka, chosen), (model, model.instances[0])), good, strict=True
     ):
         for workers in WORKERS:
             found = explore(of, instance, NativeOptions(workers=workers, cache=cache))

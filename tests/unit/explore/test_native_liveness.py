@@ -9,6 +9,7 @@ from random import Random
 from typing import Literal
 
 import pytest
+from tests.support.cycles import set_aside
 
 from charter import api
 from charter.core import nodes as n
@@ -297,12 +298,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
     """How many searches are there when another one is made, and the memory that each may use."""
     alive: list[int] = []
     budgets: list[int] = []
-    gc.collect()
-    before = sum(isinstance(one, Search) for one in gc.get_objects())
+    set_aside(collect=False)  # so that `get_objects` lists what is made from here on
     prepare = Search._prepare
 
     def prepared(self: Search) -> None:
-        alive.append(sum(isinstance(one, Search) for one in gc.get_objects()) - before - 1)
+        alive.append(sum(isinstance(one, Search) for one in gc.get_objects()) - 1)
         budgets.append(self.room.budget)
         prepare(self)
 

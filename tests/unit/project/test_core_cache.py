@@ -114,6 +114,25 @@ def test_core_is_made_anew_when_the_overlay_changed(cache: Path) -> None:
     assert times == 2
 
 
+def test_what_is_derived_from_core_is_made_once_for_the_same_texts_and_question(
+    cache: Path,
+) -> None:
+    made: list[str] = []
+
+    def asked(text: str, variant: str, what: str) -> bytes:
+        def make() -> bytes:
+            made.append(what)
+            return f"{text} {variant} {what}".encode()
+
+        source = api.Source("a", text)
+        return core_cache.derived((source,), api.Selection(variant), what, make)
+
+    asks = [(TEXT, "", "size"), (TEXT, "", "depth"), (TEXT, "broken", "size"), (TWO, "", "size")]
+    for ask in (*asks, *asks):
+        assert asked(*ask) == " ".join(ask).encode()
+    assert made == [what for _, _, what in asks]
+
+
 def test_core_is_made_anew_when_its_file_is_damaged(cache: Path) -> None:
     make = Maker(api.PLAIN)
     model = make(api.Source("a", TEXT))

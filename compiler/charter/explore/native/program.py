@@ -141,7 +141,8 @@ def plan_and_text(
 ) -> tuple[ProgramInterface, str]:
     """The interface and the IR of an instance. Raises CannotCompile, or KeyError if the model lacks
     the instance's machine."""
-    machine = Machine.of(narrowed(model, instance.machine), instance)
+    # No search reads scenarios, of which a charter has more than of rules.
+    machine = Machine.of(narrowed(replace(model, scenarios=()), instance.machine), instance)
     layout = Layout(machine.universe)
     for operation in machine.operations.values():
         layout.refuse_many(operation.params)
