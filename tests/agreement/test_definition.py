@@ -98,6 +98,11 @@ def test_every_transition_of_a_tiny_replica_is_as_defined(name: str) -> None:
 
 
 @spec.together(KAFKA, "pair_deleted")
+def test_transitions_of_a_topic_that_is_created_again_are_as_defined() -> None:
+    assert asked(KAFKA, "pair_deleted", every=4).moves > 700
+
+
+@pytest.mark.slow
 def test_every_transition_of_a_topic_that_is_created_again_is_as_defined() -> None:
     tally = asked(KAFKA, "pair_deleted")
     assert (tally.states, tally.moves) == (714, 3_223)

@@ -16,8 +16,8 @@ from charter.explore.reference.search import ReferenceOptions, explore
 
 ELEMENTS = (("k0", 0), ("k1", 1), ("k2", 2))
 WITH_TRUTHS = (*STATE, ("bright", BOOL), ("warm", BOOL))
-SEEDS = [51, 176]
-SLOW_SEEDS = [2, 32, 39, 55, 82, 91, 148, 193, 237, 268]
+SEEDS = [51]
+SLOW_SEEDS = [176, 2, 32, 39, 55, 82, 91, 148, 193, 237, 268]
 """Of these the explorer comes to an end."""
 
 

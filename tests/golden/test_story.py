@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,6 +27,10 @@ CASES = [
 ]
 
 
+pytestmark = pytest.mark.xdist_group("stories")
+
+
+@cache
 def story_of(name: str, mutant: str, found: str) -> Story:
     model = api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
     return story_of_finding(model, "tiny", found)

@@ -27,6 +27,7 @@ def caught(mutant: str) -> Story:
     return story_of_finding(model, chosen.instance, chosen.caught_by)
 
 
+@pytest.mark.slow
 def test_a_fetch_goes_from_the_follower_to_the_leader_and_back(golden: Golden) -> None:
     story = caught("joins_below_high_watermark")
     golden.matches(PLACE / "joins_below_high_watermark.txt", api.draw(story, "text"))

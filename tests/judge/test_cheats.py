@@ -157,7 +157,10 @@ def test_image_that_is_claimed_and_not_given_is_not_fine(mode, cheat, judged, la
     assert judged(cheat(mode, image=REASON), "allowed").exit_code == 0
 
 
-@pytest.mark.parametrize(("mode", "how"), [("flaky", "it ended with 1"), ("swapped", "the id")])
+@pytest.mark.parametrize(
+    ("mode", "how"),
+    [("flaky", "it ended with 1"), pytest.param("swapped", "the id", marks=pytest.mark.slow)],
+)
 def test_batches_that_break_though_no_question_breaks_alone_cost_the_trust(
     mode, how, cheat, judged, called
 ):

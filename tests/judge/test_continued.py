@@ -104,7 +104,7 @@ def test_run_that_changed_is_not_thrown_away_by_who_asks_to_continue(begun, tmp_
     assert (tmp_path / "run" / "commits").exists()
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("known", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_interrupted_run_says_how_it_goes_on(known, targets_folder, toy_suite, tmp_path):
     name = targets_folder("slow")
     if not known:

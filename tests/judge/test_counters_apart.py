@@ -175,9 +175,19 @@ COUNT, BY_TEN, FROM_100 = "lambda n: n", "lambda n: 10 * n", "lambda n: 99 + n"
 FROM_9 = "lambda n: 8 + n"
 
 
-@pytest.mark.parametrize("shows", [ALL, ("ticket", "noted"), ("life", "ticket")])
 @pytest.mark.parametrize(
-    ("life", "ticket"), [(COUNT, FROM_100), (FROM_100, COUNT), (BY_TEN, COUNT), (FROM_9, BY_TEN)]
+    ("life", "ticket", "shows"),
+    [
+        (COUNT, FROM_100, ALL),
+        (FROM_100, COUNT, ("ticket", "noted")),
+        (BY_TEN, COUNT, ("life", "ticket")),
+        (FROM_9, BY_TEN, ALL),
+        *(
+            pytest.param(*pair, shows, marks=pytest.mark.slow)
+            for pair in ((COUNT, FROM_100), (FROM_100, COUNT), (BY_TEN, COUNT), (FROM_9, BY_TEN))
+            for shows in (ALL, ("ticket", "noted"), ("life", "ticket"))
+        ),
+    ],
 )
 def test_counters_that_advance_differently_conform(conform, project, life, ticket, shows):
     name = f"good-{len(list(project.glob('adapters/*')))}"

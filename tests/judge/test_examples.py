@@ -30,6 +30,11 @@ LONG = {
 """Commands whose examples take long or write a project; they are run on small things in other
 tests."""
 CLAIMS = "conform claims spec/kafka"
+ALIKE = {
+    f"{CLAIMS} --json", f"{CLAIMS} --write spec/kafka/verdicts/claims.md",
+    "conform simulate spec/examples/paxos.charter --walks 100 --steps 60",
+}  # fmt: skip
+"""What takes seconds, and differs little from another example."""
 WAITING = {"lsp", "repl", "watch"}
 """Commands that go on until they are stopped; other tests do that."""
 
@@ -135,10 +140,12 @@ def runnable():
         ours = "kafka-controller --" in line or PLACEHOLDERS & set(shlex.split(line))
         writes = " fmt spec/kafka" in line.replace("fmt spec/kafka --check", "")
         if line.split()[1] not in LONG | WAITING and not ours and not writes:
-            alike = line in (f"{CLAIMS} --json", f"{CLAIMS} --write spec/kafka/verdicts/claims.md")
+            alike = line in ALIKE
             marks = [pytest.mark.slow] if alike else []
             if line.startswith("conform check spec/kafka"):
                 marks = [pytest.mark.xdist_group("kafka is checked")]
+            if line.startswith(CLAIMS):
+                marks.append(pytest.mark.xdist_group("handbook"))  # which has them, too
             yield pytest.param(line, id=line, marks=marks)
 
 

@@ -279,7 +279,7 @@ def test_the_adapter_that_was_greeted_is_asked(toy_suite, targets_folder, tmp_pa
     assert len(log.read_text().split()) == 1
 
 
-@pytest.mark.parametrize("engine", ["inline", "spark"])
+@pytest.mark.parametrize("engine", ["inline", pytest.param("spark", marks=pytest.mark.slow)])
 def test_bug_of_a_model_ends_the_run_with_its_own_exit_code(
     engine, targets_folder, tmp_path, spark, called
 ):

@@ -208,15 +208,15 @@ def test_digest_is_of_rules_alone() -> None:
 
 
 def test_digest_is_of_what_one_component_says() -> None:
-    kafka = next(p for p in generate.protocols(project_at(ROOT)) if p.name == "kafka.replication")
-
-    def of(more: str, mutant: str = "") -> str:
-        sources = (*kafka.sources, Source("more.charter", f"protocol kafka.replication\n{more}"))
+    def of(text: str, mutant: str = "") -> str:
+        sources = (Source("lamp", LAMP), Source("more", f"protocol lamp\n{text}"))
         model = pipeline.compile_sources(sources, Selection(mutant=mutant))
-        return generate.digest(model, "controller")
+        return generate.digest(model, "lamp")
 
+    bent = "mutant burns in tiny { replace update lit of lamp.press/off with lit } caught by calm\n"
+    bent += "always calm of lamp cites silent: true"
     plain = of("")
     assert plain == of("-- a comment")
     assert plain == of("component stranger { state on: bool = false }")
-    assert plain != of("", "elr_without_gate")
+    assert plain == of(bent) != of(bent, "burns")
     assert len(plain) == 20

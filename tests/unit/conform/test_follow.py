@@ -180,8 +180,10 @@ def test_observed_part_is_put_over_the_state():
 
 @pytest.mark.parametrize("mode", ["faithful", "keeps_leader"])
 def test_all_steps_are_judged_or_counted(mode):
-    for one in random_vectors(30, seed=21, length=8):
-        verdict = judge(mode, [one])[one.id]
+    vectors = random_vectors(30, seed=21, length=8)
+    verdicts = judge(mode, vectors, batch=1)
+    for one in vectors:
+        verdict = verdicts[one.id]
         assert verdict.judged + verdict.not_judged == len(one.question.operations)
         assert verdict.not_judged == 0
 

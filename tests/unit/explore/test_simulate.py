@@ -56,7 +56,9 @@ def test_a_mutant_is_caught_and_its_trace_is_a_run_of_the_definition(
     assert shortest is not None and len(story.steps) >= len(shortest)
 
 
-@pytest.mark.parametrize("name", ["two_phase_commit", "paxos", "ring_election"])
+@pytest.mark.parametrize(
+    "name", ["two_phase_commit", pytest.param("paxos", marks=pytest.mark.slow), "ring_election"]
+)
 def test_nothing_is_found_where_nothing_is_wrong(name: str) -> None:
     found = searched(model_of(name))
     assert not findings(found)
