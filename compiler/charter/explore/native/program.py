@@ -32,6 +32,7 @@ from charter.explore.native.llvm import (
 )
 from charter.explore.native.memory import Array
 from charter.explore.native.outcomes import print_noted, print_outcomes, target_of
+from charter.explore.native.outline import outlined
 from charter.explore.native.ranges import RangePrinter
 from charter.explore.native.transition_graph import FairnessLabels, LinkPrinter
 from charter.explore.native.unit import Unit
@@ -146,7 +147,8 @@ def plan_and_text(
     layout = Layout(machine.universe)
     for operation in machine.operations.values():
         layout.refuse_many(operation.params)
-    unit = Unit(Machine.of(*lowered_instance(machine.model, instance)), layout)
+    small, own = lowered_instance(machine.model, instance)
+    unit = Unit(Machine.of(outlined(small), own), layout)
     labels = machine.labels
     for label in labels:
         unit.label(label)
