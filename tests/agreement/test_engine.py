@@ -204,7 +204,7 @@ def defined(machine: Machine, state: State) -> Outcomes:
     return {asked: frozenset(outcomes) for asked, outcomes in found.items() if outcomes}
 
 
-@few_or_all(6, 14)
+@few_or_all(4, 14)
 @pytest.mark.parametrize("partial", [False, True])
 def test_engine_says_what_the_definition_says_when_charters_are_drawn(
     partial: bool, examples: int

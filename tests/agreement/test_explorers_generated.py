@@ -72,7 +72,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     tally["searched"] += 1
 
 
-LEAST = {10: 3, 25: 12}
+LEAST = {6: 1, 25: 12}
 """Of so many charters at least so many are searched to their end."""
 
 

@@ -70,7 +70,7 @@ def charter(changes: tuple[str, ...], conditions: tuple[str, ...]) -> str:
 DRAWN = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
-@few_or_all(10, 25)
+@few_or_all(6, 25)
 def test_verdicts_are_those_of_a_search_without_renaming(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(

@@ -35,7 +35,7 @@ from charter_models.kafka_replication import controller_wire as controller
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "generated" / "suites" / "kafka_replication"
 WALKED = ("tiny_reassignment", "tiny_configuration")
-SOME = 2
+SOME = 1
 """So many siblings are compared in each run, all in `make slow`."""
 STEPS = 120
 MOST_ARGUMENTS = 400

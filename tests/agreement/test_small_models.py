@@ -37,7 +37,7 @@ DRAWN = settings(
 )
 
 
-@few_or_all(16, 40)
+@few_or_all(10, 40)
 def test_three_models_agree_when_charters_are_generated(folder: Path, examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(models())

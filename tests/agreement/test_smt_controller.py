@@ -19,8 +19,8 @@ SAMPLES = {
     "tiny_elr": 500, "tiny_reassignment": 500, "tiny_shutdown": 500, "tiny_topics": 400,
     "standard": 100,
 }  # fmt: skip
-FEW = {"standard": 40}
-"""Of the others `make test` compares 150."""
+FEW = {"standard": 30}
+"""Of the others `make test` compares 80."""
 WALK = 8
 
 
@@ -32,7 +32,7 @@ def kafka() -> n.Model:
 @pytest.mark.parametrize(
     ("instance", "samples"),
     [
-        *((name, FEW.get(name, 150)) for name in SAMPLES),
+        *((name, FEW.get(name, 80)) for name in SAMPLES),
         *(pytest.param(*item, marks=pytest.mark.slow) for item in SAMPLES.items()),
     ],
 )

@@ -27,7 +27,7 @@ def compare(seed: int, *, partial: bool) -> None:
         agreement.compare(state, operation, random_args(machine, operation, rng, state))
 
 
-@few_or_all(24, 60)
+@few_or_all(12, 60)
 def test_z3_allows_the_same_outcomes_when_models_are_drawn(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(st.integers(0, 1 << 32))
@@ -37,7 +37,7 @@ def test_z3_allows_the_same_outcomes_when_models_are_drawn(examples: int) -> Non
     same()
 
 
-@few_or_all(24, 60)
+@few_or_all(12, 60)
 def test_z3_finds_every_defined_outcome_when_some_expressions_have_none(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(st.integers(0, 1 << 32))

@@ -123,10 +123,9 @@ def test_every_mistake_that_the_texts_warn_of_has_a_mutant() -> None:
     assert sorted(m.name for m in mutants()) == sorted(WARNED)
 
 
-@pytest.mark.parametrize("rule", sampled(ENOUGH, 1))
-@pytest.mark.parametrize(
-    "instance", ["pair_failed_start", pytest.param("pair_clean_then_lost", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ENOUGH)
+@pytest.mark.parametrize("instance", ["pair_failed_start", "pair_clean_then_lost"])
 def test_one_of_two_rules_is_enough_for_the_clean_shutdown_file(instance: str, rule: str) -> None:
     """The mutant `old_file_counts` has neither."""
     text = f"protocol kafka.replication\nvariant half {{\n{ENOUGH[rule]}\n}}\n"

@@ -101,7 +101,7 @@ DRAWN = settings(
 )
 
 
-@few_or_all(10, 25)
+@few_or_all(6, 25)
 def test_each_pass_keeps_the_outcomes_of_drawn_models(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(st.randoms(use_true_random=False), st.booleans())

@@ -37,7 +37,7 @@ def check(text: str) -> None:
 DRAWN = settings(deadline=None, derandomize=True)
 
 
-@few_or_all(80, 200)
+@few_or_all(40, 200)
 def test_random_text_is_refused_with_diagnostics_when_it_is_parsed(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(st.text() | st.lists(st.sampled_from(SPLINTERS)).map(" ".join))
@@ -49,7 +49,7 @@ def test_random_text_is_refused_with_diagnostics_when_it_is_parsed(examples: int
     refused()
 
 
-@few_or_all(25, 80)
+@few_or_all(12, 80)
 def test_a_mutated_charter_is_parsed_or_refused_when_it_is_damaged(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(

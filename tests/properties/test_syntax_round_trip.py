@@ -61,7 +61,7 @@ PARTS = {
 }  # fmt: skip
 
 
-@few_or_all(40, 100)
+@few_or_all(25, 100)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_of_a_charter_comes_back_when_it_is_shown_and_parsed(
     part: str, examples: int
