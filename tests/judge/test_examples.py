@@ -31,10 +31,11 @@ LONG = {
 tests."""
 CLAIMS = "conform claims spec/kafka"
 ALIKE = {
-    f"{CLAIMS} --json", f"{CLAIMS} --write spec/kafka/verdicts/claims.md",
+    CLAIMS, f"{CLAIMS} --json", f"{CLAIMS} --write spec/kafka/verdicts/claims.md",
     "conform simulate spec/examples/paxos.charter --walks 100 --steps 60",
+    "conform simulate spec/examples/paxos.charter --walks 1000 --mutant proposes_what_it_wants",
 }  # fmt: skip
-"""What takes seconds, and differs little from another example."""
+"""What takes seconds, and differs little from another example, or from what other tests do."""
 WAITING = {"lsp", "repl", "watch"}
 """Commands that go on until they are stopped; other tests do that."""
 
@@ -144,8 +145,6 @@ def runnable():
             marks = [pytest.mark.slow] if alike else []
             if line.startswith("conform check spec/kafka"):
                 marks = [pytest.mark.xdist_group("kafka is checked")]
-            if line.startswith(CLAIMS):
-                marks.append(pytest.mark.xdist_group("handbook"))  # which has them, too
             yield pytest.param(line, id=line, marks=marks)
 
 

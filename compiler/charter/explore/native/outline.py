@@ -80,6 +80,8 @@ class _Text:
 
 @dataclass(slots=True)
 class _Abstraction:
+    """Makes a text: what it has read so far, and how many names it has bound."""
+
     reads: list[s.Expr] = field(default_factory=list)
     bound: int = 0
 
