@@ -137,10 +137,10 @@ def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
     ("workers", "name", "mutant"),
     [
         (2, "tiny_topics", ""),
-        (2, "tiny_elr", "elr_trusts_unclean"),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
             for each in (
+                (2, "tiny_elr", "elr_trusts_unclean"),
                 (2, "tiny_reassignment", ""),
                 (3, "tiny_topics", ""),
                 (3, "tiny_elr", "elr_trusts_unclean"),

@@ -36,6 +36,7 @@ def test_every_deviation_is_in_the_overlay_and_every_entry_is_met(
     all_is_known(release, tmp_path / "run")
 
 
+@pytest.mark.slow
 @pytest.mark.network
 def test_strictly_known_deviations_are_findings_too(tmp_path: Path) -> None:
     assert judged("4.3.1", tmp_path / "run", "--strict") == 1

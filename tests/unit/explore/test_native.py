@@ -226,7 +226,8 @@ def test_fingerprints_count_what_whole_states_count(
     assert hashed.storage.lossy == pytest.approx(pairs / 2**64) and whole.storage.lossy == 0
 
 
-@pytest.mark.parametrize("fingerprints", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("fingerprints", [False, True])
 def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
     kafka: n.Model, cache: Path, tmp_path: Path, fingerprints: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
