@@ -130,6 +130,7 @@ def test_a_history_of_channels_becomes_what_a_property_says() -> None:
     assert tally.noted and tally.moves > tally.states >= 100
 
 
+@pytest.mark.slow
 def test_tlc_agrees_when_histories_read_channels(jar: Path, tmp_path: Path) -> None:
     model = api.load_text(MAIL)
     tiny = model.instances[0]

@@ -100,7 +100,8 @@ def test_every_obligation_of_the_controller_is_met_or_infeasible_when_z3_is_aske
     assert len(infeasible & differ) * 3 < len(differ), sorted(infeasible & differ)
 
 
-@pytest.mark.parametrize("of", ["heartbeat", pytest.param("", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("of", ["heartbeat", ""])
 def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them(of: str) -> None:
     """Those of one operation, or all."""
     model = kafka()

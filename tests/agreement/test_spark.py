@@ -92,7 +92,7 @@ def test_spark_finds_what_the_native_engine_finds(
     ("charter", "split"),
     [
         pytest.param("two_phase_commit", (1 << 15, 4), marks=pytest.mark.slow),
-        ("two_phase_commit", (235, 4)),
+        pytest.param("two_phase_commit", (235, 4), marks=pytest.mark.slow),
         pytest.param("primary_backup", (1 << 15, 4), marks=pytest.mark.slow),
         pytest.param("primary_backup", (2200, 5), marks=pytest.mark.slow),
     ],

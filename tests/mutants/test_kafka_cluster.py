@@ -134,6 +134,7 @@ def test_one_of_two_rules_is_enough_for_the_clean_shutdown_file(instance: str, r
     assert not [one.name for one in found.values() if one.kind != "witness" and one.seen]
 
 
+@pytest.mark.slow
 def test_the_last_replica_standing_is_elected_empty_when_it_is_before_966() -> None:
     """Which properties fail, and which do not, is what TLC says of the published models."""
     found = findings(model("pre_kip_966"), "last_standing", MOST)

@@ -159,13 +159,13 @@ def test_nothing_is_taken_over_when_a_type_means_something_else() -> None:
 KAFKA = read_sources(spec.SPEC / "kafka")
 MUTANTS = pipeline.edits_of(pipeline.parse_or_refuse(KAFKA), sx.MutantDecl)
 VARIANTS = pipeline.edits_of(pipeline.parse_or_refuse(KAFKA), sx.VariantDecl)
-CHOSEN = ("pre_kip_966",)
+CHOSEN = "fenced_replica_joins"
 
 
 @pytest.mark.parametrize(
     "edit",
     [
-        pytest.param(edit, marks=[] if edit in CHOSEN else [pytest.mark.slow])
+        pytest.param(edit, marks=[] if edit == CHOSEN else [pytest.mark.slow])
         for edit in (*MUTANTS, *VARIANTS)
     ],
 )

@@ -114,13 +114,8 @@ api.simulate(model, "tiny", api.Simulation(60, 1000000, 0, True, 2), report)
 """
 
 
-@pytest.mark.parametrize(
-    "group",
-    [
-        pytest.param(False, id="the parent", marks=pytest.mark.slow),
-        pytest.param(True, id="the whole group"),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("group", [False, True], ids=["the parent", "the whole group"])
 def test_walks_in_several_processes_can_be_interrupted(group: bool) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", LONG, str(EXAMPLES / "paxos.charter")],

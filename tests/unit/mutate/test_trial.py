@@ -125,6 +125,7 @@ def test_a_bug_of_the_engine_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> N
         verdicts("lamp.read/dark")
 
 
+@pytest.mark.slow
 def test_an_instance_in_which_a_property_fails_is_searched_to_its_end() -> None:
     fails = LAMP.replace(
         "instance tiny of room {}",
