@@ -90,7 +90,7 @@ def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure() -> None:
     """pytest looks for cycles five times at the end, which takes seconds in what tests share."""
-    set_aside(collect=False)
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from tests.support.drawn_models import INSTANCE, models
 from tests.support.engines import counts, verdicts
-from tests.support.sampled import few_or_all
+from tests.support.sampled import DRAWN, few_or_all
 
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, NativeOptions, explore, result_of
@@ -34,14 +34,6 @@ class NoSession:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AssertionError(f"a session was asked for: {name}")
-
-
-DRAWN = settings(
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.generate,),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -> None:

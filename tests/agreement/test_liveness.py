@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.drawn_models import WHOLE, systems
-from tests.support.sampled import few_or_all, sampled
+from tests.support.sampled import DRAWN, few_or_all, sampled
 
 from charter import api
 from charter.core import nodes as n
@@ -86,14 +86,6 @@ def test_verdicts_and_runs_agree_on_mutants(place: tuple[str, str]) -> None:
     name, mutant = place
     edited = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
     assert_agree(edited, tiny(edited))
-
-
-DRAWN = settings(
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.generate,),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 def agree(tally: Counter[str], model: n.Model, symmetry: bool) -> None:

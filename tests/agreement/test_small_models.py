@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from tests.support.agreement import by_compiled_code, by_evaluator, by_model, import_model, shown
 from tests.support.core_models import INSTANCE, models
-from tests.support.sampled import few_or_all
+from tests.support.sampled import DRAWN, few_or_all
 
 from charter.core import nodes as n
 from charter.core.valid import validate
@@ -27,14 +27,6 @@ ARGUMENTS = 15
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
-
-
-DRAWN = settings(
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.generate,),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 @few_or_all(10, 40)

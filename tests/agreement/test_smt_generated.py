@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.drawn_models import INSTANCE, drawn_model
@@ -28,20 +29,15 @@ def compare(seed: int, *, partial: bool) -> None:
 
 
 @few_or_all(12, 60)
-def test_z3_allows_the_same_outcomes_when_models_are_drawn(examples: int) -> None:
+@pytest.mark.parametrize("partial", [False, True])
+def test_z3_allows_the_outcomes_of_the_definition_when_models_are_drawn(
+    partial: bool, examples: int
+) -> None:
+    """Also where some expressions have no value (`partial`)."""
+
     @settings(DRAWN, max_examples=examples)
     @given(st.integers(0, 1 << 32))
     def same(seed: int) -> None:
-        compare(seed, partial=False)
-
-    same()
-
-
-@few_or_all(12, 60)
-def test_z3_finds_every_defined_outcome_when_some_expressions_have_none(examples: int) -> None:
-    @settings(DRAWN, max_examples=examples)
-    @given(st.integers(0, 1 << 32))
-    def same(seed: int) -> None:
-        compare(seed, partial=True)
+        compare(seed, partial=partial)
 
     same()

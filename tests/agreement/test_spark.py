@@ -88,13 +88,14 @@ def test_spark_finds_what_the_native_engine_finds(
     same(on_spark(search), explore(model, instance, NativeOptions(cache=cache)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("charter", "split"),
     [
-        pytest.param("two_phase_commit", (1 << 15, 4), marks=pytest.mark.slow),
-        pytest.param("two_phase_commit", (235, 4), marks=pytest.mark.slow),
-        pytest.param("primary_backup", (1 << 15, 4), marks=pytest.mark.slow),
-        pytest.param("primary_backup", (2200, 5), marks=pytest.mark.slow),
+        ("two_phase_commit", (1 << 15, 4)),
+        ("two_phase_commit", (235, 4)),
+        ("primary_backup", (1 << 15, 4)),
+        ("primary_backup", (2200, 5)),
     ],
 )
 def test_counts_do_not_depend_on_who_does_a_level(

@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.drawn_models import INSTANCE, drawn_model
-from tests.support.sampled import few_or_all
+from tests.support.sampled import DRAWN, few_or_all
 from tests.unit.semantics.test_mail import machine as post
 
 from charter import api
@@ -91,14 +91,6 @@ def held_to_the_first(machines: list[Machine]) -> int:
             assert truths(machine, state, after, args) == truths(first, state, after, args)
         asked += 1
     return asked
-
-
-DRAWN = settings(
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.generate,),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 @few_or_all(6, 25)

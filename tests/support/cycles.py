@@ -3,9 +3,7 @@
 import gc
 
 
-def set_aside(*, collect=True):
-    """Looks for cycles in what is new since the last time (unless that is not worth the time), and
-    never again in it."""
-    if collect:
-        gc.collect()
+def set_aside():
+    """Looks for cycles in what is new since the last time, and never again in it."""
+    gc.collect()
     gc.freeze()

@@ -7,8 +7,16 @@ from hashlib import sha256
 from typing import TypeVar
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
 T = TypeVar("T")
+DRAWN = settings(
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.generate,),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+"""Of tests that draw charters: what fails is not made smaller, which takes minutes."""
 
 
 def few_or_all(few: int, every: int) -> pytest.MarkDecorator:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -46,6 +47,15 @@ def from_cache(path: Path) -> bytes | None:
         os.utime(path)
     whole = len(data) > _DIGEST and sha256(data[_DIGEST:]).digest() == data[:_DIGEST]
     return data[_DIGEST:] if whole else None
+
+
+def kept(path: Path, make: Callable[[], bytes]) -> bytes:
+    """The content of a cached file, or what `make` makes, which is stored."""
+    found = from_cache(path)
+    if found is None:
+        found = make()
+        to_cache(path, found)
+    return found
 
 
 def to_cache(path: Path, data: bytes, most: int = MOST) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 
-from charter.cache.files import cache_folder, from_cache, to_cache
+from charter.cache.files import cache_folder, from_cache, kept, to_cache
 from charter.core.encoding import decoded, encoded
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostics, Source
@@ -66,12 +66,7 @@ def derived(
     """What `make` makes of the core of these texts and edits, from the cache if it is there. `what`
     names it, with all else that it depends on."""
     named = f"{_digest(sources, selection)} {what}"
-    path = cache_folder("derived") / sha256(named.encode()).hexdigest()
-    found = from_cache(path)
-    if found is None:
-        found = make()
-        to_cache(path, found)
-    return found
+    return kept(cache_folder("derived") / sha256(named.encode()).hexdigest(), make)
 
 
 def _digest(sources: Sequence[Source], selection: Selection) -> str:

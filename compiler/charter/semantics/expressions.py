@@ -316,31 +316,23 @@ class Expressions:
                     return lambda scope, names: record(names)[place]
                 return lambda scope, names: whole(scope, names)[place]
             case n.MapGet():
-                return self._got(e, whole)
+                position = self._position(e.target.type, e.key)
 
-    def _got(self, e: n.MapGet, whole: Parts) -> Code:
-        """An entry of a map, as `_position` finds its place: most of what is evaluated are these,
-        and each call takes time."""
-        code, keys, key = self.code(e.key), t.map_of(e.target.type).key, e.key
+                def got(scope: Scope, names: Locals) -> Value:
+                    at = position(scope, names)
+                    return whole(scope, names)[at]
 
-        def got(scope: Scope, names: Locals) -> Value:
-            value = code(scope, names)
-            at = scope.universe.positions(keys).get(value)
-            if at is None:
-                raise _no_key(value, key)
-            return whole(scope, names)[at]
-
-        return got
+                return got
 
     def _position(self, kind: t.Type, key: n.Expr) -> _Place:
         code, keys = self.code(key), t.map_of(kind).key
 
         def position(scope: Scope, names: Locals) -> int:
             value = code(scope, names)
-            at = scope.universe.positions(keys).get(value)
-            if at is None:
-                raise _no_key(value, key)
-            return at
+            try:
+                return scope.universe.positions(keys)[value]
+            except KeyError:
+                raise EvaluationError(f"{value!r} is not a key of the map", key.span) from None
 
         return position
 
@@ -391,10 +383,6 @@ class Expressions:
             return tuple(values)
 
         return mapped
-
-
-def _no_key(value: Value, key: n.Expr) -> EvaluationError:
-    return EvaluationError(f"{value!r} is not a key of the map", key.span)
 
 
 def _state_ref(e: n.StateRef) -> Code:

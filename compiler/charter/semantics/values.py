@@ -149,10 +149,7 @@ class Universe:
 
     def positions(self, kind: t.Type) -> Mapping[Value, int]:
         """The index of each value in `domain(kind)`."""
-        found = self._found.get(id(kind))
-        if found is None or found[1].known is None:
-            return self._of(kind).positions
-        return found[1].known
+        return self._of(kind).positions
 
     def _of(self, kind: t.Type) -> _Listed:
         found = self._found.get(id(kind))

@@ -9,7 +9,6 @@ from random import Random
 from typing import Literal
 
 import pytest
-from tests.support.cycles import set_aside
 
 from charter import api
 from charter.core import nodes as n
@@ -300,7 +299,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
     """How many searches are there when another one is made, and the memory that each may use."""
     alive: list[int] = []
     budgets: list[int] = []
-    set_aside(collect=False)  # so that `get_objects` lists what is made from here on
+    gc.freeze()  # so that `get_objects` lists what is made from here on
     prepare = Search._prepare
 
     def prepared(self: Search) -> None:

@@ -32,8 +32,7 @@ def outlined(model: s.Model) -> s.Model:
     functions: dict[str, s.Function] = {}
 
     def shortened(line: s.Statement) -> s.Statement:
-        text = texts.get(id(line))
-        if text is None or text.body not in names or not _has_value(line):
+        if not _is_long(line) or (text := texts[id(line)]).body not in names:
             return line
         name, kind, span = names[text.body], line.value.type, line.value.span
         params = tuple(n.Param(_read(i), e.type) for i, e in enumerate(text.reads))
@@ -50,12 +49,8 @@ def outlined(model: s.Model) -> s.Model:
     return replace(model, systems=systems, functions=(*model.functions, *functions.values()))
 
 
-def _has_value(line: s.Statement) -> TypeGuard[n.Bind[s.Expr] | n.Assign[s.Expr]]:
-    return isinstance(line, n.Bind | n.Assign)
-
-
 def _is_long(line: s.Statement) -> TypeGuard[n.Bind[s.Expr] | n.Assign[s.Expr]]:
-    return _has_value(line) and len(tuple(islice(nodes(line.value), LEAST))) == LEAST
+    return isinstance(line, n.Bind | n.Assign) and any(islice(nodes(line.value), LEAST - 1, None))
 
 
 def _read(number: int) -> str:

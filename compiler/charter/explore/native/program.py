@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from charter.cache.files import from_cache, to_cache
+from charter.cache.files import kept
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
@@ -328,12 +328,7 @@ def object_code(text: str, cache: Path | None, *, optimized: bool = True) -> Obj
     """The object code of an IR text, from `cache` (None: from this process) if it is there."""
     if cache is None:
         return _compiled_once(text, optimized)
-    path = _place(text, cache, optimized)
-    known = from_cache(path)
-    code = compiled(text, optimized=optimized) if known is None else known
-    if known is None:
-        to_cache(path, code)
-    return code
+    return kept(_place(text, cache, optimized), lambda: compiled(text, optimized=optimized))
 
 
 def _place(text: str, cache: Path, optimized: bool) -> Path:
