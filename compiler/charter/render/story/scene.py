@@ -147,9 +147,11 @@ class _Stage:
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     on_the_way: dict[tuple[Place, Value], list[_Sending]] = field(default_factory=dict)
+    kinds: tuple[t.Type | str, ...] = ()
 
     def __post_init__(self) -> None:
-        for kind in self._kinds():
+        self.kinds = tuple(self._kinds())
+        for kind in self.kinds:
             if isinstance(kind, str):
                 self.lanes.append((kind, None))
             else:
@@ -189,9 +191,7 @@ class _Stage:
             yield f"{self._role(kind)} {label}" if bare and kind is not None else label
 
     def _kind(self, name: str) -> t.Type | None:
-        return next(
-            (k for k in self._kinds() if not isinstance(k, str) and _called(k) == name), None
-        )
+        return next((k for k in self.kinds if not isinstance(k, str) and _called(k) == name), None)
 
     def _role(self, kind: t.Type | None) -> str:
         """The role of an element: the part that it indexes, or the parameter that names it."""
