@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from charter.core import nodes as n
-from charter.formats.verdicts import InstanceVerdicts
+from charter.formats.verdicts import InstanceVerdicts, SearchedPlace
 from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, names_apart, slug
 from charter.render.story.draw import in_svg
 from charter.render.story.scene import scene
-from charter.render.story.tell import Story, ToldFinding, tell
+from charter.render.story.tell import Story, ToldFinding, closed, sameness, tell
 from charter.semantics.machine import Machine
 from charter.semantics.retell import NotARun, retell
 from charter.semantics.scenario import ScenarioFails, ScenarioTrace, follow
@@ -58,24 +59,36 @@ def pictures(model: n.Model) -> Draw:
     return draw
 
 
-def failures(model_of: Callable[[str], n.Model]) -> DrawFailure:
+def failures(model_of: Callable[[str, str], n.Model]) -> DrawFailure:
     """Draws shortest traces to violations, replayed on the definition; `model_of` gives the core of
-    a variant ("": of the charter itself)."""
+    a variant or a mutant ("": of the charter itself)."""
+    drawn: dict[tuple[SearchedPlace, str], Block] = {}
 
     def draw(row: InstanceVerdicts, name: str) -> Iterator[Block]:
-        model = model_of(row.variant)
-        (instance,) = (one for one in model.instances if one.name == row.instance)
-        machine = Machine.of(model, instance)
-        kind = next((p.kind for p in model.properties if p.name == name), "eventually")
-        try:
-            acts = acts_of(machine, row.verdicts[name].trace)
-            found = ToldFinding(kind, name, acts)
-            story = tell(machine, found, lambda one, other: one == other)
-        except NotARun as problem:
-            yield Paragraph((TextRun(f"It is no run of the charter: {problem}"),))
-            return
-        title = f"{name} fails in {row.instance}"
-        file = slug(" ".join(("fails", row.variant, row.instance, name)))
-        yield Figure(f"pictures/{file}.svg", in_svg(scene(story)), title)
+        where = row.place, name
+        if where not in drawn:
+            drawn[where] = _failure(model_of(row.variant, row.mutant), row, name)
+        yield drawn[where]
 
     return draw
+
+
+def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Block:
+    """How a property fails in an instance; what is no run is told."""
+    (instance,) = (one for one in model.instances if one.name == row.instance)
+    machine = Machine.of(model, instance)
+    kind = next((p.kind for p in model.properties if p.name == name), "eventually")
+    try:
+        found = ToldFinding(kind, name, acts_of(machine, row.verdicts[name].trace))
+        story = tell(machine, found, lambda one, other: one == other)
+    except NotARun as problem:
+        return Paragraph((TextRun(f"It is no run of the charter: {problem}"),))
+    if kind == "eventually":
+        alone = tuple(live for live in model.liveness if live.name == name)
+        bare = replace(model, properties=(), liveness=alone, instances=(instance,), scenarios=())
+        story = closed(story, sameness(bare, instance))
+    title = f"{name} fails in {row.instance}"
+    if row.mutant:
+        title = f"{row.mutant}: {title}"
+    what = ("mutant", row.mutant) if row.mutant else ("fails", row.variant, row.instance, name)
+    return Figure(f"pictures/{slug(' '.join(what))}.svg", in_svg(scene(story)), title)

@@ -14,6 +14,7 @@ import pytest
 
 from charter import api
 from charter.api.handbook import handbook, handbook_files, handbook_pages
+from charter.formats.verdicts import read_verdicts
 from charter.render.pages.blocks import DocumentPage
 from conform.cli import main as cli
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = sorted((ROOT / "spec" / "examples").glob("*.charter"))
 MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
-FAILURES = "pictures/fails-"
+FAILURES, MUTANTS = "pictures/fails-", "pictures/mutant-"
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -127,7 +128,8 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
     wanted |= {slug(s.title) for s in model.scenarios} | {i.name for i in model.instances}
     assert not wanted - anchors
     drawn = {name: text for name, text in site.items() if name.startswith("pictures/")}
-    pictures = [text for name, text in drawn.items() if not name.startswith(FAILURES)]
+    wrong = tuple(name for name in drawn if name.startswith((FAILURES, MUTANTS)))
+    pictures = [text for name, text in drawn.items() if name not in wrong]
     assert len(pictures) == len(model.scenarios)
     for svg in pictures:
         assert "fails here" not in svg
@@ -147,6 +149,20 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
         ElementTree.fromstring(svg)
         assert "fails here" in svg or name.removesuffix(".svg").endswith(tuple(lasting)), name
     assert "It is no run of the charter" not in site["table-of-verdicts.html"]
+
+
+@pytest.mark.xdist_group("handbook")
+def test_each_mutant_and_each_expected_failure_that_was_searched_is_drawn() -> None:
+    site, model = site_of_kafka(), api.load(KAFKA)
+    wanted = {
+        f"{FAILURES}-{row.instance}-{name}.svg"
+        for row in read_verdicts(KAFKA / "verdicts" / "verdicts.json") if row.is_of_charter
+        for name, one in row.verdicts.items() if one.expected and one.trace
+    } | {f"{MUTANTS}{mutant.name}.svg" for mutant in model.mutants}  # fmt: skip
+    assert len(wanted) > 150 and not wanted - site.keys()
+    for name in wanted:
+        ElementTree.fromstring(site[name])
+        assert "no run is shown" not in site[name], name
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -44,6 +44,11 @@ CASES = [
         "| a | b |\n| --- | --- |\n| x\\|y | two lines |",
         "<td>x|y</td><td>two\nlines</td>",
     ),
+    (
+        Figure("p/x.svg", "<svg/>", "A < b", is_folded=True),
+        "![A \\< b](p/x.svg)",
+        "<details><summary>A &lt; b</summary>",
+    ),
     (Figure("p/x.svg", "<svg/>", 'A "b"'), '![A "b"](p/x.svg)', 'alt="A &quot;b&quot;"'),
 ]
 

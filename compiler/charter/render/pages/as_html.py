@@ -74,9 +74,12 @@ def _block(block: Block) -> str:
                 f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n'
                 f"<tbody>{body}</tbody></table></div>"
             )
-        case Figure(path, svg, title):
+        case Figure(path, svg, title, is_folded):
             image = f'<img src="{escape(path)}" alt="{escape(title)}" loading="lazy"{_size(svg)}>'
-            return f'<figure class="scroll"><a href="{escape(path)}">{image}</a></figure>'
+            shown = f'<figure class="scroll"><a href="{escape(path)}">{image}</a></figure>'
+            if not is_folded:
+                return shown
+            return f"<details><summary>{escape(title)}</summary>\n{shown}</details>"
         case _:
             assert_never(block)
 
