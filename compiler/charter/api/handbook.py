@@ -13,7 +13,7 @@ from charter.core import nodes as n
 from charter.formats.claims import BadClaims
 from charter.formats.verdicts import BadVerdicts
 from charter.handbook.build import BesideCharter, pages
-from charter.handbook.pictures import failures, pictures
+from charter.handbook.pictures import failures
 from charter.project import pipeline
 from charter.project.sources import PLAIN, Selection, Unreadable
 from charter.render.pages.as_html import STYLE, in_html, style
@@ -36,7 +36,7 @@ def handbook_pages(path: Path, selection: Selection = PLAIN) -> tuple[DocumentPa
     `Refused` with every error, `Unreadable`, or `Missing`."""
     charter, model = load_charter(path, selection)
     files = pipeline.flatten(pipeline.parse_or_refuse(charter.sources), selection)
-    return pages(files, model, pictures(model), _beside(path, charter, selection))
+    return pages(files, model, _beside(path, charter, selection))
 
 
 def handbook_files(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:

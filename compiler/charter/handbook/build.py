@@ -23,7 +23,7 @@ from charter.handbook.outline import (
     Topic,
     chapters,
 )
-from charter.handbook.pictures import Draw, DrawFailure
+from charter.handbook.pictures import Draw, DrawFailure, ScenarioRuns, pictures, states
 from charter.handbook.tables import properties_page, sources_page
 from charter.handbook.texts import LinkedTexts
 from charter.handbook.verdict_tables import trace_of, verdicts_page
@@ -63,29 +63,38 @@ class BesideCharter:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is drawn beside the text: scenarios by `draw`, and by `failure` what searches of the
-    charter's instances and its mutants found to fail."""
+    """What is drawn beside the text: scenarios by `draw`, states by `draw_state`, and by `failure`
+    what searches of the charter's instances and its mutants found to fail."""
 
     draw: Draw
+    draw_state: Draw
     failure: DrawFailure | None = None
     instances: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
     mutants: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, draw: Draw, beside: BesideCharter) -> Seen:
+    def of(cls, draw: Draw, draw_state: Draw, beside: BesideCharter) -> Seen:
         """With the rows of the searches."""
         rows = beside.judge.rows
         instances = {row.instance: row for row in rows if row.is_of_charter}
-        return cls(draw, beside.draw, instances, {row.mutant: row for row in rows if row.mutant})
+        return cls(
+            draw,
+            draw_state,
+            beside.draw,
+            instances,
+            {row.mutant: row for row in rows if row.mutant},
+        )
 
 
 def pages(
-    files: sx.Protocol, model: n.Model, draw: Draw, beside: BesideCharter | None = None
+    files: sx.Protocol, model: n.Model, beside: BesideCharter | None = None
 ) -> tuple[DocumentPage, ...]:
-    """The pages of a protocol without errors, the contents first. `draw` draws its scenarios."""
+    """The pages of a protocol without errors, the contents first."""
     found = chapters(files)
     texts = LinkedTexts.of(index_of(files), Places.of(found))
-    seen = Seen(draw) if beside is None else Seen.of(draw, beside)
+    runs = ScenarioRuns(model)
+    drawn = pictures(runs), states(runs)
+    seen = Seen(*drawn) if beside is None else Seen.of(*drawn, beside)
     made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, seen))) for c in found]
     tables = [properties_page(texts, model)]
     if beside is not None and beside.judge.rows:
@@ -159,6 +168,9 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[
             return
         case sx.Operation():
             yield _signature(texts, item, here)
+        case _ if topic.machine:
+            yield texts.code(topic.items, here)
+            yield from seen.draw_state(topic.machine)
         case sx.ScenarioDecl():
             yield from seen.draw(item.title)
             yield texts.code(topic.items, here)

@@ -23,6 +23,7 @@ KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = sorted((ROOT / "spec" / "examples").glob("*.charter"))
 MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
 FAILURES, MUTANTS = "pictures/fails-", "pictures/mutant-"
+STATES = ("pictures/state-", "pictures/modes-")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -129,7 +130,10 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
     assert not wanted - anchors
     drawn = {name: text for name, text in site.items() if name.startswith("pictures/")}
     wrong = tuple(name for name in drawn if name.startswith((FAILURES, MUTANTS)))
-    pictures = [text for name, text in drawn.items() if name not in wrong]
+    states = {name for name in drawn if name.startswith(STATES)}
+    assert {f"{STATES[0]}{c.name}.svg" for c in model.components} <= states
+    assert {f"{STATES[1]}controller-registration.svg", f"{STATES[1]}replica.svg"} <= states
+    pictures = [text for name, text in drawn.items() if name not in {*wrong, *states}]
     assert len(pictures) == len(model.scenarios)
     for svg in pictures:
         assert "fails here" not in svg
@@ -264,8 +268,8 @@ def test_each_file_and_each_scenario_has_a_page_or_picture_of_its_own(tmp_path: 
     assert 'id="it-is-lit"' in site["claims--.html"]
     stems = (Path(name).stem for name in site if name.startswith("pictures/"))
     drawn = sorted(stems, key=len)
-    assert drawn[:2] == ["it-is-lit", "it-is-lit-"] and len(drawn) == 3
-    assert len(drawn[2]) <= 60
+    assert drawn[:3] == ["it-is-lit", "it-is-lit-", "state-lamp"] and len(drawn) == 4
+    assert len(drawn[3]) <= 60
     assert not dead_links(site)
 
 
@@ -277,6 +281,51 @@ id = "C1"
 says = "It can be lit."
 verdict = "open"
 why = "Nobody looked."
+"""
+
+
+def test_a_state_and_the_modes_of_a_component_are_drawn(tmp_path: Path) -> None:
+    """Modes as the scenario shows them: what it does not do has no arrow."""
+    path = tmp_path / "door.charter"
+    path.write_text(DOOR)
+    site = handbook(path, "html")
+    state, modes = site["pictures/state-door.svg"], site["pictures/modes-door.svg"]
+    assert ">log<" in state and ">OPEN<" in state and "way: SHUT" in state
+    assert "from SHUT to OPEN: pull; from OPEN to LOCKED: lock" in modes
+    for svg in (state, modes):
+        ElementTree.fromstring(svg)
+    assert '<img src="pictures/modes-door.svg"' in site["door.html"]
+
+
+DOOR = """protocol door
+
+enum Way { SHUT, OPEN, LOCKED }
+
+component door {
+  state way: Way = SHUT
+  state log: seq Way max 3 = <>
+
+  operation pull() -> bool cites silent {
+    branch pulled { way' = OPEN  log' = append(log, OPEN)  reply true }
+  }
+  operation lock() -> bool cites silent {
+    branch locked { way' = LOCKED  reply true }
+  }
+  operation close() -> bool cites silent {
+    branch closed { way' = SHUT  reply true }
+  }
+  observe all { way }
+}
+
+witness opened of door: way == OPEN
+
+instance tiny of door {}
+
+scenario "A door" of door cites silent {
+  do pull() -> pulled
+  do lock() -> locked
+  do close() -> closed
+}
 """
 
 
