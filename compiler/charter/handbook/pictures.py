@@ -22,7 +22,8 @@ LONGEST_NAME = 60
 """Characters of a title in the name of its picture: file systems have a limit."""
 
 Draw = Callable[[str], Iterator[Block]]
-"""Draws the scenario with a title."""
+"""Draws the scenario with a title, or the state of a component or a system. Names of pictures that
+are of no scenario have a dot, which those of scenarios have not."""
 
 DrawFailure = Callable[[InstanceVerdicts, str], Iterator[Block]]
 """Draws how a property fails in an instance."""
@@ -93,14 +94,14 @@ def states(runs: ScenarioRuns) -> Draw:
             title = f"{machine} at the end of the scenario: {fullest.found.name}"
             svg = state_in_svg(fullest.machine, fullest.states[-1], title)
             yield Paragraph(prose("One of its states, without histories:"))
-            yield Figure(f"pictures/state-{slug(machine)}.svg", svg, title)
+            yield Figure(f"pictures/state.{slug(machine)}.svg", svg, title)
         found = modes_of(machine, runs.stories()) if machine in names else {}
         for name, ways in found.items():
             what = f"`{name}`" if name else "its truth values and enums"
             yield Paragraph(prose(f"The modes of {what}, and what leads to them in the scenarios:"))
             title = f"Modes of {machine}{'.' if name else ''}{name}"
-            file = slug(" ".join(("modes", machine, name)).strip())
-            yield Figure(f"pictures/{file}.svg", modes_in_svg(ways, title), title)
+            file = slug(f"{machine} {name}".strip())
+            yield Figure(f"pictures/modes.{file}.svg", modes_in_svg(ways, title), title)
 
     return draw
 
@@ -142,5 +143,7 @@ def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Block:
     title = f"{name} fails in {row.instance}"
     if row.mutant:
         title = f"{row.mutant}: {title}"
-    what = ("mutant", row.mutant) if row.mutant else ("fails", row.variant, row.instance, name)
-    return Figure(f"pictures/{slug(' '.join(what))}.svg", in_svg(scene(story)), title)
+    file = slug(" ".join(("fails", row.variant, row.instance, name)))
+    if row.mutant:
+        file = f"mutant.{slug(row.mutant)}"
+    return Figure(f"pictures/{file}.svg", in_svg(scene(story)), title)

@@ -241,10 +241,10 @@ def test_a_mutant_shows_which_properties_see_it(charter: Path) -> None:
     assert "| `dark` | `third` | `press() → press() → press()` |" in page
     site = handbook(charter, "html")
     assert "by these steps: <code>press() → press()" in site["light.html"]
-    drawn = site["pictures/mutant-dark.svg"]
+    drawn = site["pictures/mutant.dark.svg"]
     assert drawn.count("press()") >= 3 and "always third fails here" in drawn
     assert (
-        '<img src="pictures/mutant-dark.svg" alt="dark: third fails in tiny"' in site["light.html"]
+        '<img src="pictures/mutant.dark.svg" alt="dark: third fails in tiny"' in site["light.html"]
     )
     assert "<details><summary>seldom fails in tiny</summary>" in site["light.html"]
     assert "always seldom fails here" in site["pictures/fails--tiny-seldom.svg"]

@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[3]
 KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = sorted((ROOT / "spec" / "examples").glob("*.charter"))
 MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
-FAILURES, MUTANTS = "pictures/fails-", "pictures/mutant-"
-STATES = ("pictures/state-", "pictures/modes-")
+FAILURES, MUTANTS = "pictures/fails-", "pictures/mutant."
+STATES = ("pictures/state.", "pictures/modes.")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -268,7 +268,7 @@ def test_each_file_and_each_scenario_has_a_page_or_picture_of_its_own(tmp_path: 
     assert 'id="it-is-lit"' in site["claims--.html"]
     stems = (Path(name).stem for name in site if name.startswith("pictures/"))
     drawn = sorted(stems, key=len)
-    assert drawn[:3] == ["it-is-lit", "it-is-lit-", "state-lamp"] and len(drawn) == 4
+    assert drawn[:3] == ["it-is-lit", "state.lamp", "it-is-lit-"] and len(drawn) == 4
     assert len(drawn[3]) <= 60
     assert not dead_links(site)
 
@@ -289,12 +289,12 @@ def test_a_state_and_the_modes_of_a_component_are_drawn(tmp_path: Path) -> None:
     path = tmp_path / "door.charter"
     path.write_text(DOOR)
     site = handbook(path, "html")
-    state, modes = site["pictures/state-door.svg"], site["pictures/modes-door.svg"]
+    state, modes = site["pictures/state.door.svg"], site["pictures/modes.door.svg"]
     assert ">log<" in state and ">OPEN<" in state and "way: SHUT" in state
     assert "from SHUT to OPEN: pull; from OPEN to LOCKED: lock" in modes
     for svg in (state, modes):
         ElementTree.fromstring(svg)
-    assert '<img src="pictures/modes-door.svg"' in site["door.html"]
+    assert '<img src="pictures/modes.door.svg"' in site["door.html"]
 
 
 DOOR = """protocol door
