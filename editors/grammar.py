@@ -12,7 +12,7 @@ from lark import Token, Tree
 from lark.grammar import NonTerminal, Terminal
 from lark.load_grammar import load_grammar
 
-from charter.check.scopes import BUILTINS
+from charter.core.builtins import BUILTINS
 from charter.syntax.parse import GRAMMAR
 
 Leaf = Token | Terminal | NonTerminal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,21 @@ def test_each_claim_is_so_and_the_page_says_it() -> None:
     assert (KAFKA / "verdicts" / "claims.md").read_text("utf-8") == known.markdown(), (
         "conform claims spec/kafka --write spec/kafka/verdicts/claims.md"
     )
+
+
+EXAMPLES = {"S0-E": 2, "S1-E": 1, "S2-E": 12, "S3-E": 4, "S3-C": 4, "S4-E": 6}
+ELSEWHERE = {"S4-E1", "S4-E2"}
+"""Worked examples of another protocol: Raft without fsync."""
+
+
+def test_each_worked_example_of_the_texts_is_a_scenario() -> None:
+    """Those of S0 to S4, the cases A to G in both wordings, and the seven cases of divergence."""
+    text = "\n".join(path.read_text("utf-8") for path in KAFKA.glob("*.charter"))
+    titles = re.findall(r'scenario "([^"]+)"', text)
+    wanted = {f"{name}{i}" for name, count in EXAMPLES.items() for i in range(1, count + 1)}
+    wanted |= {f"{case} {letter}" for case in ("Case", "MODEL 3.3 case") for letter in "ABCDEFG"}
+    told = {name for name in wanted if any(re.match(rf"{name}[a-c]?\b", t) for t in titles)}
+    assert told == wanted - ELSEWHERE
 
 
 @pytest.mark.slow

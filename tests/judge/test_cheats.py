@@ -6,7 +6,8 @@ import pytest
 
 from conform.console.errors import BadSuite, ConformError, UnknownTarget
 from conform.console.terminal import visible
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 
 REASON = "of no use here"
 

@@ -13,7 +13,8 @@ from tests.support.judging import environment
 
 from conform.console.errors import BadRun, UnknownTarget
 from conform.reports import write
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 
 
 def sources_are(line):

@@ -9,7 +9,8 @@ import pytest
 from conform.console.errors import BadRun
 from conform.reports.runs import open_runs
 from conform.runs import kept_vectors
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder
 
 

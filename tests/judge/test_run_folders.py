@@ -13,7 +13,8 @@ from tests.support.judging import environment
 
 from conform.console.errors import BadRun, CannotWrite
 from conform.runs import resume
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 from conform.storage.lease import Lease
 from conform.storage.store import RunFolder
 

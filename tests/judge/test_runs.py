@@ -26,7 +26,8 @@ from conform.runs import canaries
 from conform.runs.engines import progress_notes
 from conform.runs.engines import spark as spark_engine
 from conform.runs.engines.progress_notes import JudgedSoFar
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from charter.formats.run import RunFinding, ShrunkQuestion
 from conform.cli.commands.run_output import _show_findings, show_example
 from conform.reports import write
-from conform.runs.execute import Finished
+from conform.runs.conclusion import Finished
 from conform.storage.store import RunFolder
 
 

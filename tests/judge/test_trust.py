@@ -8,8 +8,9 @@ from tests.support.suites import write_suite
 from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
 from conform.runs.forgetful_canaries import has_mutants, left_open, outlook, telling, unobserved
+from conform.runs.options import RunOptions
 from conform.suites.importing import item_of
 
 

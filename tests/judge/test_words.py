@@ -10,9 +10,10 @@ import pytest
 from tests.support.judging import environment
 
 from charter.formats.verdict import Kind
-from conform.runs import execute
+from conform.runs import run_json
 from conform.runs.engines import spark_start
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -249,7 +250,7 @@ def test_run_whose_models_changed_since_begins_anew_and_says_so(
     folder = stopped(name, toy_suite, out)
     done = {path: path.stat().st_mtime_ns for path in out.glob("verdicts/*/*.parquet")}
     buckets = len(folder.committed())
-    monkeypatch.setattr(execute.model, "digest", lambda modules: "another")
+    monkeypatch.setattr(run_json.model, "digest", lambda modules: "another")
     said, finished = again(name, toy_suite, out)
     assert said == [
         f"the models changed since the run in {out} started; it starts again, and"

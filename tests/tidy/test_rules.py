@@ -7,11 +7,19 @@ from functools import cache
 
 import pytest
 from tests.tidy.house import RATCHET, ROOT, File, Rule, breaches, texts
+from tests.tidy.rules_of_builtins import (
+    BUILTINS_ARE_LISTED_ONCE,
+    COMPILER,
+    OF_BUILTINS,
+    OF_OTHER_THINGS,
+    OF_PRIMITIVES,
+    lists,
+)
 from tests.tidy.rules_of_code import FILE_LINES, FUNCTION_LINES, RULES_OF_CODE
 from tests.tidy.rules_of_text import RULES_OF_TEXT
 
 SLACK = 20
-RULES = (*RULES_OF_CODE, *RULES_OF_TEXT)
+RULES = (*RULES_OF_CODE, *RULES_OF_TEXT, BUILTINS_ARE_LISTED_ONCE)
 
 
 @cache
@@ -56,3 +64,35 @@ def test_the_ratchet_is_refused_when_a_file_is_short_enough_or_has_shrunk() -> N
     limits = {"short.py": length, "shrunk.py": length + SLACK, "long.py": length}
     lengths = {"short.py": FILE_LINES, "shrunk.py": length, "long.py": length}
     assert loose(limits, lengths) == ["short.py", "shrunk.py"]
+
+
+def lists_in(path: str) -> set[str]:
+    """The functions of a compiler's file that list built-in functions."""
+    file = File(path, (ROOT / COMPILER / path).read_text("utf-8"))
+    return {function for _, function in lists(file)}
+
+
+def test_files_that_may_list_built_in_functions_do_so_when_they_are_read() -> None:
+    assert len(OF_BUILTINS) == len(OF_PRIMITIVES) == 5
+    assert all(lists_in(path) for path in (*OF_BUILTINS, *OF_PRIMITIVES))
+    for path, functions in OF_OTHER_THINGS.items():
+        assert lists_in(path) == set(functions), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NAMES = frozenset({'append', 'concat'})",
+        "OTHERS = {'min': 'max', 'max': 'min'}",
+        "LENGTHS = {1: 'take', 2: 'drop'}",
+        "match e:\n    case Builtin(name='at'):\n        a = 1\n    case Builtin(name='item'): ...",
+        "match e:\n    case Builtin(name='append' | 'concat'): ...",
+        "found = e.name == 'first' or e.name == 'last'",
+    ],
+)
+def test_a_list_of_built_in_functions_is_found_when_it_is_written_so(text: str) -> None:
+    assert list(lists(File("a.py", text)))
+
+
+def test_a_built_in_function_may_be_named_when_it_is_alone() -> None:
+    assert not list(lists(File("a.py", "one = Builtin('size', ()) if e.name == 'bump' else e")))

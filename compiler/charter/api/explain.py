@@ -6,10 +6,7 @@ from collections.abc import Iterable
 
 from charter.core import nodes as n
 from charter.explore.result import CheckResult, Trace
-from charter.passes.narrow import narrowed
-from charter.render.story.tell import Story, ToldFinding, tell
-from charter.semantics.canonical import Canonical
-from charter.semantics.expressions import State
+from charter.render.story.tell import Story, ToldFinding, sameness, tell
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine, Taken
 from charter.semantics.retell import Act
@@ -18,15 +15,9 @@ from charter.semantics.retell import Act
 def story_of(model: n.Model, instance: n.Instance, found: ToldFinding) -> Story:
     """The story of a finding, replayed on the definition. Raises NotARun if that is impossible."""
     machine = Machine.of(model, instance)
-    if found.loop is None or not model.counters:
+    if found.loop is None:
         return tell(machine, found, lambda one, other: one == other)
-    whole = Machine.of(narrowed(model, instance.machine), instance)
-    canonical = Canonical.of(whole, symmetry=False)
-
-    def same(one: State, other: State) -> bool:
-        return canonical.form(one) == canonical.form(other)
-
-    return tell(machine, found, same)
+    return tell(machine, found, sameness(model, instance))
 
 
 def found_of(one: CheckResult | LivenessResult) -> ToldFinding:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from charter.api.charters import Charter, load_charter
 from charter.api.claims import claims_of
+from charter.core import nodes as n
 from charter.formats.claims import BadClaims
 from charter.formats.verdicts import BadVerdicts
 from charter.handbook.build import BesideCharter, pages
-from charter.handbook.pictures import failures, pictures
+from charter.handbook.pictures import failures
 from charter.project import pipeline
 from charter.project.sources import PLAIN, Selection, Unreadable
 from charter.render.pages.as_html import STYLE, in_html, style
@@ -34,7 +36,7 @@ def handbook_pages(path: Path, selection: Selection = PLAIN) -> tuple[DocumentPa
     `Refused` with every error, `Unreadable`, or `Missing`."""
     charter, model = load_charter(path, selection)
     files = pipeline.flatten(pipeline.parse_or_refuse(charter.sources), selection)
-    return pages(files, model, pictures(model), _beside(path, charter, selection))
+    return pages(files, model, _beside(path, charter, selection))
 
 
 def handbook_files(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:
@@ -51,9 +53,21 @@ def _beside(path: Path, charter: Charter, selection: Selection) -> BesideCharter
         known = claims_of(charter, path)
     except (BadClaims, BadVerdicts) as error:
         raise Unreadable(str(error)) from None
-    return BesideCharter(
-        known.sections, known.judge, failures(lambda variant: charter.model(Selection(variant)))
-    )
+    return BesideCharter(known.sections, known.judge, failures(_models(charter)))
+
+
+def _models(charter: Charter) -> Callable[[str, str], n.Model]:
+    """Gives the core of a variant or a mutant."""
+
+    @cache
+    def mutants() -> Callable[[str], n.Model]:
+        return pipeline.mutant_cores(pipeline.parse_or_refuse(charter.sources))
+
+    @cache
+    def model_of(variant: str) -> n.Model:
+        return charter.model(Selection(variant))
+
+    return lambda variant, mutant: mutants()(mutant) if mutant else model_of(variant)
 
 
 def _texts(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:

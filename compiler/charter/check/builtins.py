@@ -9,21 +9,16 @@ from charter.check.scopes import TypeScope, unknown
 from charter.check.types import INT, count, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.builtins import BUILTINS
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
-
-_ARITY: dict[str, tuple[int, ...]] = {
-    "size": (1,), "value": (1,), "default": (2,), "bump": (1,), "set": (1,), "first": (1,),
-    "last": (1,), "append": (2,), "remove": (2,), "concat": (2,), "take": (2,), "drop": (2,),
-    "at": (2,), "keep": (2,), "item": (2,), "min": (1, 2), "max": (1, 2),
-}  # fmt: skip
 
 
 def builtin(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     """A call of a built-in function."""
     name = cast(ir.BuiltinName, node.name.text)
-    if len(node.args) not in _ARITY[name]:
-        wanted = " or ".join(count(number, "argument") for number in _ARITY[name])
+    if len(node.args) not in BUILTINS[name].arity:
+        wanted = " or ".join(count(number, "argument") for number in BUILTINS[name].arity)
         message = f"`{name}` takes {wanted}, given: {len(node.args)}"
         return scope.wrong("type/arity", message, node.span)
     match name:
@@ -140,7 +135,7 @@ def _option_of(scope: TypeScope, inner: ty.Type, span: Span) -> ty.Type:
     return ty.Option(inner)
 
 
-_EXPECTS: dict[str, str] = {
+_EXPECTS: dict[ir.BuiltinName, str] = {
     "size": "a set, a sequence or a ranking",
     "value": "an option",
     "default": "an option",

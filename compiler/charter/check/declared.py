@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from charter.check.scopes import BUILTINS, Signature, defaults_of, suggest
+from charter.check.scopes import Signature, defaults_of, suggest
 from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.builtins import BUILTINS
 from charter.diagnostics import Diagnostics, Span
 from charter.formats.spelling import nearest
 from charter.syntax import nodes as sx

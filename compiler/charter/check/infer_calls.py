@@ -7,10 +7,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from charter.check import builtins
-from charter.check.scopes import BUILTINS, REPLACED, Signature, TypeScope, suggest, unknown
+from charter.check.scopes import REPLACED, Signature, TypeScope, suggest, unknown
 from charter.check.types import count, expected_inside, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.builtins import BUILTINS
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 

@@ -113,9 +113,9 @@ class KnownNumbers:
     def above(self, expr: ir.Expr, low: ty.Limit | None) -> bool:
         """Whether `expr` is at least `low`. For `max` one side suffices, for `min` both are
         needed."""
-        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
+        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.traits.picks:
             sides = (self.above(side, low) for side in expr.args)
-            if any(sides) if expr.name == "max" else all(sides):
+            if any(sides) if expr.traits.picks == "greatest" else all(sides):
                 return True
         if low is None or self.arithmetic.inside(self.interval(expr), Interval(low, None)):
             return True
@@ -124,9 +124,9 @@ class KnownNumbers:
     def below(self, expr: ir.Expr, high: ty.Limit | None) -> bool:
         """Whether `expr` is at most `high`. For `min` one side suffices, for `max` both are
         needed."""
-        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
+        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.traits.picks:
             sides = (self.below(side, high) for side in expr.args)
-            if any(sides) if expr.name == "min" else all(sides):
+            if any(sides) if expr.traits.picks == "least" else all(sides):
                 return True
         if high is None or self.arithmetic.inside(self.interval(expr), Interval(None, high)):
             return True

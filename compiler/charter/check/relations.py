@@ -85,8 +85,8 @@ def at_most_zero(op: ir.BinaryOp, gap: Linear) -> tuple[Linear, ...]:
 def of_clamps(form: Linear) -> Iterator[Linear]:
     """The sums that are at most 0 because terms of `form` are a `min` or a `max` of two numbers."""
     for term in form.terms:
-        if isinstance(term, ir.Builtin) and len(term.args) == 2 and term.name in ("min", "max"):
-            sign = 1 if term.name == "min" else -1
+        if isinstance(term, ir.Builtin) and len(term.args) == 2 and term.traits.picks:
+            sign = 1 if term.traits.picks == "least" else -1
             for side in term.args:
                 yield Linear(0, {term: sign}).plus(linear(side), -sign)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from charter.check.types import UNKNOWN, fits, show_type
 from charter.core import nodes as ir
@@ -12,8 +12,6 @@ from charter.core import types as ty
 from charter.diagnostics import NOWHERE, Diagnostics, Span
 from charter.formats.spelling import nearest
 from charter.syntax import nodes as sx
-
-BUILTINS: tuple[ir.BuiltinName, ...] = get_args(ir.BuiltinName)
 
 
 @dataclass(frozen=True, slots=True)

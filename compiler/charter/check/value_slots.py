@@ -24,8 +24,8 @@ def is_built_here(expr: ir.Expr) -> bool:
             return True
         case ir.Binary(op="union" | "intersection" | "difference"):
             return True
-        case ir.Builtin(name="append" | "concat"):
-            return True
+        case ir.Builtin():
+            return expr.traits.grows
         case ir.Literal(value=None):
             return True
         case _:
@@ -74,9 +74,9 @@ def places(
             return ((expr.left, slot), (expr.right, slot))
         case ir.Binary(op="intersection" | "difference"):
             return ((expr.left, slot), (expr.right, None))
-        case ir.Builtin(name="append", args=(items, item)):
-            return ((items, slot), (item, inner_of(items.type)))
-        case ir.Builtin(name="concat", args=(items, more)):
-            return ((items, slot), (more, slot))
+        case ir.Builtin() if expr.traits.grows:
+            given = {"items": slot, "item": inner_of(expr.args[0].type)}
+            becomes = (given[part] for part in expr.traits.built_of)
+            return tuple(zip(expr.args, becomes, strict=True))
         case _:
             return tuple((child, None) for child in children(expr))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeAlias, final
 from typing import Literal as OneOf
 
+from charter.core.builtins import BUILTINS, BuiltinName, PrimitiveName, Traits
 from charter.core.types import Type
 from charter.diagnostics import NOWHERE, Span
 
@@ -86,24 +87,6 @@ class Call(Typed, Generic[E_co]):
     args: tuple[E_co, ...]
 
 
-BuiltinName = OneOf[
-    "size",  # of a set, sequence or ranking: int
-    "value",  # of an option; fails on none
-    "default",  # default(option, otherwise)
-    "bump",  # the next value of a counter
-    "set",  # the members of a sequence or ranking
-    "first", "last",  # of a sequence or ranking: option
-    "append",  # append(sequence or ranking, item); fails past the limit; a ranking keeps one copy
-    "remove",  # remove(ranking, item), without it
-    "concat",  # of sequences, fails past the limit; of rankings: the second's new items come behind
-    "keep",  # keep(sequence or ranking, set): the items that are in the set, in their order
-    "take", "drop",  # take(sequence, n): the first n; drop: all but those; n may exceed the size
-    "at",  # at(sequence or ranking, position): option
-    "item",  # sequence[position]; fails outside
-    "min", "max",  # of a set of ints or counters, fails on empty; or of two ints or counters
-]  # fmt: skip
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Builtin(Typed, Generic[E_co]):
@@ -111,6 +94,11 @@ class Builtin(Typed, Generic[E_co]):
 
     name: BuiltinName
     args: tuple[E_co, ...]
+
+    @property
+    def traits(self) -> Traits:
+        """What is known of the function."""
+        return BUILTINS[self.name]
 
 
 @final
@@ -309,17 +297,6 @@ class CaseArg(Typed, Generic[E_co]):
     target: E_co
     tag: str
     position: int
-
-
-PrimitiveName = OneOf[
-    "size",  # of a set, sequence or ranking
-    "least", "greatest",  # member of a set that is not empty, in the order of its type
-    "set",  # the members of a sequence or ranking
-    "nth",  # nth(sequence or ranking, position), which is inside
-    "join",  # of sequences, fails past the limit; of rankings with no common item
-    "keep",  # keep(sequence or ranking, set): the items that are in the set, in their order
-    "take", "drop",  # take(sequence, n): the first n; drop: all but those; n may exceed the size
-]  # fmt: skip
 
 
 @final

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeAlias
 from typing import Literal as OneOf
 
+from charter.core.builtins import BuiltinName, PrimitiveName
 from charter.core.expressions import (
     Binary,
     BinaryOp,
     Builtin,
-    BuiltinName,
     Call,
     Case,
     CaseArg,
@@ -37,7 +37,6 @@ from charter.core.expressions import (
     Match,
     Present,
     Primitive,
-    PrimitiveName,
     Quantified,
     RecordNew,
     RecordWith,

@@ -301,9 +301,6 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
 
 # --- sequences -----------------------------------------------------------------------------------
 
-_READ = ("first", "last", "at", "item", "take", "drop")
-_MADE = ("append", "concat", "keep")
-
 
 def _orders(operations: Iterable[n.Operation], sites: Iterable[_Site]) -> Iterator[Obligation]:
     """One row for each sequence whose order an operation keeps or shows. The same text in one place
@@ -335,9 +332,9 @@ def _ordered(expr: n.Expr) -> Iterator[n.Expr]:
     if any(part.span == expr.span for part in children(expr)):
         return  # the compiler made it, as for what is on disk
     match expr:
-        case n.Builtin(name=name, args=(first, *_)) if name in _READ and _is_ordered(first):
+        case n.Builtin(args=(first, *_)) if expr.traits.order == "read" and _is_ordered(first):
             yield first
-        case n.Builtin(name=name) if name in _MADE and _is_ordered(expr):
+        case n.Builtin() if expr.traits.order == "made" and _is_ordered(expr):
             yield expr
         case n.SeqNew(items=items) if len(items) > 1:
             yield expr

@@ -128,7 +128,7 @@ def constants(e: n.Expr) -> set[str]:
     match e:
         case n.Domain(type=t.Set(inner=kind)) | n.MapNew(type=t.Map(key=kind)):
             return {name for part in t.inside(kind) for name in limits_of(part)}
-        case n.Builtin(name="append" | "concat", type=t.Seq()):
+        case n.Builtin(type=t.Seq()) if e.traits.grows:
             return limits_of(e.type)
         case _:
             return set()

@@ -11,6 +11,7 @@ from typing import Literal
 
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
+from charter.explore.compared import ReachedStates
 from charter.explore.model_checker import (
     CannotExplore,
     EngineUnsupported,
@@ -165,6 +166,17 @@ def successors(model: n.Model, instance: n.Instance) -> Successors:
         return CompiledMachine.of(model, instance, cache_folder("engine"))
     except CannotCompile:
         return Defined.of(model, instance)
+
+
+def reached_states(
+    model: n.Model, instance: n.Instance, most_states: int, watch: Callable[..., None]
+) -> ReachedStates | None:
+    """All states of an instance, to compare changed machines with; None if there are more than
+    `most_states`. `watch` is called now and then, and may raise. Only the native engine can: raises
+    EngineUnsupported or CannotExplore."""
+    with _loading_native():
+        from charter.explore.native.difference import CompiledStates
+    return CompiledStates.of(model, instance, most_states, watch)
 
 
 class TooManyStates(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from charter.check.docs import doc_of
 from charter.core import nodes as n
@@ -23,7 +23,7 @@ from charter.handbook.outline import (
     Topic,
     chapters,
 )
-from charter.handbook.pictures import Draw, DrawFailure
+from charter.handbook.pictures import Draw, DrawFailure, ScenarioRuns, pictures, states
 from charter.handbook.tables import properties_page, sources_page
 from charter.handbook.texts import LinkedTexts
 from charter.handbook.verdict_tables import trace_of, verdicts_page
@@ -32,6 +32,7 @@ from charter.render.pages.blocks import (
     Block,
     CodeBlock,
     DocumentPage,
+    Figure,
     Heading,
     Paragraph,
     Table,
@@ -60,14 +61,41 @@ class BesideCharter:
     draw: DrawFailure
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is drawn beside the text: scenarios by `draw`, states by `draw_state`, and by `failure`
+    what searches of the charter's instances and its mutants found to fail."""
+
+    draw: Draw
+    draw_state: Draw
+    failure: DrawFailure | None = None
+    instances: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
+    mutants: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, draw: Draw, draw_state: Draw, beside: BesideCharter) -> Seen:
+        """With the rows of the searches."""
+        rows = beside.judge.rows
+        instances = {row.instance: row for row in rows if row.is_of_charter}
+        return cls(
+            draw,
+            draw_state,
+            beside.draw,
+            instances,
+            {row.mutant: row for row in rows if row.mutant},
+        )
+
+
 def pages(
-    files: sx.Protocol, model: n.Model, draw: Draw, beside: BesideCharter | None = None
+    files: sx.Protocol, model: n.Model, beside: BesideCharter | None = None
 ) -> tuple[DocumentPage, ...]:
-    """The pages of a protocol without errors, the contents first. `draw` draws its scenarios."""
+    """The pages of a protocol without errors, the contents first."""
     found = chapters(files)
     texts = LinkedTexts.of(index_of(files), Places.of(found))
-    traces = {} if beside is None else _traces(model, beside.judge.rows)
-    made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, draw, traces))) for c in found]
+    runs = ScenarioRuns(model)
+    drawn = pictures(runs), states(runs)
+    seen = Seen(*drawn) if beside is None else Seen.of(*drawn, beside)
+    made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, seen))) for c in found]
     tables = [properties_page(texts, model)]
     if beside is not None and beside.judge.rows:
         tables.append(verdicts_page("CHARTER", model, beside.judge.rows, texts.linked, beside.draw))
@@ -76,12 +104,6 @@ def pages(
     tables.append(sources_page(texts, found, model))
     first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found, tables)))
     return (first, *made, *tables)
-
-
-def _traces(model: n.Model, rows: Sequence[InstanceVerdicts]) -> dict[str, str]:
-    """For each mutant the steps to the property that catches it."""
-    caught_by = {mutant.name: mutant.caught_by for mutant in model.mutants}
-    return {row.mutant: trace_of(row, caught_by[row.mutant]) for row in rows if row.mutant}
 
 
 def _contents(
@@ -121,17 +143,13 @@ def _introduction(chapter: Chapter) -> str:
     return text or "".join(item.section or doc_of(item) for item in first)
 
 
-def _chapter(
-    texts: LinkedTexts, chapter: Chapter, draw: Draw, traces: Mapping[str, str]
-) -> Iterator[Block]:
+def _chapter(texts: LinkedTexts, chapter: Chapter, seen: Seen) -> Iterator[Block]:
     yield from texts.paragraphs("\n".join(line.strip() for line in chapter.file.comments))
     for topic in chapter.topics:
-        yield from _topic(texts, chapter.name, topic, draw, traces)
+        yield from _topic(texts, chapter.name, topic, seen)
 
 
-def _topic(
-    texts: LinkedTexts, page: str, topic: Topic, draw: Draw, traces: Mapping[str, str]
-) -> Iterator[Block]:
+def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[Block]:
     if topic.lets:
         yield texts.code(topic.lets)
     if topic.group:
@@ -150,22 +168,49 @@ def _topic(
             return
         case sx.Operation():
             yield _signature(texts, item, here)
+        case _ if topic.machine:
+            yield texts.code(topic.items, here)
+            yield from seen.draw_state(topic.machine)
         case sx.ScenarioDecl():
-            yield from draw(item.title)
+            yield from seen.draw(item.title)
             yield texts.code(topic.items, here)
         case _:
             yield texts.code(topic.items, here)
     cited = getattr(item, "citations", ())
     yield from texts.sources(cited)
     if isinstance(item, sx.MutantDecl):
-        caught = f"`{item.caught_by.text}` catches it in `{item.instance.text}`"
-        trace = traces.get(item.name.text, "")
-        yield Paragraph(
-            texts.linked(f"{caught}, by these steps: `{trace}`." if trace else f"{caught}.")
-        )
+        yield from _caught(texts, item, seen)
+    if isinstance(item, sx.InstanceDecl):
+        yield from _failing(texts, item, seen)
     name = getattr(item, "name", None)
     if len(topic.items) == 1 and isinstance(name, sx.Name) and not isinstance(item, sx.Branch):
         yield from texts.uses(name.span, here)
+
+
+def _caught(texts: LinkedTexts, mutant: sx.MutantDecl, seen: Seen) -> Iterator[Block]:
+    """Which property catches a mutant, with the shortest story."""
+    row, name = seen.mutants.get(mutant.name.text), mutant.caught_by.text
+    caught = f"`{name}` catches it in `{mutant.instance.text}`"
+    trace = "" if row is None else trace_of(row, name)
+    yield Paragraph(
+        texts.linked(f"{caught}, by these steps: `{trace}`." if trace else f"{caught}.")
+    )
+    if row is not None and trace and seen.failure is not None:
+        yield from seen.failure(row, name)
+
+
+def _failing(texts: LinkedTexts, instance: sx.InstanceDecl, seen: Seen) -> Iterator[Block]:
+    """How each property fails that fails in an instance, as the charter says."""
+    row = seen.instances.get(instance.name.text)
+    if row is None or seen.failure is None:
+        return
+    broken = [name for name, one in row.verdicts.items() if one.word == "violated" and one.trace]
+    if broken:
+        named = ", ".join(f"`{name}`" for name in broken)
+        yield Paragraph(texts.linked(f"The shortest story of each that fails here: {named}."))
+    for name in broken:
+        for block in seen.failure(row, name):
+            yield replace(block, is_folded=True) if isinstance(block, Figure) else block
 
 
 def _any_order(texts: LinkedTexts, group: tuple[sx.Branch, ...]) -> Paragraph:

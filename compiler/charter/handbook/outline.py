@@ -36,13 +36,14 @@ class Topic:
     """What stands below a heading (None: below the one before): `items`, neighbours in the text, or
     for a section its comment `prose`. Before a branch: the names (`lets`) that its operation has
     defined since the branch before, and for the first of several in any order all of them
-    (`group`)."""
+    (`group`). `machine`: whose state it is."""
 
     heading: Heading | None
     items: tuple[Part, ...] = ()
     prose: str = ""
     lets: tuple[sx.Let, ...] = ()
     group: tuple[sx.Branch, ...] = ()
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _topics(declarations: Iterable[sx.Declaration]) -> Iterator[Topic]:
             case sx.ComponentDecl() | sx.SystemDecl():
                 kind = "Component" if isinstance(item, sx.ComponentDecl) else "System"
                 yield Topic(Heading(2, f"{kind} {item.name.text}"), (item,))
-                yield from _members(item.members)
+                yield from _members(item.name.text, item.members)
             case sx.ScenarioDecl():
                 yield Topic(Heading(3, item.title), (item,))
             case _:
@@ -142,12 +143,12 @@ def _section(comment: str, level: int) -> Topic:
     return Topic(None, prose=comment)
 
 
-def _members(members: Sequence[Part]) -> Iterator[Topic]:
+def _members(machine: str, members: Sequence[Part]) -> Iterator[Topic]:
     """The parts of a component or a system: all that it consists of, then operations and steps."""
     of_state = sx.PartDecl | sx.ChannelDecl | sx.StateDecl
     state = tuple(item for item in members if isinstance(item, of_state))
     if state:
-        yield Topic(Heading(3, "State"), state)
+        yield Topic(Heading(3, "State"), state, machine=machine)
     opened = state[-1].section if state else ""
     for item in members:
         if isinstance(item, of_state):

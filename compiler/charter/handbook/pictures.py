@@ -1,15 +1,18 @@
-"""Space-time diagrams: of scenarios, and of what searches found to fail."""
+"""Pictures: space-time diagrams of scenarios and of what searches found to fail, states, modes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
-from charter.formats.verdicts import InstanceVerdicts
-from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, names_apart, slug
+from charter.formats.verdicts import InstanceVerdicts, SearchedPlace
+from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, names_apart, prose, slug
+from charter.render.story.card import state_in_svg
 from charter.render.story.draw import in_svg
+from charter.render.story.modes import modes_in_svg, modes_of
 from charter.render.story.scene import scene
-from charter.render.story.tell import Story, ToldFinding, tell
+from charter.render.story.tell import Story, ToldFinding, closed, sameness, tell
 from charter.semantics.machine import Machine
 from charter.semantics.retell import NotARun, retell
 from charter.semantics.scenario import ScenarioFails, ScenarioTrace, follow
@@ -19,7 +22,8 @@ LONGEST_NAME = 60
 """Characters of a title in the name of its picture: file systems have a limit."""
 
 Draw = Callable[[str], Iterator[Block]]
-"""Draws the scenario with a title."""
+"""Draws the scenario with a title, or the state of a component or a system. Names of pictures that
+are of no scenario have a dot, which those of scenarios have not."""
 
 DrawFailure = Callable[[InstanceVerdicts, str], Iterator[Block]]
 """Draws how a property fails in an instance."""
@@ -34,9 +38,32 @@ def story_of(model: n.Model, scenario: n.Scenario, trace: ScenarioTrace) -> Stor
     return Story(found, machine, states[0], retell(machine, acts, states))
 
 
-def pictures(model: n.Model) -> Draw:
+@dataclass(frozen=True, slots=True)
+class ScenarioRuns:
+    """The first run of each scenario of a model as a story, told once."""
+
+    model: n.Model
+    told: dict[str, Story | ScenarioFails] = field(default_factory=dict)
+
+    def of(self, scenario: n.Scenario) -> Story | ScenarioFails:
+        """The story, or why the scenario is no run of the charter."""
+        if scenario.title not in self.told:
+            try:
+                (first, *_) = follow(self.model, scenario)
+                self.told[scenario.title] = story_of(self.model, scenario, first)
+            except ScenarioFails as failure:
+                self.told[scenario.title] = failure
+        return self.told[scenario.title]
+
+    def stories(self) -> Iterator[Story]:
+        """Those of all scenarios that are runs."""
+        found = map(self.of, self.model.scenarios)
+        yield from (story for story in found if isinstance(story, Story) and story.steps)
+
+
+def pictures(runs: ScenarioRuns) -> Draw:
     """Draws the first run of each scenario of a model; says so where there is none."""
-    titled = {scenario.title: scenario for scenario in model.scenarios}
+    titled = {scenario.title: scenario for scenario in runs.model.scenarios}
     files = dict(
         zip(titled, names_apart(slug(title)[:LONGEST_NAME] for title in titled), strict=True)
     )
@@ -46,36 +73,77 @@ def pictures(model: n.Model) -> Draw:
         if scenario is None:
             yield Paragraph((TextRun("It belongs to another variant."),), is_aside=True)
             return
-        try:
-            (first, *_) = follow(model, scenario)
-        except ScenarioFails as failure:
-            yield Paragraph((TextRun(f"It is no run of the charter: {failure.sentence()}"),))
-            return
-        if first.steps:
-            svg = in_svg(scene(story_of(model, scenario, first)))
-            yield Figure(f"pictures/{files[title]}.svg", svg, title)
+        story = runs.of(scenario)
+        if isinstance(story, ScenarioFails):
+            yield Paragraph((TextRun(f"It is no run of the charter: {story.sentence()}"),))
+        elif story.steps:
+            yield Figure(f"pictures/{files[title]}.svg", in_svg(scene(story)), title)
 
     return draw
 
 
-def failures(model_of: Callable[[str], n.Model]) -> DrawFailure:
+def states(runs: ScenarioRuns) -> Draw:
+    """Draws of a component or a system the state of a scenario in which most has changed, and of a
+    component which modes follow each other in all scenarios."""
+    names = {component.name for component in runs.model.components}
+
+    def draw(machine: str) -> Iterator[Block]:
+        mine = [s for s in runs.stories() if s.machine.instance.machine == machine]
+        if mine:
+            fullest = max(mine, key=_changed)
+            title = f"{machine} at the end of the scenario: {fullest.found.name}"
+            svg = state_in_svg(fullest.machine, fullest.states[-1], title)
+            yield Paragraph(prose("One of its states, without histories:"))
+            yield Figure(f"pictures/state.{slug(machine)}.svg", svg, title)
+        found = modes_of(machine, runs.stories()) if machine in names else {}
+        for name, ways in found.items():
+            what = f"`{name}`" if name else "its truth values and enums"
+            yield Paragraph(prose(f"The modes of {what}, and what leads to them in the scenarios:"))
+            title = f"Modes of {machine}{'.' if name else ''}{name}"
+            file = slug(f"{machine} {name}".strip())
+            yield Figure(f"pictures/modes.{file}.svg", modes_in_svg(ways, title), title)
+
+    return draw
+
+
+def _changed(story: Story) -> int:
+    """How many variables have another value at the end of a run than before it."""
+    first, last = story.initial, story.states[-1]
+    return sum(v.kind != "ghost" and first[v.name] != last[v.name] for v in story.machine.variables)
+
+
+def failures(model_of: Callable[[str, str], n.Model]) -> DrawFailure:
     """Draws shortest traces to violations, replayed on the definition; `model_of` gives the core of
-    a variant ("": of the charter itself)."""
+    a variant or a mutant ("": of the charter itself)."""
+    drawn: dict[tuple[SearchedPlace, str], Block] = {}
 
     def draw(row: InstanceVerdicts, name: str) -> Iterator[Block]:
-        model = model_of(row.variant)
-        (instance,) = (one for one in model.instances if one.name == row.instance)
-        machine = Machine.of(model, instance)
-        kind = next((p.kind for p in model.properties if p.name == name), "eventually")
-        try:
-            acts = acts_of(machine, row.verdicts[name].trace)
-            found = ToldFinding(kind, name, acts)
-            story = tell(machine, found, lambda one, other: one == other)
-        except NotARun as problem:
-            yield Paragraph((TextRun(f"It is no run of the charter: {problem}"),))
-            return
-        title = f"{name} fails in {row.instance}"
-        file = slug(" ".join(("fails", row.variant, row.instance, name)))
-        yield Figure(f"pictures/{file}.svg", in_svg(scene(story)), title)
+        where = row.place, name
+        if where not in drawn:
+            drawn[where] = _failure(model_of(row.variant, row.mutant), row, name)
+        yield drawn[where]
 
     return draw
+
+
+def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Block:
+    """How a property fails in an instance; what is no run is told."""
+    (instance,) = (one for one in model.instances if one.name == row.instance)
+    machine = Machine.of(model, instance)
+    kind = next((p.kind for p in model.properties if p.name == name), "eventually")
+    try:
+        found = ToldFinding(kind, name, acts_of(machine, row.verdicts[name].trace))
+        story = tell(machine, found, lambda one, other: one == other)
+    except NotARun as problem:
+        return Paragraph((TextRun(f"It is no run of the charter: {problem}"),))
+    if kind == "eventually":
+        alone = tuple(live for live in model.liveness if live.name == name)
+        bare = replace(model, properties=(), liveness=alone, instances=(instance,), scenarios=())
+        story = closed(story, sameness(bare, instance))
+    title = f"{name} fails in {row.instance}"
+    if row.mutant:
+        title = f"{row.mutant}: {title}"
+    file = slug(" ".join(("fails", row.variant, row.instance, name)))
+    if row.mutant:
+        file = f"mutant.{slug(row.mutant)}"
+    return Figure(f"pictures/{file}.svg", in_svg(scene(story)), title)

@@ -22,12 +22,14 @@ from charter.render.pages.blocks import (
 )
 from charter.syntax import nodes as sx
 
-Citing = dict[tuple[str, str], list[str]]
-"""The places that cite a section of a source."""
+Citing = dict[tuple[str, str], dict[str, list[str]]]
+"""The places that cite a section of a source, by the column that they are in."""
+COLUMNS = ("rules", "properties", "scenarios and variants")
 
 
 def sources_page(texts: LinkedTexts, found: tuple[Chapter, ...], model: n.Model) -> DocumentPage:
-    """Each source with its sections and what cites them; what no text says last."""
+    """Each source with its sections and what cites them: rules, properties, scenarios and
+    variants; what no text says last."""
     cited = _cited(found)
     blocks: list[Block] = []
     for name, title in model.sources:
@@ -37,20 +39,22 @@ def sources_page(texts: LinkedTexts, found: tuple[Chapter, ...], model: n.Model)
         rows = [
             (
                 (TextRun(section or "the text", target=texts.address(name, section)),),
-                tuple(texts.listed(cited[name, section], most=0)),
+                *(tuple(texts.listed(cited[name, section][c], most=0)) for c in COLUMNS),
             )
             for section in sections
         ]
         if rows:
-            blocks.append(Table(("section", "cited by"), tuple(rows)))
+            blocks.append(Table(("section", *COLUMNS), tuple(rows)))
     blocks.append(Heading(2, SILENT, is_code=True, anchor=SILENT))
     blocks.append(
         Paragraph(
             (TextRun("What no text says, or what needs none, such as names for properties."),)
         )
     )
-    places = cited.get((SILENT, ""), [])
-    blocks.append(Paragraph(tuple(texts.listed(places, most=0))))
+    for column, places in cited.get((SILENT, ""), {}).items():
+        if places:
+            named = TextRun(f"{column.capitalize()}: ")
+            blocks.append(Paragraph((named, *texts.listed(places, most=0))))
     return DocumentPage(SOURCES, "Table of sources", tuple(blocks))
 
 
@@ -62,11 +66,24 @@ def _cited(found: tuple[Chapter, ...]) -> Citing:
                 for each in getattr(item, "citations", ()):
                     assert isinstance(each, sx.Citation)
                     if topic.heading is not None:
-                        places = cited.setdefault((each.source, each.section), [])
+                        key = each.source, each.section
+                        columns = cited.setdefault(key, {column: [] for column in COLUMNS})
+                        places = columns[_column(item)]
                         target = f"{chapter.name}#{topic.heading.anchor}"
                         if target not in places:
                             places.append(target)
     return cited
+
+
+def _column(item: object) -> str:
+    """Where on the page of sources a declaration is listed."""
+    match item:
+        case sx.PropertyDecl() | sx.EventuallyDecl():
+            return COLUMNS[1]
+        case sx.ScenarioDecl() | sx.VariantDecl() | sx.MutantDecl() | sx.FragmentDecl():
+            return COLUMNS[2]
+        case _:
+            return COLUMNS[0]
 
 
 def _natural(section: str) -> tuple[tuple[int, str], ...]:

@@ -16,9 +16,9 @@ from charter.check.context import CheckContext
 from charter.check.declared import declarations
 from charter.check.elaborate import model_of
 from charter.check.flatten import apply_edits
-from charter.check.scopes import BUILTINS
 from charter.check.types import show_type
 from charter.core import types as ty
+from charter.core.builtins import BUILTINS
 from charter.diagnostics import Diagnostics, Source
 from charter.ide.build import read_shared
 from charter.ide.index import Key, Symbol

@@ -273,19 +273,13 @@ def absent(expr: ir.Present) -> Iterator[ExprEdit]:
     yield _edit(expr, "forget-value", says, none, "none")
 
 
-_BUILTINS: dict[ir.BuiltinName, ir.BuiltinName] = {
-    "min": "max", "max": "min", "first": "last", "last": "first",
-}  # fmt: skip
-
-
 def other_builtin(expr: ir.Builtin) -> Iterator[ExprEdit]:
     """`min` for `max`, `first` for `last`; a counter that is not bumped; nothing appended."""
-    if expr.name in _BUILTINS:
-        other = _BUILTINS[expr.name]
+    if other := expr.traits.opposite:
         says = f"`{expr.name}` becomes `{other}`"
         text = written(expr).replace(expr.name, other, 1)
         yield _edit(expr, "other-builtin", says, replace(expr, name=other), text)
-    if expr.name in ("bump", "append", "remove", "keep") and expr.args[0].type == expr.type:
+    if expr.traits.is_update and expr.args[0].type == expr.type:
         kept = expr.args[0]
         says = f"`{written(expr)}` becomes `{written(kept)}`"
         yield _edit(expr, "skip-update", says, kept, written(kept))

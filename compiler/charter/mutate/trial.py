@@ -12,12 +12,10 @@ from charter.core import nodes as ir
 from charter.core.affected import affected
 from charter.core.encoding import digest
 from charter.diagnostics import Diagnostics
-from charter.explore.model_checker import CannotExplore, ExploreOptions
-from charter.explore.native.difference import OutcomeDifference, ReachedStates
-from charter.explore.native.layout import CannotCompile
-from charter.explore.native.search import GaveUp
+from charter.explore.compared import OutcomeDifference, ReachedStates
+from charter.explore.model_checker import CannotExplore, EngineUnsupported, ExploreOptions
 from charter.explore.result import CheckResult, SearchResult
-from charter.explore.select import explore
+from charter.explore.select import explore, reached_states
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage, unmet
 from charter.mutate.mutants import MadeMutant, mutated
 from charter.mutate.results import MutantVerdict, recall, remember
@@ -166,7 +164,7 @@ class MutantTrials:
             )
         except OutOfTime:
             return replace(undecided, detail=self.limits.out_of_time)
-        except (CannotExplore, CannotCompile, GaveUp) as reason:
+        except (CannotExplore, EngineUnsupported) as reason:
             return replace(undecided, detail=str(reason))
 
     def _compared(
@@ -176,7 +174,7 @@ class MutantTrials:
         if name not in self.reached:
             own = next(i for i in self.model.instances if i.name == name)
             most, watch = self.limits.states, self.limits.watch()
-            self.reached[name] = ReachedStates.of(self.model, own, most, watch)
+            self.reached[name] = reached_states(self.model, own, most, watch)
         reached = self.reached[name]
         if reached is None:
             return MutantVerdict(

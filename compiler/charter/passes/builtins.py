@@ -17,9 +17,7 @@ from charter.passes.names import Fresh
 
 BOOL, INT = t.Bool(), t.Int()
 ONCE = ("size", "set", "keep", "take", "drop", "bump")
-"""Functions whose replacement uses each argument once."""
-GROWING = ("append", "concat")
-"""For sequences, these functions too."""
+"""Functions whose replacement uses each argument once, as that of a longer sequence does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Builtins:
         if not isinstance(expr, n.Builtin):
             return expr
         maker = _Maker(expr)
-        if expr.name in ONCE or (expr.name in GROWING and isinstance(expr.type, t.Seq)):
+        if expr.name in ONCE or (expr.traits.grows and isinstance(expr.type, t.Seq)):
             return maker.made(*expr.args)
         return self.fresh.held(expr.args, maker.made)
 

@@ -14,6 +14,7 @@ from typing import TypeVar, assert_never
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.builtins import FAIL_PAST_LIMIT
 from charter.core.walk import branch_expressions, locals_of, nodes, statement_expressions
 
 S = TypeVar("S", bound="n.Statement")
@@ -54,7 +55,7 @@ def _adds_no_condition(e: n.Expr) -> bool:
         case n.SeqNew():
             return not isinstance(e.type, t.Ranking) or len(e.items) < 2
         case n.Primitive():
-            return e.name != "join" or isinstance(e.type, t.Ranking)
+            return e.name not in FAIL_PAST_LIMIT or isinstance(e.type, t.Ranking)
         case n.Quantified():
             return e.kind != "the"
         case n.Literal() | n.Local() | n.ConstRef() | n.Domain() | n.Took() | n.CaseArg():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from charter.check.context import Elaborated
-from charter.check.elaborate import elaborated, overlay_entry
+from charter.check.elaborate import elaborate_edited, elaborated, overlay_entry
 from charter.check.flatten import (
     apply_overlay,
     apply_selection,
@@ -114,6 +114,29 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
         model = check_protocol(edited, selection.variant, diagnostics, earlier)
     diagnostics.refuse_if_any()
     return run_rich(model)
+
+
+def mutant_cores(files: sx.Protocol) -> Callable[[str], ir.Model]:
+    """Gives the core of each mutant as the check leaves it, without scenarios and variants: to
+    tell a story of each takes a tenth of the time that it takes to compile it. `files` have no
+    errors. Raises `Refused` for a mutant that has some."""
+    left_out = sx.ScenarioDecl | sx.FragmentDecl | sx.VariantDecl
+    bare = tuple(
+        replace(
+            file, declarations=tuple(d for d in file.declarations if not isinstance(d, left_out))
+        )
+        for file in files
+    )
+    earlier = elaborated(bare)
+
+    def core(mutant: str) -> ir.Model:
+        diagnostics = Diagnostics()
+        edited = apply_selection(bare, "", mutant, diagnostics)
+        model = elaborate_edited(edited, "", diagnostics, earlier)
+        diagnostics.refuse_if_any()
+        return model
+
+    return core
 
 
 @lru_cache(maxsize=8)

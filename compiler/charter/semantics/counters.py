@@ -27,7 +27,7 @@ def ranked_counters(model: n.Model) -> frozenset[str]:
             case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
                 if isinstance(left.type, t.Counter):
                     seen.add(left.type.name)
-            case n.Builtin(name="min" | "max", type=t.Counter(name=name)):
+            case n.Builtin(type=t.Counter(name=name)) if e.traits.picks:
                 seen.add(name)
             case _:
                 pass
@@ -234,7 +234,7 @@ class _Scope:
                 case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge", left=left, right=right):
                     if counter in _counters(left.type):
                         yield from product(_chosen(left), _chosen(right))
-                case n.Builtin(name="min" | "max", args=(left, right)):
+                case n.Builtin(args=(left, right)) if e.traits.picks:
                     if counter in _counters(left.type):
                         yield from product(_chosen(left), _chosen(right))
                 case n.MapWith(target=target, entries=entries):

@@ -24,12 +24,13 @@ from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.canaries import ANOTHER, derived, skipped
 from conform.runs.compared import LIMIT, left_out
+from conform.runs.conclusion import Finished, scope
 from conform.runs.context import RunContext
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
-from conform.runs.execute import Finished, judged_with, label_types, scope
 from conform.runs.findings import run_findings
 from conform.runs.kept_vectors import keep
+from conform.runs.run_json import judged_with, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.runs.selection import Wanted
 from conform.runs.shrink import given_states

@@ -44,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "19523ab0d2080dc0afb6"
+SPEC_DIGEST = "bb0b7e49d72b2941a46b"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -90,8 +90,9 @@ class PartitionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What a leader knows of a follower, from its last fetch in this leader epoch; of a member
-    of the ISR maybe from an earlier one, if the leader was elected again.
+    """What a leader knows of a follower, from its last fetch in this leader epoch. Of a replica
+    that was in the ISR when the leader was elected again the fetch may be from an earlier
+    epoch, as in the published model.
     """
 
     offset: int
@@ -108,8 +109,8 @@ class Leadership:
     """min.insync.replicas, as far as it has read the metadata log."""
     proposed: frozenset[Broker] | None
     """The ISR that it has proposed, until the controller has answered."""
-    start: int
-    """Where its log ended when the leader epoch began."""
+    epoch_start: int
+    """Where its log ended when the leader epoch began (leader epoch start offset, LESO)."""
     peers: Map[Broker, Peer | None]
 
 
@@ -225,8 +226,10 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 
 def may_commit(lead: Leadership) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
+    With a smaller one the controller may have an ELR that the leader does not know (S2-E5),
+    so that the maximal ISR need not contain all candidates.
 
-    12-replica-rules.charter:124  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:126  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(lead.isr) >= lead.min_isr
 
@@ -234,7 +237,7 @@ def may_commit(lead: Leadership) -> bool:
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:128  S2 §6.5.2
+    12-replica-rules.charter:130  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -242,7 +245,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:132  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:134  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
@@ -252,7 +255,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:137  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:139  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead):
         return max(high_watermark, replicated(me, lead, end))
@@ -269,7 +272,7 @@ def end_of_epoch(
     it. `own` is the epoch that the replica leads in, which has no end yet. A log without that
     epoch and any earlier one gives the epoch that is asked for.
 
-    12-replica-rules.charter:144  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:146  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -293,7 +296,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:153  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:155  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -301,41 +304,44 @@ def divergence(
     return found if found.epoch < request.last or found.end < request.offset else None
 
 
-def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
-    """Where a follower truncates its log when its leader answers that they diverge at `parting`.
+def truncation_point(world: World, log: tuple[LeaderEpoch, ...], diverging: EpochEnd) -> int:
+    """Where a follower truncates its log when its leader answers that they diverge at
+    `diverging`.
 
-    12-replica-rules.charter:163  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:165  S2 §6.6, MODEL §3.2
     """
-    mine = end_of_epoch(world, log, parting.epoch, None)
-    return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
+    mine = end_of_epoch(world, log, diverging.epoch, None)
+    return min(mine.end, diverging.end) if mine.epoch == diverging.epoch else mine.end
 
 
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:168  S2 §6.5.3
+    12-replica-rules.charter:170  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
 
-def reached_epoch_start(peer: Peer, start: int) -> bool:
-    """Whether it has fetched up to the start of the leader epoch: until the leader's high
+def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
+    """Whether it has fetched up to the start of the leader epoch (LESO): until the leader's high
     watermark is there, it may be lower than that of an earlier leader.
 
-    12-replica-rules.charter:173  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:175  S2 §6.5.3, S2 §6.4.2
     """
-    return peer.offset >= start
+    return peer.offset >= epoch_start
 
 
-def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
-    """Whether a follower may join the ISR: the leader knows it from a fetch (`Peer`), and it is
-    in sync.
+def caught_up(peer: Peer | None, high_watermark: int, epoch_start: int) -> bool:
+    """Whether a follower may join the ISR, the three conditions of S2 §6.5.4: it has reached the
+    high watermark, and the start of the leader epoch, and it has fetched in this epoch. For
+    the third there is a `Peer`, which S2 to the letter would not keep of a replica that the
+    leader had in its ISR.
 
-    12-replica-rules.charter:177  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:181  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
-    return reached_high_watermark(peer, high_watermark) and reached_epoch_start(peer, start)
+    return reached_high_watermark(peer, high_watermark) and reached_epoch_start(peer, epoch_start)
 
 
 def proposed_epochs(
@@ -347,7 +353,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:183  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:187  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -359,17 +365,17 @@ def proposed_epochs(
     })
 
 
-def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
+def fresh_leadership(world: World, record: PartitionRecord, epoch_start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:200  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:204  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
         partition_epoch=record.partition_epoch,
         min_isr=record.min_isr,
         proposed=None,
-        start=start,
+        epoch_start=epoch_start,
         peers=Map({b: None for b in world.brokers}),
     )
 
@@ -378,15 +384,15 @@ def renewed_leadership(
     world: World,
     lead: Leadership,
     record: PartitionRecord,
-    start: int,
+    epoch_start: int,
 ) -> Leadership:
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:212  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:216  MODEL §2.10, S2 §6.5.4
     """
     return replace(
-        fresh_leadership(world, record, start),
+        fresh_leadership(world, record, epoch_start),
         peers=Map({b: lead.peers[b] if b in record.isr else None for b in world.brokers}),
     )
 
@@ -398,7 +404,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:219  S2 §6.5.2
+    12-replica-rules.charter:223  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -579,11 +585,11 @@ class Replica:
         ):  # not_leading
             return [Outcome("fetch/refused", None, self)]
 
-        parting = divergence(self.world, self.log, request, request.leader_epoch)
+        diverging = divergence(self.world, self.log, request, request.leader_epoch)
 
         # fetch/diverged  25-replica.charter:63  MODEL §3.2, S2 §6.6
         # The follower has to truncate first; the leader does not count what it has.
-        if parting is not None:  # parts
+        if diverging is not None:  # diverges
             return [Outcome(
                 "fetch/diverged",
                 Fetched(
@@ -592,7 +598,7 @@ class Replica:
                     offset=request.offset,
                     records=(),
                     high_watermark=self.high_watermark,
-                    diverging=parting,
+                    diverging=diverging,
                 ),
                 self,
             )]
@@ -647,11 +653,10 @@ class Replica:
             return [Outcome("take_fetched/stale", False, self)]
 
         # take_fetched/truncated  25-replica.charter:103  S2 §6.6, MODEL §3.2
-        if got.diverging is not None:  # parts
+        if got.diverging is not None:  # diverges
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:112  S2 §6.4, MODEL §2.6, S3 Consumer's message
-        # visibility
+        # take_fetched/appended  25-replica.charter:112  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
@@ -677,7 +682,7 @@ class Replica:
         """The high watermark may fall: that of a new leader may be lower than what the follower
         knew. One that is above the end of the log is not taken over.
 
-        S2 §6.4, MODEL §2.6, S3 Consumer's message visibility
+        S2 §6.4, S3 Consumer's message visibility
         """
         longer = take(concat(self.log, got.records, self.world.max_log), self.world.max_log)
         after = replace(
@@ -719,21 +724,21 @@ class Replica:
         """A client asks for the end of what can be read (ListOffsets, latest). The reply is none
         if the replica does not lead, or does not know the end: its high watermark may be
         lower than that of an earlier leader until it reaches the start of the epoch
-        (OFFSET_NOT_AVAILABLE).
+        (OFFSET_NOT_AVAILABLE). S2 calls that the monotonicity of the applied high watermark.
 
         S2 §6.4.2
         """
 
-        # latest_offset/not_leader  25-replica.charter:133  DOC Protocol errors:
+        # latest_offset/not_leader  25-replica.charter:134  DOC Protocol errors:
         # NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("latest_offset/not_leader", None, self)]
 
-        # latest_offset/not_available  25-replica.charter:135  S2 §6.4.2
-        if self.high_watermark < self.leads.start:  # behind
+        # latest_offset/not_available  25-replica.charter:136  S2 §6.4.2
+        if self.high_watermark < self.leads.epoch_start:  # behind
             return [Outcome("latest_offset/not_available", None, self)]
 
-        # latest_offset/told  25-replica.charter:137
+        # latest_offset/told  25-replica.charter:138
         return [Outcome("latest_offset/told", self.high_watermark, self)]
 
     def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
@@ -743,13 +748,13 @@ class Replica:
         MODEL §2.10, MODEL §2.3
         """
 
-        # learn/another_topic  25-replica.charter:144  KIP 516, DOC DeleteTopics
+        # learn/another_topic  25-replica.charter:145  KIP 516, DOC DeleteTopics
         if record.topic_id != self.topic_id:  # another
             return self._learn_another_topic(me, record)
 
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:157
+        # learn/remains_with_minimum  25-replica.charter:158
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -758,7 +763,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:168  S2 §6.5.2
+        # learn/superseded  25-replica.charter:169  MODEL §2.10
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -766,32 +771,32 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:173  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:174  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:185  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:186  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:188  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:189  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:197  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:198  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:209  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:210  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
@@ -848,7 +853,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:173  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:174  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -864,7 +869,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:188  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:189  MODEL §2.10, S2 §6.4.2"""
         lead = renewed_leadership(self.world, value(self.leads), record, len(self.log))
         after = replace(
             self,
@@ -879,7 +884,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:197  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:198  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -902,22 +907,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:221  MODEL §2.9
+        # propose/not_leader  25-replica.charter:222  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:223  S2 §6.5.2
+        # propose/pending  25-replica.charter:224  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:224  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:225  S2 §6.5.3, S2 §6.5.4
         if any(
-            not caught_up(lead.peers[r], self.high_watermark, lead.start)
+            not caught_up(lead.peers[r], self.high_watermark, lead.epoch_start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:228  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:229  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -941,15 +946,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:243  MODEL §2.9
+        # take_decision/late  25-replica.charter:244  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:246  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:247  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:253  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:254  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -957,7 +962,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:246  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:247  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -996,7 +1001,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:268  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:269  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -1011,12 +1016,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:275  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:276  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:275  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:276  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -1041,11 +1046,11 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:287
+        # lose_power/lost  25-replica.charter:288
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:287"""
+        """lose_power/lost  25-replica.charter:288"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1071,11 +1076,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:298
+        # lose_disk/lost  25-replica.charter:299
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:298"""
+        """lose_disk/lost  25-replica.charter:299"""
         next_log = ()
         after = replace(
             self,
@@ -1105,7 +1110,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:310
+        # start/started  25-replica.charter:311
         after = replace(
             self,
             starting=True,
@@ -1119,7 +1124,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:320
+        # fail_to_start/killed  25-replica.charter:321
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1132,11 +1137,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:325
+        # fail_to_start/lost  25-replica.charter:326
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:325"""
+        """fail_to_start/lost  25-replica.charter:326"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1160,7 +1165,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:338
+        # begin/begun  25-replica.charter:339
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1168,7 +1173,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:345  MODEL §8.1
+        # begin/late  25-replica.charter:346  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -1177,11 +1182,11 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:350
+        # delete/deleted  25-replica.charter:351
         return self._delete_deleted()
 
     def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:350"""
+        """delete/deleted  25-replica.charter:351"""
         next_log = ()
         after = replace(
             self,

@@ -288,7 +288,7 @@ def _leadership_json(it: Leadership) -> Json:
         "partition_epoch": it.partition_epoch,
         "min_isr": it.min_isr,
         "proposed": None if it.proposed is None else sorted(it.proposed),
-        "start": it.start,
+        "epoch_start": it.epoch_start,
         "peers": {
             key: None if entry is None else _peer_json(entry)
             for key, entry in it.peers.items()
@@ -351,7 +351,7 @@ def _leadership_from(data: Json) -> Leadership:
         proposed=None
         if it["proposed"] is None
         else frozenset(Broker(text_of(entry)) for entry in items_of(it["proposed"])),
-        start=number(it["start"]),
+        epoch_start=number(it["epoch_start"]),
         peers=Map({
             Broker(key): None if entry is None else _peer_from(entry)
             for key, entry in fields_of(it["peers"]).items()

@@ -239,7 +239,15 @@ def test_a_mutant_shows_which_properties_see_it(charter: Path) -> None:
     page = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8")
     assert "| `dark` | 4 | 4 | ✗ 3 | · | · | ✗ 3 | 2 | · |" in page
     assert "| `dark` | `third` | `press() → press() → press()` |" in page
-    assert "by these steps: <code>press() → press()" in handbook(charter, "html")["light.html"]
+    site = handbook(charter, "html")
+    assert "by these steps: <code>press() → press()" in site["light.html"]
+    drawn = site["pictures/mutant.dark.svg"]
+    assert drawn.count("press()") >= 3 and "always third fails here" in drawn
+    assert (
+        '<img src="pictures/mutant.dark.svg" alt="dark: third fails in tiny"' in site["light.html"]
+    )
+    assert "<details><summary>seldom fails in tiny</summary>" in site["light.html"]
+    assert "always seldom fails here" in site["pictures/fails--tiny-seldom.svg"]
     changed = LIGHT.replace("pressed_now with false", "pressed_now with pressed > 2")
     charter.write_text(changed, encoding="utf-8")
     search()

@@ -11,7 +11,8 @@ from conform.adapters.session import Judgement
 from conform.judging.assess import Assessment, VectorItem
 from conform.runs.engines import bucket as judging
 from conform.runs.engines.bucket import RunContext, Tally, datasets
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder
 from conform.storage.tables import DATASETS, DatasetRows, Transitions
 

@@ -5,8 +5,10 @@ import socket
 import pytest
 
 from conform.console.errors import CannotWrite, ConformError, Incomplete, MissingEngine
+from conform.runs.engines.choose import engine_for
 from conform.runs.engines.cluster import ClusterWatch, address_of, why_lost
-from conform.runs.execute import RunOptions, engine_for, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 
 
 def test_address_is_the_one_by_which_the_master_is_reached():

@@ -12,7 +12,8 @@ from tests.support.charters import LAMP
 from charter import api
 from conform.cli.main import main
 from conform.console import extras
-from conform.runs.execute import INLINE, RunOptions, engine_for
+from conform.runs.engines.choose import INLINE, engine_for
+from conform.runs.options import RunOptions
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from charter.formats.canonical import Json
 from conform.cli.commands.run_output import _last_line, _show_inconclusive
-from conform.runs.execute import Finished
+from conform.runs.conclusion import Finished
 from conform.storage.store import RunFolder
 
 

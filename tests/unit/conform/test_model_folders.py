@@ -15,7 +15,8 @@ from charter.api import generated as generate
 from charter.formats.project import project_at
 from conform.adapters.projects import builtin, model_folders
 from conform.judging.model import load, use_folders
-from conform.runs.execute import RunOptions, run_target
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 
 ROOT = Path(__file__).resolve().parents[3]
 LAMP = """protocol lamp

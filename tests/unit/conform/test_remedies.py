@@ -16,7 +16,7 @@ from conform.cli.commands.missing_operations import denied
 from conform.cli.commands.run_output import _show_hidden, _show_unclaimed
 from conform.console.errors import CannotStart, CannotWrite
 from conform.judging.refutations import refused
-from conform.runs.execute import Finished
+from conform.runs.conclusion import Finished
 from conform.storage.store import RunFolder, guarded
 
 ALLOW = "or allow it by a reason in adapter.toml, under [not_compared]:\n"

@@ -14,6 +14,7 @@ import pytest
 
 from charter import api
 from charter.api.handbook import handbook, handbook_files, handbook_pages
+from charter.formats.verdicts import read_verdicts
 from charter.render.pages.blocks import DocumentPage
 from conform.cli import main as cli
 
@@ -21,7 +22,8 @@ ROOT = Path(__file__).parents[3]
 KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = sorted((ROOT / "spec" / "examples").glob("*.charter"))
 MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
-FAILURES = "pictures/fails-"
+FAILURES, MUTANTS = "pictures/fails-", "pictures/mutant."
+STATES = ("pictures/state.", "pictures/modes.")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -127,7 +129,11 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
     wanted |= {slug(s.title) for s in model.scenarios} | {i.name for i in model.instances}
     assert not wanted - anchors
     drawn = {name: text for name, text in site.items() if name.startswith("pictures/")}
-    pictures = [text for name, text in drawn.items() if not name.startswith(FAILURES)]
+    wrong = tuple(name for name in drawn if name.startswith((FAILURES, MUTANTS)))
+    states = {name for name in drawn if name.startswith(STATES)}
+    assert {f"{STATES[0]}{c.name}.svg" for c in model.components} <= states
+    assert {f"{STATES[1]}controller-registration.svg", f"{STATES[1]}replica.svg"} <= states
+    pictures = [text for name, text in drawn.items() if name not in {*wrong, *states}]
     assert len(pictures) == len(model.scenarios)
     for svg in pictures:
         assert "fails here" not in svg
@@ -147,6 +153,20 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
         ElementTree.fromstring(svg)
         assert "fails here" in svg or name.removesuffix(".svg").endswith(tuple(lasting)), name
     assert "It is no run of the charter" not in site["table-of-verdicts.html"]
+
+
+@pytest.mark.xdist_group("handbook")
+def test_each_mutant_and_each_expected_failure_that_was_searched_is_drawn() -> None:
+    site, model = site_of_kafka(), api.load(KAFKA)
+    wanted = {
+        f"{FAILURES}-{row.instance}-{name}.svg"
+        for row in read_verdicts(KAFKA / "verdicts" / "verdicts.json") if row.is_of_charter
+        for name, one in row.verdicts.items() if one.expected and one.trace
+    } | {f"{MUTANTS}{mutant.name}.svg" for mutant in model.mutants}  # fmt: skip
+    assert len(wanted) > 150 and not wanted - site.keys()
+    for name in wanted:
+        ElementTree.fromstring(site[name])
+        assert "no run is shown" not in site[name], name
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -248,8 +268,8 @@ def test_each_file_and_each_scenario_has_a_page_or_picture_of_its_own(tmp_path: 
     assert 'id="it-is-lit"' in site["claims--.html"]
     stems = (Path(name).stem for name in site if name.startswith("pictures/"))
     drawn = sorted(stems, key=len)
-    assert drawn[:2] == ["it-is-lit", "it-is-lit-"] and len(drawn) == 3
-    assert len(drawn[2]) <= 60
+    assert drawn[:3] == ["it-is-lit", "state.lamp", "it-is-lit-"] and len(drawn) == 4
+    assert len(drawn[3]) <= 60
     assert not dead_links(site)
 
 
@@ -261,6 +281,51 @@ id = "C1"
 says = "It can be lit."
 verdict = "open"
 why = "Nobody looked."
+"""
+
+
+def test_a_state_and_the_modes_of_a_component_are_drawn(tmp_path: Path) -> None:
+    """Modes as the scenario shows them: what it does not do has no arrow."""
+    path = tmp_path / "door.charter"
+    path.write_text(DOOR)
+    site = handbook(path, "html")
+    state, modes = site["pictures/state.door.svg"], site["pictures/modes.door.svg"]
+    assert ">log<" in state and ">OPEN<" in state and "way: SHUT" in state
+    assert "from SHUT to OPEN: pull; from OPEN to LOCKED: lock" in modes
+    for svg in (state, modes):
+        ElementTree.fromstring(svg)
+    assert '<img src="pictures/modes.door.svg"' in site["door.html"]
+
+
+DOOR = """protocol door
+
+enum Way { SHUT, OPEN, LOCKED }
+
+component door {
+  state way: Way = SHUT
+  state log: seq Way max 3 = <>
+
+  operation pull() -> bool cites silent {
+    branch pulled { way' = OPEN  log' = append(log, OPEN)  reply true }
+  }
+  operation lock() -> bool cites silent {
+    branch locked { way' = LOCKED  reply true }
+  }
+  operation close() -> bool cites silent {
+    branch closed { way' = SHUT  reply true }
+  }
+  observe all { way }
+}
+
+witness opened of door: way == OPEN
+
+instance tiny of door {}
+
+scenario "A door" of door cites silent {
+  do pull() -> pulled
+  do lock() -> locked
+  do close() -> closed
+}
 """
 
 

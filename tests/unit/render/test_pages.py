@@ -44,6 +44,11 @@ CASES = [
         "| a | b |\n| --- | --- |\n| x\\|y | two lines |",
         "<td>x|y</td><td>two\nlines</td>",
     ),
+    (
+        Figure("p/x.svg", "<svg/>", "A < b", is_folded=True),
+        "![A \\< b](p/x.svg)",
+        "<details><summary>A &lt; b</summary>",
+    ),
     (Figure("p/x.svg", "<svg/>", 'A "b"'), '![A "b"](p/x.svg)', 'alt="A &quot;b&quot;"'),
 ]
 
@@ -72,3 +77,22 @@ def test_names_between_backticks_are_code() -> None:
     text = prose("the `isr`, not `elr`")
     assert [run.text for run in text if run.kind == "code"] == ["isr", "elr"]
     assert plain(text) == "the isr, not elr"
+
+
+def test_a_picture_keeps_its_place_and_is_not_shrunk_until_it_cannot_be_read() -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="1000" height="50"></svg>'
+    page = DocumentPage("page", "Page", (Figure("x.svg", svg, "x"),))
+    assert ' width="1000" height="50" style="min-width:800px"' in in_html((page,), page)
+
+
+def test_a_page_leads_to_the_one_before_and_the_one_behind() -> None:
+    pages = tuple(DocumentPage(name, name.upper(), ()) for name in ("a", "b", "c"))
+    middle, last = in_html(pages, pages[1]), in_html(pages, pages[2])
+    assert '<a href="a.html" rel="prev">← A</a>' in middle
+    assert '<a class="following" href="c.html" rel="next">C →</a>' in middle
+    assert 'rel="prev">← B</a>' in last and 'rel="next"' not in last
+
+
+def test_a_long_name_in_the_menu_breaks_behind_an_underscore() -> None:
+    page = DocumentPage("page", "Page", (Heading(3, "a_<b", is_code=True, anchor="a_b"),))
+    assert '<a href="#a_b">a_<wbr>&lt;b</a>' in in_html((page,), page)

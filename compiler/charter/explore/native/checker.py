@@ -42,7 +42,7 @@ class NativeChecker:
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """As `ModelChecker.check`."""
-        with _as_engine_errors(problem.instance.name):
+        with as_engine_errors(problem.instance.name):
             explored = _explored(problem, options, progress)
         found, seen = _result(problem, options, explored), explored.seen
         del explored  # any further search uses the memory that is left
@@ -54,12 +54,12 @@ class NativeChecker:
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
     """The pairs of steps that follow each other. Raises EngineUnsupported or CannotExplore."""
     chosen, tell = native_options(problem, options), _reporter(progress)
-    with _as_engine_errors(problem.instance.name):
+    with as_engine_errors(problem.instance.name):
         return pairs_of(problem.model, problem.instance, chosen, tell)
 
 
 @contextmanager
-def _as_engine_errors(instance: str) -> Iterator[None]:
+def as_engine_errors(instance: str) -> Iterator[None]:
     """Why the engine cannot search an instance, as the interface of the engines says it."""
     try:
         yield

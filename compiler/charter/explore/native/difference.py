@@ -1,7 +1,5 @@
-"""Finds the first state of a machine in which a changed machine has other outcomes.
-
-If there is none, and both begin in the same state, the reachable states, transitions and replies of
-both are the same."""
+"""Finds the first state of a machine in which a changed machine has other outcomes, in compiled
+code."""
 
 from __future__ import annotations
 
@@ -9,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
+from charter.explore.compared import OutcomeDifference
+from charter.explore.native.checker import as_engine_errors
 from charter.explore.native.explore import Exploration, NativeOptions, explore
 from charter.explore.native.program import Choices, Program, program
 from charter.explore.native.traces import Disagreement, OutcomeBuffer, Teller, Traces, bare
-from charter.explore.result import Trace
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
@@ -23,22 +22,8 @@ DETAILED = Choices(detailed=True)
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeDifference:
-    """After `trace`, both machines do `operation` with `args`, and their outcomes differ, also by
-    the definition: `first` and `second`. None: the evaluation is undefined. `replies`: no state has
-    outcomes that differ in more than replies."""
-
-    trace: Trace
-    operation: str
-    args: tuple[n.Value, ...]
-    first: tuple[Outcome, ...] | None
-    second: tuple[Outcome, ...] | None
-    replies: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ReachedStates:
-    """All states of a machine in an instance."""
+class CompiledStates:
+    """All states of a machine in an instance, searched in compiled code: `ReachedStates`."""
 
     model: n.Model
     instance: n.Instance
@@ -47,11 +32,12 @@ class ReachedStates:
     @staticmethod
     def of(
         model: n.Model, instance: n.Instance, most: int, watch: Callable[..., None]
-    ) -> ReachedStates | None:
+    ) -> CompiledStates | None:
         """Search an instance to its end; None if it has more than `most` states. `watch` is called
-        now and then, and may raise. Raises CannotCompile or GaveUp."""
-        found = explore(model, instance, NativeOptions(DETAILED, most_states=most), watch)
-        return ReachedStates(model, instance, found) if found.counts.complete else None
+        now and then, and may raise. Raises EngineUnsupported or CannotExplore."""
+        with as_engine_errors(instance.name):
+            found = explore(model, instance, NativeOptions(DETAILED, most_states=most), watch)
+        return CompiledStates(model, instance, found) if found.counts.complete else None
 
     @property
     def program(self) -> Program:
@@ -59,17 +45,16 @@ class ReachedStates:
         return self.found.search.program
 
     def other_initial_values(self, changed: n.Model, instance: n.Instance) -> tuple[str, ...]:
-        """The state variables that begin with another value in `changed`."""
+        """As `ReachedStates.other_initial_values`."""
         mine, its = self.program.plan.machine.initial(), Machine.of(changed, instance).initial()
         return tuple(sorted(name for name in mine if mine[name] != its[name]))
 
     def difference(
         self, changed: n.Model, instance: n.Instance, watch: Callable[[], None]
     ) -> OutcomeDifference | None:
-        """The first state in which `changed` has other outcomes; one in which they differ in more
-        than replies, if there is one. `watch` is called for each state, and may raise. Raises
-        CannotCompile, and Disagreement if the definition sees none there."""
-        other = program(changed, instance, DETAILED, None, optimized=False)
+        """As `ReachedStates.difference`. Raises Disagreement if the definition sees none there."""
+        with as_engine_errors(instance.name):
+            other = program(changed, instance, DETAILED, None, optimized=False)
         mine, its = OutcomeBuffer.of(self.program), OutcomeBuffer.of(other)
         in_reply: tuple[int, Row] | None = None
         for number in range(self.found.counts.distinct):

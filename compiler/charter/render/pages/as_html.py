@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
@@ -23,6 +24,9 @@ from charter.render.pages.blocks import (
 from charter.render.text import environment
 
 STYLE = "style.css"
+SIZE = re.compile(r'<svg[^>]* width="(\d+)" height="(\d+)"')
+SMALLEST = 0.8
+"""A picture is made narrower with its page, but not by more: its texts could not be read."""
 
 
 @lru_cache(maxsize=1)
@@ -38,9 +42,12 @@ def style() -> str:
 def in_html(pages: Sequence[DocumentPage], chosen: DocumentPage) -> str:
     """One page of a site, with links to the others."""
     headings = [block for block in chosen.blocks if isinstance(block, Heading)]
+    place = pages.index(chosen)
     return _template().render(
         pages=pages,
         page=chosen,
+        previous=pages[place - 1] if place else None,
+        following=pages[place + 1] if place + 1 < len(pages) else None,
         site=pages[0].title,
         headings=[heading for heading in headings if heading.level < 4],
         body="\n".join(map(_block, chosen.blocks)),
@@ -67,11 +74,23 @@ def _block(block: Block) -> str:
                 f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n'
                 f"<tbody>{body}</tbody></table></div>"
             )
-        case Figure(path, _, title):
-            image = f'<img src="{escape(path)}" alt="{escape(title)}" loading="lazy">'
-            return f'<figure class="scroll"><a href="{escape(path)}">{image}</a></figure>'
+        case Figure(path, svg, title, is_folded):
+            image = f'<img src="{escape(path)}" alt="{escape(title)}" loading="lazy"{_size(svg)}>'
+            shown = f'<figure class="scroll"><a href="{escape(path)}">{image}</a></figure>'
+            if not is_folded:
+                return shown
+            return f"<details><summary>{escape(title)}</summary>\n{shown}</details>"
         case _:
             assert_never(block)
+
+
+def _size(svg: str) -> str:
+    """The attributes of an image by which a page keeps its place before it is there."""
+    size = SIZE.match(svg)
+    if size is None:
+        return ""
+    least = round(SMALLEST * int(size[1]))
+    return f' width="{size[1]}" height="{size[2]}" style="min-width:{least}px"'
 
 
 def _inline(text: Text, *, in_code: bool = False) -> str:

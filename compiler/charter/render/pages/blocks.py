@@ -58,11 +58,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture in a file of its own, relative to the page. `title` says what it shows."""
+    """A picture in a file of its own, relative to the page. `title` says what it shows. If it
+    `is_folded`, a reader opens it by its title, as one of many."""
 
     path: str
     svg: str
     title: str
+    is_folded: bool = False
 
 
 Block: TypeAlias = Heading | Paragraph | CodeBlock | Table | Figure

@@ -377,7 +377,7 @@ def uses_world(e: n.Expr, functions: frozenset[str]) -> bool:
             return False
         case n.Domain() | n.ConstRef() | n.MapNew() | n.Literal(type=t.Sort()):
             return True
-        case n.Builtin(name="append" | "concat", type=t.Seq(limit=t.Limit(const=const))) if const:
+        case n.Builtin(type=t.Seq(limit=t.Limit(const=const))) if const and e.traits.grows:
             return True
         case n.Call(function=name) if name in functions:
             return True

@@ -473,6 +473,6 @@ class ExprPrinter:
             if is_path(flat(found.doc)):
                 return found
         args = [self.doc(a) for a in e.args]
-        if e.name in ("append", "concat") and isinstance(e.type, t.Seq):
+        if e.traits.grows and isinstance(e.type, t.Seq):
             args.append(self.types.limit(e.type.limit, self.world))
         return Piece(call(function_of(e), *args))

@@ -21,7 +21,11 @@ _BESIDE = 4
 _WIDE = 100
 """Characters of a line below."""
 
-_LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
+_LEFT, _TOP, _LINE, _MOST = 80, 56, 15, 42
+_QUIET, _CROSSED, _BOLD = 120, 190, 7.2
+"""The least width of a lane in the SVG, that of one whose messages cross to the next lane, and the
+width of a bold character."""
+
 _LINES = 3
 """The most lines of a change that is shown with its value before."""
 _SHORT = 24
@@ -161,7 +165,7 @@ def in_svg(scene: Scene) -> str:
     """The scene as an SVG document that stands alone."""
     scene = _even(scene, lambda _: _SHORT)
     tops, bottom = _tops(scene)
-    width = _LEFT + _LANE * len(scene.lanes) + 20
+    *lanes, width = _lefts(scene)
     said = _below(scene, width)
     height = bottom + (34 if scene.end else 10) + _LINE * len(said) + (8 if said else 0)
     parts = [
@@ -172,12 +176,11 @@ def in_svg(scene: Scene) -> str:
         '<rect width="100%" height="100%" fill="#ffffff"/>',
         _text(16, 20, scene.title, css='font-weight="bold"'),
     ]
-    for position, lane in enumerate(scene.lanes):
-        x = _x(position)
+    for x, lane in zip(lanes, scene.lanes, strict=True):
         parts.append(f'<path d="M{x} {_TOP} V{bottom}" stroke="#b8bec6" stroke-width="1.5"/>')
         parts.append(_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
-    dots = [(_x(event.lane), y) for event, y in zip(scene.events, tops, strict=True)]
-    ways = [_way(message, dots, bottom) for message in scene.messages]
+    dots = [(lanes[event.lane], y) for event, y in zip(scene.events, tops, strict=True)]
+    ways = [_way(message, dots, (lanes[message.receiver], bottom)) for message in scene.messages]
     parts += map(_line, scene.messages, ways)
     parts += _dots(dots)
     parts += _labels(scene, dots, ways)
@@ -214,8 +217,22 @@ def _wrapped(text: str) -> list[str]:
     return wrap(text, _MOST, subsequent_indent="   ", break_on_hyphens=False)
 
 
-def _x(lane: int) -> int:
-    return _LEFT + lane * _LANE + 16
+def _lefts(scene: Scene) -> list[int]:
+    """Where each lane is, and where the picture ends: each is as wide as its texts."""
+    count = len(scene.lanes)
+    wide = [max(_QUIET, (len(lane) + 2) * _BOLD) for lane in scene.lanes]
+    for event in scene.events:
+        texts = [
+            len(text) * (_BOLD if weight == "bold" else _CHARACTER)
+            for text, weight, _ in _rows(event)
+        ]
+        wide[event.lane] = max(wide[event.lane], max(texts) + 40)
+    for message in scene.messages:
+        first, last = sorted((message.sender, message.receiver))
+        for lane in range(first, last):
+            wide[lane] = max(wide[lane], _CROSSED)
+    lefts = [_LEFT + sum(map(round, wide[:lane])) for lane in range(count + 1)]
+    return [*lefts[:-1], max(lefts[-1], round(_BOLD * len(scene.title)) + 40)]
 
 
 def _tops(scene: Scene) -> tuple[list[int], int]:
@@ -289,12 +306,11 @@ def _text(x: int, y: int, text: str, *, css: str) -> str:
     return f'<text x="{x}" y="{y}" {css}>{escape(text)}</text>'
 
 
-def _way(message: Message, dots: list[_Dot], bottom: int) -> _Way:
-    """The line from the dot of the sender to the dot of the receiver, or to the end of the lane;
+def _way(message: Message, dots: list[_Dot], end: _Dot) -> _Way:
+    """The line from the dot of the sender to the dot of the receiver, or to the `end` of its lane;
     bent if it would cross the dot of another event."""
     x, y = dots[message.sent]
-    u = _x(message.receiver)
-    v = bottom if message.received is None else dots[message.received][1]
+    u, v = end if message.received is None else (end[0], dots[message.received][1])
     if x == u:
         return (x, y), (x - 40, (y + v) // 2), (u, v)
     between = [(a, b) for a, b in dots if min(x, u) < a < max(x, u)]

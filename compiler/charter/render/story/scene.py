@@ -90,6 +90,12 @@ class Scene:
     loop: int | None
 
 
+def lanes_of(machine: Machine) -> tuple[tuple[Who, str], ...]:
+    """The lanes of pictures of a machine, with their titles."""
+    stage = _Stage(machine)
+    return tuple(zip(stage.lanes, stage.labels(), strict=True))
+
+
 def scene(story: Story) -> Scene:
     """The scene of a story."""
     stage = _Stage(story.machine)
@@ -147,14 +153,16 @@ class _Stage:
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     on_the_way: dict[tuple[Place, Value], list[_Sending]] = field(default_factory=dict)
+    kinds: tuple[t.Type | str, ...] = ()
 
     def __post_init__(self) -> None:
-        for kind in self._kinds():
+        self.kinds = tuple(self._kinds())
+        for kind in self.kinds:
             if isinstance(kind, str):
                 self.lanes.append((kind, None))
             else:
                 domain = self.machine.universe.domain(kind)
-                self.lanes += [(_called(kind), value) for value in domain]
+                self.lanes += [(called(kind), value) for value in domain]
         if not self.lanes:
             self.lanes.append((self.machine.instance.machine, None))
 
@@ -189,9 +197,7 @@ class _Stage:
             yield f"{self._role(kind)} {label}" if bare and kind is not None else label
 
     def _kind(self, name: str) -> t.Type | None:
-        return next(
-            (k for k in self._kinds() if not isinstance(k, str) and _called(k) == name), None
-        )
+        return next((k for k in self.kinds if not isinstance(k, str) and called(k) == name), None)
 
     def _role(self, kind: t.Type | None) -> str:
         """The role of an element: the part that it indexes, or the parameter that names it."""
@@ -209,7 +215,7 @@ class _Stage:
         takes from other lanes."""
         system = self.system()
         channels = system.channels if system is not None else ()
-        called = ", ".join(spoken(name, value) for name, value in step.args)
+        given = ", ".join(spoken(name, value) for name, value in step.args)
         taken = {one.place for one in handed}
         changes = [(c, _changed(c, taken)) for c in step.changes]
         mine = self._prefixes(lane)
@@ -218,7 +224,7 @@ class _Stage:
         self.events.append(
             Event(
                 lane,
-                f"{step.operation}({called})",
+                f"{step.operation}({given})",
                 tuple(_without(rule, mine) for rule in step.rules),
                 tuple(notes),
                 tuple(
@@ -321,14 +327,14 @@ class _Stage:
         }
         ends = keys_of(self.machine, mail.channel)
         wanted: list[Who] = [(kind, None) for kind in kinds] if len(kinds) == 1 else []
-        wanted += [(_called(ends[-1]), mail.ends[-1])] if ends else []
+        wanted += [(called(ends[-1]), mail.ends[-1])] if ends else []
         return next((self.lanes.index(who) for who in wanted if who in self.lanes), None)
 
     def lane_of(self, step: RetoldStep, args: tuple[Value, ...]) -> int:
         """The lane of the actor of a step."""
         chosen, system = self.machine.operations[step.operation], self.system()
         bound = dict(zip((p.name for p in chosen.params), args, strict=True))
-        named: list[Who] = [(_called(p.type), bound[p.name]) for p in chosen.params]
+        named: list[Who] = [(called(p.type), bound[p.name]) for p in chosen.params]
         lanes = [self.lanes.index(who) for who in named if who in self.lanes]
         for mail in step.mail:
             if step.operation == f"lose_{mail.channel}" and (end := self._taker(mail)) is not None:
@@ -349,7 +355,7 @@ class _Stage:
         types = {v.name: v.type for v in self.machine.variables}
         changed = any(
             isinstance(kind := types[c.variable], t.Map)
-            and (_called(kind.key), c.keys[:1]) == (name, (value,))
+            and (called(kind.key), c.keys[:1]) == (name, (value,))
             for c in step.changes
             if c.variable not in {mail.channel for mail in step.mail}
         )
@@ -366,7 +372,7 @@ class _Stage:
         for line in step.body:
             if isinstance(line, n.Send | n.Receive) and len(line.keys) == 2:
                 own = 1 if isinstance(line, n.Receive) else 0
-                yield _called(keys_of(self.machine, line.channel)[own]), line.keys[own]
+                yield called(keys_of(self.machine, line.channel)[own]), line.keys[own]
         for line in step.body:
             for expr in statement_expressions(line):
                 for inner in nodes(expr):
@@ -381,7 +387,7 @@ class _Stage:
 
 
 def _part(part: n.Part, index: n.Expr | None) -> _Acting:
-    return (part.name, None) if part.index is None else (_called(part.index), index)
+    return (part.name, None) if part.index is None else (called(part.index), index)
 
 
 def _changed(change: Change, taken: set[Place]) -> str:
@@ -395,7 +401,8 @@ def _without(text: str, prefixes: tuple[str, ...]) -> str:
     return next((text[len(p) :] for p in prefixes if text.startswith(p)), text)
 
 
-def _called(kind: t.Type) -> str:
+def called(kind: t.Type) -> str:
+    """The name of a type."""
     return kind.name if isinstance(kind, t.Sort | t.Enum | t.Record | t.Union) else str(kind)
 
 

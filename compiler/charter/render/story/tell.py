@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
+from charter.passes.narrow import narrowed
 from charter.render.story.why import Explanation, why
+from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import Mail
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -117,6 +119,23 @@ def tell(machine: Machine, found: ToldFinding, same: Same) -> Story:
     mark = 0 if found.loop is None else found.loop
     states = run_of(machine, acts, lambda run: _shows(machine, found, run, same), mark)
     return Story(found, machine, states[0], retell(machine, acts, states))
+
+
+def sameness(model: n.Model, instance: n.Instance) -> Same:
+    """Which states of an instance are the same for a lasso."""
+    if not model.counters:
+        return lambda one, other: one == other
+    whole = Machine.of(narrowed(model, instance.machine), instance)
+    canonical = Canonical.of(whole, symmetry=False)
+    return lambda one, other: canonical.form(one) == canonical.form(other)
+
+
+def closed(story: Story, same: Same) -> Story:
+    """The story of an `eventually` of which only the steps are known, with where they repeat: from
+    the first state on that is the same as the last one."""
+    last = story.states[-1]
+    loop = next(number for number, state in enumerate(story.states) if same(state, last))
+    return replace(story, found=replace(story.found, loop=loop))
 
 
 def _shows(machine: Machine, found: ToldFinding, run: Sequence[State], same: Same) -> bool:

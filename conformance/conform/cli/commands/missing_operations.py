@@ -10,7 +10,7 @@ from conform.adapters.targets import target
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.refutations import refused
-from conform.runs.execute import Finished
+from conform.runs.conclusion import Finished
 
 _SOURCES = frozenset({".py", ".js", ".ts", ".go", ".rs", ".java", ".kt"})
 

@@ -21,7 +21,7 @@ from conform.runs.adapter_failures import place_told
 from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.compared import WISHES, read, sentence
-from conform.runs.execute import Finished
+from conform.runs.conclusion import Finished
 from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
 from conform.runs.resume import continued, continued_told
 

@@ -110,8 +110,10 @@ class Changed3(Changed2):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:44  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:46  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
+        # Another process of the broker is registered, and not fenced: it gets a new broker epoch
+        # only once that one has been fenced.
         if (
             known is not None and not known.fenced  # lives
             and restarted  # other_process
@@ -120,7 +122,7 @@ class Changed3(Changed2):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:49
+        # register/session_lives  20-controller.charter:51
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -132,7 +134,7 @@ class Changed3(Changed2):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:55  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:57  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -140,7 +142,7 @@ class Changed3(Changed2):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:70  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session

@@ -1,0 +1,128 @@
+"""Draws one state: a card for each lane of a space-time diagram, with what its actor has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from textwrap import wrap
+
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.render.story.scene import called, lanes_of
+from charter.render.story.words import in_values
+from charter.semantics.expressions import State
+from charter.semantics.machine import Machine
+from charter.semantics.retell import show_value
+from charter.semantics.values import Universe
+
+_WIDE, _GAP, _LINE, _TOP, _MOST = 264, 16, 18, 40, 36
+_CHARACTER, _CELLS = 6.6, 10
+"""The width of a character, and the most elements of a sequence that are drawn one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of a card; `cells` are the elements of a sequence behind it."""
+
+    text: str
+    depth: int = 0
+    cells: tuple[str, ...] = ()
+
+
+def state_in_svg(machine: Machine, state: State, title: str) -> str:
+    """A state as an SVG document. Histories, and what bounds a search, are left out; so are entries
+    of maps that have nothing."""
+    labels = [label for _, label in lanes_of(machine)]
+    cards: list[list[_Row]] = [[] for _ in (*labels, "")]
+    for lane, name, kind, value in _placed(machine, state):
+        cards[lane] += _rows(name, kind, value, machine.universe)
+    heads = [*labels, "the whole"]
+    shown = [(head, rows) for head, rows in zip(heads, cards, strict=True) if rows]
+    width = max(len(shown) * (_WIDE + _GAP) + _GAP, round(7.2 * len(title)) + 2 * _GAP)
+    height = _TOP + _LINE * (max((len(rows) for _, rows in shown), default=0) + 2) + _GAP
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="12">',
+        f"<title>{escape(title)}</title>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<text x="{_GAP}" y="22" font-weight="bold">{escape(title)}</text>',
+    ]
+    for place, (head, rows) in enumerate(shown):
+        parts += _card(_GAP + place * (_WIDE + _GAP), head, rows)
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _placed(machine: Machine, state: State) -> Iterator[tuple[int, str, t.Type, Value]]:
+    """The variables by lane, an entry for each lane where they are maps of what lanes stand for;
+    behind the last lane what is of none."""
+    lanes = [who for who, _ in lanes_of(machine)]
+    parts = {p.name for s in machine.model.systems if s.name == machine.instance.machine
+             for p in s.parts}  # fmt: skip
+    for variable in machine.variables:
+        part, dot, inner = variable.name.partition(".")
+        kind, value = variable.type, state[variable.name]
+        if variable.kind == "ghost" or (dot and part not in parts):
+            continue
+        name = inner if dot else part
+        owner = (part, None) if dot else (machine.instance.machine, None)
+        if owner in lanes:
+            yield lanes.index(owner), name, kind, value
+        elif isinstance(kind, t.Map) and any(who == called(kind.key) for who, _ in lanes):
+            domain = machine.universe.domain(kind.key)
+            assert isinstance(value, tuple)
+            for key, entry in zip(domain, value, strict=True):
+                if (called(kind.key), key) in lanes:
+                    yield lanes.index((called(kind.key), key)), name, kind.value, entry
+        else:
+            yield len(lanes), name, kind, value
+
+
+def _rows(
+    name: str, kind: t.Type, value: Value, universe: Universe, depth: int = 0
+) -> Iterator[_Row]:
+    match kind, value:
+        case t.Option(inner=inner), _ if value is not None:
+            yield from _rows(name, inner, value, universe, depth)
+        case t.Record(fields=fields), tuple():
+            yield _Row(name, depth)
+            for (field, inner), part in zip(fields, value, strict=True):
+                yield from _rows(field, inner, part, universe, depth + 1)
+        case t.Map(key=key, value=inner), tuple():
+            for at, entry in zip(universe.domain(key), value, strict=True):
+                if entry not in (None, (), frozenset()):
+                    shown = f"{name}[{show_value(key, at, universe)}]"
+                    yield from _rows(shown, inner, entry, universe, depth)
+        case t.Seq(inner=inner), tuple() if 0 < len(value) <= _CELLS:
+            cells = tuple(in_values(inner, item, universe) for item in value)
+            if sum(len(cell) + 2 for cell in cells) + len(name) + 2 * depth <= _MOST:
+                yield _Row(name, depth, cells)
+            else:
+                yield _Row(name, depth)
+                yield from (_Row(line, depth + 1) for c in cells for line in wrap(c, _MOST - 4))
+        case _:
+            text = f"{name}: {show_value(kind, value, universe)}"
+            first, *others = wrap(text, _MOST - 2 * depth)
+            yield _Row(first, depth)
+            yield from (_Row(line, depth + 1) for line in others)
+
+
+def _card(left: int, head: str, rows: list[_Row]) -> Iterator[str]:
+    height = _LINE * (len(rows) + 1) + 12
+    yield (
+        f'<rect x="{left}" y="{_TOP}" width="{_WIDE}" height="{height}" rx="6" fill="#f6f7f9"'
+        ' stroke="#b8bec6"/>'
+    )
+    yield f'<text x="{left + 10}" y="{_TOP + 19}" font-weight="bold">{escape(head)}</text>'
+    for number, row in enumerate(rows, 1):
+        x, y = left + 10 + 12 * row.depth, _TOP + 19 + _LINE * number
+        yield f'<text x="{x}" y="{y}" fill="#20242a">{escape(row.text)}</text>'
+        at = x + round(_CHARACTER * len(row.text)) + 8
+        for cell in row.cells:
+            wide = round(_CHARACTER * len(cell)) + 10
+            yield (
+                f'<rect x="{at}" y="{y - 13}" width="{wide}" height="16" fill="#ffffff"'
+                ' stroke="#1f5fa8"/>'
+            )
+            yield f'<text x="{at + 5}" y="{y}" fill="#1f5fa8">{escape(cell)}</text>'
+            at += wide

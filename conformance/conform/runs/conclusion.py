@@ -1,0 +1,149 @@
+"""What follows from the judged buckets of a run, and is written beside them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.run import RunFinding
+from conform.judging import model
+from conform.judging.follow import Siblings
+from conform.runs import canaries, overclaims, summary
+from conform.runs.adapter_failures import adapter_trouble
+from conform.runs.baseline import Baseline, write_baseline
+from conform.runs.compared import LIMIT, ComparedScope, Left, left_out, saw_all
+from conform.runs.context import RunContext
+from conform.runs.failing_operation import with_steps
+from conform.runs.findings import run_findings
+from conform.runs.kept_vectors import keep
+from conform.runs.options import RunOptions
+from conform.runs.resume import continued
+from conform.runs.select import ResolvedRun, variables
+from conform.runs.selection import record_failed
+from conform.runs.shrink import given_states, with_shrunk
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run. `inside` is the folder in which commands about it are to be typed; "" is the
+    one in which the user is."""
+
+    folder: RunFolder
+    run: Mapping[str, Json]
+    summary: Mapping[str, Json]
+    canaries: tuple[Json, ...] = field(default_factory=tuple)
+    inside: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        code = self.summary["exit"]
+        assert isinstance(code, int)
+        return code
+
+    def json(self) -> dict[str, Json]:
+        """The result as `--json` prints it."""
+        return {"run": {**self.run}, "folder": self.folder.place, "summary": {**self.summary}}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """A run whose buckets are all judged. `about` is its run.json, `asked` how many vectors it was
+    to ask; `began` (seconds since the epoch) and `judging_seconds` say how long it took."""
+
+    folder: RunFolder
+    about: Mapping[str, Json]
+    resolved: ResolvedRun
+    context: RunContext
+    asked: int
+    began: float
+    judging_seconds: float
+
+
+def finish(run: JudgedRun, options: RunOptions) -> Finished:
+    """Write what a run found: what is not explained, what was not compared, whether it can be
+    trusted. The target is asked again if findings are to be shrunk."""
+    folder, context = run.folder, run.context
+    suite, entries = run.resolved.suite, run.resolved.entries
+    manifest = suite.manifest
+    extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
+    counts = summary.collect(folder)
+    counts.canaries += extra
+    stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
+    intended = scope(suite, run.about, run.asked)
+    wish = options.wanted.option or LIMIT
+    left = left_out(folder, replace(intended, wish=wish, stopped=stopped(folder)))
+    record_failed(run.resolved.prepared.target, folder, options.baseline.known)
+    found = run_findings(folder, given_states(folder, suite))
+    findings, baseline = _with_baseline(found, options, left)
+    changed = baseline.changed(found) if saw_all(left) else {}
+    if options.shrink:
+        findings = with_shrunk(findings, context, suite)
+    inputs = summary.ConclusionInputs(
+        tuple(entries), stale, options.strict, manifest.vectors, left, findings, baseline, changed
+    )
+    pairs = summary.distinct_pairs(folder)
+    concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)
+    concluded["older_charter"] = options.older
+    concluded["small_suite"] = manifest.small
+    concluded["continued"] = continued(run.about)
+    concluded["judging_seconds"] = round(run.judging_seconds, 3)
+    concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - run.began), 3)
+    concluded["adapter_trouble"] = with_steps(adapter_trouble(folder), context.start, suite)
+    keep(folder, suite, concluded)
+    trusted = concluded["trusted"]
+    folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
+    folder.finish(concluded)
+    return Finished(folder, run.about, concluded, tuple(counts.canaries))
+
+
+def _with_baseline(
+    found: tuple[RunFinding, ...], options: RunOptions, left: Sequence[Left]
+) -> tuple[tuple[RunFinding, ...], Baseline]:
+    """The findings with the reasons that the baseline has for them, and the baseline, which is
+    written first if the options ask for it. A run that did not ask all, or lost some, keeps what
+    it did not see."""
+    baseline = options.baseline
+    if options.update_baseline:
+        kept = () if saw_all(left) else baseline.stale(found)
+        baseline = write_baseline(baseline, found, kept)
+    return baseline.applied(found), baseline
+
+
+def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> ComparedScope:
+    """The scope of a run that judges `asked` vectors of a suite."""
+    shows, allowed = about["observes"], about["not_compared"]
+    assert isinstance(shows, list) and isinstance(allowed, dict)
+    hidden = [name for name in variables(suite) if name not in shows]
+    reasons = {name: str(reason) for name, reason in allowed.items()}
+    return ComparedScope(asked, suite.manifest.vectors - asked, hidden, reasons)
+
+
+def stale_entries(
+    folder: RunFolder, suite: Suite, entries: Mapping[str, str], counts: summary.RunCounts
+) -> tuple[str, ...]:
+    """The entries that explain no deviation although the target took the branches that they
+    change."""
+    unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
+    if not unused:
+        return ()
+    opaque = OpaqueTypes.of(suite.manifest.judged_types())
+    models = {
+        entry: Siblings(model.load(entries[entry]), same_state=False, opaque=opaque)
+        for entry in unused
+    }
+    shows = folder.read_json("run.json")["observes"]
+    assert isinstance(shows, list)
+    wanted = variables(suite)
+    all_shown = set(wanted) <= set(shows)
+    observes = None if all_shown else tuple(name for name in wanted if name in shows)
+    return tuple(overclaims.denied(overclaims.RunOutput(folder, suite, observes), models))
+
+
+def stopped(folder: RunFolder) -> bool:
+    """Whether a bucket of a run with -x had a new finding."""
+    return any(bucket.get("stopped") is True for bucket in folder.committed().values())

@@ -1,0 +1,35 @@
+"""The options of a run."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+from conform.runs.baseline import NO_BASELINE, Baseline
+from conform.runs.selection import ALL, Wanted
+
+Engine = Literal["auto", "spark", "inline"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors; `go_on`:
+    continue a run although nobody knows whether the implementation is the same; `older`: by what
+    the target is judged if it is not the charter of the project as it is now."""
+
+    target: str
+    _: KW_ONLY
+    release: str = ""
+    suite: str = ""
+    engine: Engine = "auto"
+    master: str = "local[*]"
+    limit: int = 0
+    out: str = ""
+    strict: bool = False
+    baseline: Baseline = NO_BASELINE
+    update_baseline: bool = False
+    shrink: bool = True
+    wanted: Wanted = ALL
+    go_on: bool = False
+    older: str = ""
+    command: tuple[str, ...] = ()

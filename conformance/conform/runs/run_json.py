@@ -1,0 +1,77 @@
+"""What run.json says of a run: target, adapter, suite, and what verdicts depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from charter.formats.canonical import Json
+from charter.formats.suite import Manifest
+from conform.adapters.base import Connection
+from conform.adapters.hello import check_hello, disagreement
+from conform.adapters.prepared import prepared_digests
+from conform.adapters.sources import files_digest, sources_digests
+from conform.adapters.targets import found_by
+from conform.judging import model
+from conform.runs.options import RunOptions
+from conform.runs.select import ResolvedRun
+from conform.suites.cache import Suite
+
+
+def described(
+    greeted: Connection, resolved: ResolvedRun, options: RunOptions, say: Callable[[str], None]
+) -> dict[str, Json]:
+    """The content of run.json, with what the adapter says in its hello. Raises `ConformError` if it
+    cannot be asked the suite."""
+    suite, prepared, welcome = resolved.suite, resolved.prepared, greeted.welcome
+    manifest, chosen = suite.manifest, prepared.target
+    sources = sources_digests(chosen)
+    check_hello(welcome, manifest)
+    disagreed = disagreement(welcome, chosen)
+    if disagreed:
+        say(disagreed)
+    name = "-".join(part for part in (chosen.id, prepared.release, manifest.digest[:8]) if part)
+    return {
+        "id": f"{name}-{options.limit}" if options.limit else name,
+        "format": 1,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "target": chosen.id,
+        "found_by": found_by(chosen),
+        "title": chosen.title,
+        "release": prepared.release,
+        "implementation": {"name": welcome.name, "version": welcome.version},
+        "component": manifest.component,
+        "protocol": manifest.protocol,
+        "variant": manifest.variant,
+        "observes": list(welcome.observes),
+        "capabilities": [*sorted(welcome.capabilities)],
+        "operations": [*sorted(welcome.operations)],
+        "suite": manifest.digest,
+        "suite_vectors": manifest.vectors,
+        "suite_counts": dict(manifest.counts),
+        "spec_digest": manifest.spec_digest,
+        "overlay": chosen.overlay,
+        "errors": dict(chosen.errors),
+        "not_compared": dict(chosen.not_compared),
+        "adapter": files_digest(chosen),
+        "sources": None if sources is None else {**sources},
+        "prepared": {**prepared_digests(prepared.files)},
+        "engine": options.engine,
+        "buckets": suite.buckets,
+        "limit": options.limit,
+        "command": list(options.command),
+        **label_types(manifest),
+        **judged_with(suite, resolved.entries),
+    }
+
+
+def label_types(manifest: Manifest) -> dict[str, Json]:
+    """The types of a suite, by which labels may count and a report tells sequences from sets."""
+    return {"types": dict(manifest.types)} if manifest.types else {}
+
+
+def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
+    """What verdicts depend on besides suite and target: the models, and which entries apply."""
+    module = suite.manifest.models.charter
+    modules = sorted({module, *entries.values()} - {""})
+    return {"models": model.digest(modules), "entries": dict(sorted(entries.items()))}

@@ -1,0 +1,53 @@
+"""Makes the context by which workers judge."""
+
+from __future__ import annotations
+
+import time
+
+from conform.adapters.prepared import adapter_files
+from conform.console.errors import Untrustworthy
+from conform.judging import model
+from conform.judging.assess import VectorItem
+from conform.runs import canaries
+from conform.runs.context import RunContext
+from conform.runs.forgetful_canaries import forgetful
+from conform.runs.select import ResolvedRun, variables
+from conform.suites.cache import Suite
+from conform.suites.importing import item_of
+
+
+def context_of(resolved: ResolvedRun, name: str, place: str, limit: int = 0) -> RunContext:
+    """The context of the run `name` in the folder `place`. Raises `Untrustworthy`."""
+    suite = resolved.suite
+    manifest = suite.manifest
+    module = manifest.models.charter
+    return RunContext(
+        run=f"{name}-{time.time_ns():x}",
+        place=place,
+        start=resolved.prepared.start,
+        model=module,
+        entries=resolved.entries,
+        variables=variables(suite),
+        limit=-(-limit // suite.buckets),
+        canaries=_canary_items(suite),
+        forgetful=forgetful(suite) if module else {},
+        started=time.time(),
+        reference=model.is_of(module, manifest.spec_digest),
+        folders=resolved.folders,
+        files=adapter_files(resolved.prepared.target.folder, resolved.prepared.files),
+        types=manifest.judged_types(),
+    )
+
+
+def _canary_items(suite: Suite) -> dict[str, tuple[VectorItem, ...]]:
+    manifest = suite.manifest
+    found = {}
+    for mutant, module in manifest.models.mutants.items():
+        ids = manifest.canaries.get(mutant, ())
+        found[module] = tuple(item_of(suite.find(vector)) for vector in ids[: canaries.SAMPLE])
+        if not found[module]:
+            raise Untrustworthy(
+                f"the suite names the mutant {mutant} and no vector that catches it; generate it"
+                " again"
+            )
+    return found
