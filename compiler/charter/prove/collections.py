@@ -15,9 +15,9 @@ from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarT
 Coded = tuple[Sym, Term]
 
 
-def anything(types: TermsOfTypes, kind: t.Type) -> Sym:
-    """An arbitrary value of `kind`, where the expression has no value."""
-    return types.constant(kind, types.universe.least(kind))
+def anything(types: TermsOfTypes, kind: t.Type, found: Sym | None = None) -> Sym:
+    """What was found, or else an arbitrary value of `kind`: the expression has none there."""
+    return found or types.constant(kind, types.universe.least(kind))
 
 
 def look_up(types: TermsOfTypes, kind: t.Map, table: Fields, key: Sym) -> Coded:
@@ -70,7 +70,7 @@ def case_arg(types: TermsOfTypes, e: n.CaseArg[s.Expr], target: Sym) -> Sym:
     else:
         args = cast(Tagged, target).cases[t.tags_of(e.target.type).index(e.tag)]
         found = None if args is None else args[e.position]
-    return anything(types, e.type) if found is None else found
+    return anything(types, e.type, found)
 
 
 def operator(
@@ -165,13 +165,8 @@ def primitive(types: TermsOfTypes, e: n.Primitive[s.Expr], args: tuple[Sym, ...]
         case "set":
             return normal(types, t.inner_of(e.type), Bag(_counting(types, line))), TRUE
         case "nth":
-            numbers = types.numbers
-            ways = [
-                (numbers.equal(number, numbers.constant(i)), item)
-                for i, item in enumerate(line.slots)
-                if item is not None
-            ]
-            return pick_first(types, e.type, ways), TRUE
+            item = _chosen(types, number, enumerate(line.slots))
+            return anything(types, e.type, item), TRUE
         case "keep":
             kept = Line(types.numbers.constant(0), ())
             for there, item in _counting(types, line):

@@ -1,5 +1,5 @@
 """Encodes core expressions as symbolic values. Each rule follows that of the definition
-(`charter.semantics.evaluate`), and also gives the condition under which the expression has a value.
+(`charter.semantics.evaluate`), and demands what must hold for the expression to have a value.
 
 Functions are inlined, once for each tuple of arguments; quantifiers and comprehensions are
 unrolled over the possible members of their domain.
@@ -8,8 +8,8 @@ unrolled over the possible members of their domain.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import assert_never, cast
 
 from charter.core import nodes as n
@@ -55,7 +55,8 @@ class ComparisonEvent:
 class Encoder:
     """Encodes the expressions of one model. `watched` maps spans of comparisons and sequences to
     numbers; their evaluations are recorded in `events`. `tag` distinguishes the variables of two
-    models."""
+    models. `path` is the condition that what is encoded is evaluated at all (if anything is
+    watched), `demands` are those that it has a value, where it is evaluated."""
 
     types: TermsOfTypes
     functions: Mapping[str, s.Function]
@@ -63,6 +64,7 @@ class Encoder:
     tag: str = ""
     events: list[ComparisonEvent] = field(default_factory=list)
     path: Term = TRUE
+    demands: list[Term] = field(default_factory=list)
     _memo: dict[tuple[str, tuple[Sym, ...]], tuple[Coded, tuple[ComparisonEvent, ...]]] = field(
         default_factory=dict
     )
@@ -79,46 +81,73 @@ class Encoder:
 
     def encode(self, e: s.Expr, view: View, names: Names) -> Coded:
         """The value of `e` and where it is defined."""
-        value, defined = self._encoded(e, view, names)
-        if isinstance(value, Line):
-            self._listed(e, value, defined)
+        outer, self.demands = self.demands, []
+        value = self.value(e, view, names)
+        defined = self.terms.and_(*self.demands)
+        self.demands = outer
         return value, defined
 
-    def _encoded(self, e: s.Expr, view: View, names: Names) -> Coded:
-        terms, types = self.terms, self.types
+    def condition(self, e: s.Expr, view: View, names: Names) -> tuple[Term, Term]:
+        """A boolean expression: its value and where it is defined."""
+        value, defined = self.encode(e, view, names)
+        return cast(ScalarTerm, value).term, defined
+
+    @contextmanager
+    def under(self, condition: Term) -> Iterator[None]:
+        """A context: expressions encoded inside are evaluated only if `condition` holds."""
+        path, outer = self.path, self.demands
+        self.path, self.demands = self.terms.and_(path, condition) if self.watched else TRUE, []
+        try:
+            yield
+        finally:
+            inside = self.terms.implies(condition, self.terms.and_(*self.demands))
+            self.path, self.demands = path, outer
+            self.demand(inside)
+
+    def demand(self, condition: Term) -> None:
+        """What is encoded has a value only where `condition` holds, too."""
+        if condition != TRUE:
+            self.demands.append(condition)
+
+    def value(self, e: s.Expr, view: View, names: Names) -> Sym:
+        """The value of `e`; anything where a demand does not hold."""
+        value = self._value(e, view, names)
+        if isinstance(value, Line) and e.span in self.watched:
+            self._listed(e.span, value)
+        return value
+
+    def _value(self, e: s.Expr, view: View, names: Names) -> Sym:
+        types = self.types
         match e:
             case n.Literal(value=value):
-                return types.constant(e.type, value), TRUE
+                return types.constant(e.type, value)
             case n.Local(name=name):
-                return names[name], TRUE
+                return names[name]
             case n.StateRef(name=name, primed=primed):
                 state = view.after if primed else view.before
                 if state is None:
-                    return col.anything(types, e.type), FALSE
-                return state[name], TRUE
+                    self.demand(FALSE)
+                    return col.anything(types, e.type)
+                return state[name]
             case n.ConstRef(name=name):
-                return types.constant(e.type, types.universe.consts[name]), TRUE
+                return types.constant(e.type, types.universe.consts[name])
             case n.Domain():
                 keys, items = types.keys(t.inner_of(e.type))
-                return Mask(keys, (TRUE,) * len(keys), items), TRUE
+                return Mask(keys, (TRUE,) * len(keys), items)
             case n.Took(branch=branch):
-                return ScalarTerm(view.took.get(branch, FALSE)), TRUE
+                return ScalarTerm(view.took.get(branch, FALSE))
             case n.Binary(op="and" | "or" | "implies"):
                 return self.either(s.as_choice(e), view, names)
             case n.If():
                 return self.either(e, view, names)
             case n.Let(name=name, value=part, body=body):
-                held, defined = self.encode(part, view, names)
-                result, inside = self.encode(body, view, {**names, name: held})
-                return result, terms.and_(defined, inside)
+                return self.value(body, view, {**names, name: self.value(part, view, names)})
             case n.Checked(condition=condition, value=part):
-                truth, known_ = self.truth(condition, view, names)
-                result, inside = self.encode(part, view, names)
-                return result, terms.and_(known_, truth, inside)
+                self.demand(self.truth(condition, view, names))
+                return self.value(part, view, names)
             case n.MapNew(name=name, value=part):
-                keys_ = types.keys(t.map_of(e.type).key)[1]
-                coded = [self.encode(part, view, {**names, name: key}) for key in keys_]
-                return Fields(tuple(v for v, _ in coded)), terms.and_(*(d for _, d in coded))
+                _, members = types.keys(t.map_of(e.type).key)
+                return Fields(tuple(self.value(part, view, {**names, name: k}) for k in members))
             case n.Quantified(kind="sum"):
                 return self.sum(e, view, names)
             case n.Quantified():
@@ -126,77 +155,64 @@ class Encoder:
             case n.Comprehend():
                 return self.comprehend(e, view, names)
             case _:
-                parts = [self.encode(part, view, names) for part in children(e)]
-                args, defined = tuple(v for v, _ in parts), terms.and_(*(d for _, d in parts))
-                if isinstance(e, n.Binary):
-                    self.compared(e, args[0], args[1], defined)
-                result, possible = self.applied(e, args)
-                return result, terms.and_(defined, possible)
+                args = tuple(self.value(part, view, names) for part in children(e))
+                if isinstance(e, n.Binary) and e.op in COMPARISONS and e.span in self.watched:
+                    self._record(ComparisonEvent(self.watched[e.span], TRUE, *args))
+                return self.applied(e, args)
 
-    def applied(self, e: s.Strict, args: tuple[Sym, ...]) -> Coded:
-        """An operation with evaluated operands: its value, and the condition that it has one."""
+    def applied(self, e: s.Strict, args: tuple[Sym, ...]) -> Sym:
+        """An operation with evaluated operands."""
         types = self.types
         match e:
             case n.Call(function=name):
                 return self.call(self.functions[name], args)
             case n.Primitive():
-                return col.primitive(types, e, args)
+                return self.given(col.primitive(types, e, args))
             case n.Unary() | n.Binary():
-                return col.operator(types, e, args), TRUE
+                return col.operator(types, e, args)
             case n.RecordNew():
-                return Fields(args), TRUE
+                return Fields(args)
             case n.FieldOf(target=target, field=name):
-                return cast(Fields, args[0]).items[t.record_of(target.type).index(name)], TRUE
+                return cast(Fields, args[0]).items[t.record_of(target.type).index(name)]
             case n.UnionNew(tag=tag):
                 cases = tuple(args if tag == name else None for name in t.tags_of(e.type))
-                return Tagged(types.tag(e.type, tag), cases), TRUE
+                return Tagged(types.tag(e.type, tag), cases)
             case n.Present():
-                return Maybe(TRUE, args[0]), TRUE
+                return Maybe(TRUE, args[0])
             case n.IsCase(target=target, tag=tag):
-                return ScalarTerm(col.is_case(types, target.type, tag, args[0])), TRUE
+                return ScalarTerm(col.is_case(types, target.type, tag, args[0]))
             case n.CaseArg():
-                return col.case_arg(types, e, args[0]), TRUE
+                return col.case_arg(types, e, args[0])
             case n.MapGet(target=target):
-                return col.look_up(types, t.map_of(target.type), cast(Fields, args[0]), args[1])
+                table = cast(Fields, args[0])
+                return self.given(col.look_up(types, t.map_of(target.type), table, args[1]))
             case n.SetNew():
                 bag = Bag(tuple((TRUE, item) for item in args))
-                return col.normal(types, t.inner_of(e.type), bag), TRUE
+                return col.normal(types, t.inner_of(e.type), bag)
             case n.SeqNew():
-                return col.listing(types, e.type, args)
+                return self.given(col.listing(types, e.type, args))
             case _:
                 assert_never(e)
 
-    def truth(self, expr: s.Expr, view: View, names: Names) -> tuple[Term, Term]:
-        """A boolean expression: its value and where it is defined."""
-        value, defined = self.encode(expr, view, names)
-        return cast(ScalarTerm, value).term, defined
+    def given(self, coded: Coded) -> Sym:
+        """A value that is there only under a condition, which is demanded."""
+        self.demand(coded[1])
+        return coded[0]
 
-    def set_of(self, expr: s.Expr, view: View, names: Names) -> tuple[Mask | Bag, Term]:
-        """A set expression."""
-        value, defined = self.encode(expr, view, names)
-        return cast("Mask | Bag", value), defined
+    def truth(self, expr: s.Expr, view: View, names: Names) -> Term:
+        """The value of a boolean expression."""
+        return cast(ScalarTerm, self.value(expr, view, names)).term
 
-    def walk(self, domain: Mask | Bag, kind: t.Type) -> tuple[tuple[Term, Sym], ...]:
+    def walk(self, e: s.Expr, view: View, names: Names) -> tuple[tuple[Term, Sym], ...]:
         """The possible members of a set in the order in which the definition looks at them."""
-        members = self.types.members(domain)
-        inner = t.inner_of(kind)
+        domain, inner = cast("Mask | Bag", self.value(e, view, names)), t.inner_of(e.type)
         if isinstance(domain, Bag) or isinstance(inner, t.Bool | t.Int | t.Sort | t.Enum):
-            return members
+            return self.types.members(domain)
         there = zip(domain.members, domain.items, strict=True)
         by_key = dict(zip(domain.keys, there, strict=True))
         return tuple(by_key[k] for k in ordered(frozenset(domain.keys), inner))
 
-    @contextmanager
-    def under(self, condition: Term) -> Iterator[None]:
-        """A context: expressions encoded inside are evaluated only if `condition` holds."""
-        before = self.path
-        self.path = self.terms.and_(before, condition)
-        try:
-            yield
-        finally:
-            self.path = before
-
-    def call(self, function: s.Function, args: tuple[Sym, ...]) -> Coded:
+    def call(self, function: s.Function, args: tuple[Sym, ...]) -> Sym:
         """A function of values, inlined."""
         key = (function.name, args)
         known = self._memo.get(key)
@@ -208,98 +224,70 @@ class Encoder:
             known = self._memo[key] = coded, tuple(self.events)
             self.path, self.events = outer_path, outer_events
         for event in known[1]:
-            self._record(event.site, event.condition, event.left, event.right)
-        return known[0]
+            self._record(event)
+        return self.given(known[0])
 
-    def either(self, e: n.If[s.Expr], view: View, names: Names) -> Coded:
+    def either(self, e: n.If[s.Expr], view: View, names: Names) -> Sym:
         """One of two values; only that one is evaluated."""
-        truth, defined = self.truth(e.condition, view, names)
+        truth = self.truth(e.condition, view, names)
         if truth in (TRUE, FALSE):
-            value, inside = self.encode(e.then if truth == TRUE else e.otherwise, view, names)
-            return value, self.terms.and_(defined, inside)
+            return self.value(e.then if truth == TRUE else e.otherwise, view, names)
         with self.under(truth):
-            a, a_defined = self.encode(e.then, view, names)
+            then = self.value(e.then, view, names)
         with self.under(self.terms.not_(truth)):
-            b, b_defined = self.encode(e.otherwise, view, names)
-        inside = self.terms.ite(truth, a_defined, b_defined)
-        return self.types.choose(truth, a, b), self.terms.and_(defined, inside)
+            otherwise = self.value(e.otherwise, view, names)
+        return self.types.choose(truth, then, otherwise)
 
-    def quantified(self, e: n.Quantified[s.Expr], view: View, names: Names) -> Coded:
+    def quantified(self, e: n.Quantified[s.Expr], view: View, names: Names) -> ScalarTerm:
         """`forall` and `some`; members behind the first that decides are not evaluated."""
-        terms = self.terms
-        domain, defined = self.set_of(e.domain, view, names)
-        seen: list[tuple[Term, Term, Term]] = []
-        still_open = TRUE
-        for there, item in self.walk(domain, e.domain.type):
-            with self.under(terms.and_(there, still_open)):
-                value, ok = self.truth(e.body, view, {**names, e.name: item})
-            goes_on = value if e.kind == "forall" else terms.not_(value)
-            seen.append((there, goes_on, ok))
-            if self.watched:
-                still_open = terms.and_(still_open, terms.implies(there, goes_on))
-        rest = TRUE
-        for there, goes_on, ok in reversed(seen):
-            rest = terms.ite(there, terms.and_(ok, terms.implies(goes_on, rest)), rest)
-        every = terms.and_(*(terms.implies(there, goes_on) for there, goes_on, _ in seen))
-        truth = every if e.kind == "forall" else terms.not_(every)
-        return ScalarTerm(truth), terms.and_(defined, rest)
+        terms, passed = self.terms, list[Term]()
+        with ExitStack() as behind:
+            for there, item in self.walk(e.domain, view, names):
+                with self.under(there):
+                    truth = self.truth(e.body, view, {**names, e.name: item})
+                goes_on = truth if e.kind == "forall" else terms.not_(truth)
+                passed.append(terms.implies(there, goes_on))
+                behind.enter_context(self.under(passed[-1]))
+        every = terms.and_(*passed)
+        return ScalarTerm(every if e.kind == "forall" else terms.not_(every))
 
-    def sum(self, e: n.Quantified[s.Expr], view: View, names: Names) -> Coded:
+    def sum(self, e: n.Quantified[s.Expr], view: View, names: Names) -> Number:
         """`sum`: each member counts once, or not at all."""
-        terms, numbers = self.terms, self.types.numbers
-        domain, defined = self.set_of(e.domain, view, names)
-        total, parts = numbers.constant(0), [defined]
-        members = self.walk(domain, e.domain.type)
-        if isinstance(domain, Bag):
-            members = col.distinct(self.types, members)
-        for there, item in members:
+        numbers = self.types.numbers
+        total = zero = numbers.constant(0)
+        for there, item in col.distinct(self.types, self.walk(e.domain, view, names)):
             with self.under(there):
-                value, ok = self.encode(e.body, view, {**names, e.name: item})
-            parts.append(terms.implies(there, ok))
-            addend = numbers.choose(there, cast(Number, value), numbers.constant(0))
-            total = numbers.add(total, addend)
-        return total, terms.and_(*parts)
+                value = self.value(e.body, view, {**names, e.name: item})
+            total = numbers.add(total, numbers.choose(there, cast(Number, value), zero))
+        return total
 
-    def comprehend(self, e: n.Comprehend[s.Expr], view: View, names: Names) -> Coded:
+    def comprehend(self, e: n.Comprehend[s.Expr], view: View, names: Names) -> Mask | Bag:
         """A comprehension: the set of its bodies, or their union."""
         terms, types = self.terms, self.types
-        domain, defined = self.set_of(e.domain, view, names)
-        parts = [defined]
         found: list[tuple[Term, Sym]] = []
-        for there, item in self.walk(domain, e.domain.type):
+        for there, item in self.walk(e.domain, view, names):
             local = {**names, e.name: item}
             with self.under(there):
-                condition, ok = self.truth(e.condition, view, local)
-            chosen = terms.and_(there, condition)
-            parts.append(terms.implies(there, ok))
+                chosen = terms.and_(there, self.truth(e.condition, view, local))
             if chosen == FALSE:
                 continue
             with self.under(chosen):
-                body, body_ok = self.encode(e.body, view, local)
-            parts.append(terms.implies(chosen, body_ok))
+                body = self.value(e.body, view, local)
             inner = types.members(cast("Mask | Bag", body)) if e.flatten else ((TRUE, body),)
             found += [(terms.and_(chosen, inside), x) for inside, x in inner]
-        return col.normal(types, t.inner_of(e.type), Bag(tuple(found))), terms.and_(*parts)
+        return col.normal(types, t.inner_of(e.type), Bag(tuple(found)))
 
-    def compared(self, expr: n.Binary[s.Expr], left: Sym, right: Sym, defined: Term) -> None:
-        """Record the evaluation of a comparison if it is watched."""
-        site = self.watched.get(expr.span) if expr.op in COMPARISONS else None
-        if site is not None:
-            self._record(site, defined, left, right)
-
-    def _listed(self, expr: s.Expr, line: Line, defined: Term) -> None:
-        """Record the evaluation of a sequence if it is watched."""
-        site = self.watched.get(expr.span) if self.watched else None
-        first, *others = line.slots or (None,)
-        if site is None or first is None:
-            return
+    def _listed(self, span: Span, line: Line) -> None:
+        """Record the evaluation of a watched sequence."""
         numbers = self.types.numbers
+        first, *others = line.slots or (None,)
         for i, other in enumerate(others, 1):
-            if other is not None:
+            if first is not None and other is not None:
                 there = numbers.less(numbers.constant(i), line.length)
-                self._record(site, self.terms.and_(defined, there), first, other)
+                self._record(ComparisonEvent(self.watched[span], there, first, other))
 
-    def _record(self, site: int, condition: Term, left: Sym, right: Sym) -> None:
-        reached = self.terms.and_(self.path, condition)
+    def _record(self, event: ComparisonEvent) -> None:
+        """Add an event, which happens only where what came before it has a value."""
+        reached = self.terms.and_(self.path, event.condition, *self.demands)
         if reached != FALSE:
-            self.events.append(ComparisonEvent(site, reached, left, right))
+            self.events.append(replace(event, condition=reached))

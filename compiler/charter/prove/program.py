@@ -95,12 +95,12 @@ class SymbolicProgram:
 
     def holds(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and true."""
-        value, defined = self.encoder.truth(lowered_expr(body), view, dict(view.arguments))
+        value, defined = self.encoder.condition(lowered_expr(body), view, dict(view.arguments))
         return self.terms.and_(value, defined)
 
     def fails(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and false."""
-        value, defined = self.encoder.truth(lowered_expr(body), view, dict(view.arguments))
+        value, defined = self.encoder.condition(lowered_expr(body), view, dict(view.arguments))
         return self.terms.and_(self.terms.not_(value), defined)
 
     def is_state(self, state: Mapping[str, n.Value]) -> Term:
@@ -186,7 +186,7 @@ def _offered(
             if code.name == name:
                 declared = machine.operations[name].params
                 names = {p.name: sym for p, sym in zip(declared, code.params, strict=True)}
-                value, defined = encoder.truth(condition, view, names)
+                value, defined = encoder.condition(condition, view, names)
                 called = terms.or_(*(view.took[b.name] for b in code.branches))
                 parts.append(terms.implies(called, terms.and_(value, defined)))
     return parts

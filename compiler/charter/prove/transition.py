@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from charter.core import nodes as n
 from charter.core import small as s
@@ -153,7 +154,7 @@ def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guar
     """Encode a condition with its atoms; atoms of an undefined right side do not decide."""
     terms = encoder.terms
     if not joins(encoder.functions, expr):
-        value, defined = encoder.truth(expr, view, names)
+        value, defined = encoder.condition(expr, view, names)
         options = _options(encoder, expr, view, names)
         return Guard(value, defined, ((Atom(expr, value, defined, TRUE, options),),))
     match expr:
@@ -313,7 +314,8 @@ def _choice(
     """A member of the domain; an option of one, with `or none`."""
     terms, types = encoder.terms, encoder.types
     name, work = where
-    domain, defined = encoder.set_of(pick.domain, view, names)
+    coded, defined = encoder.encode(pick.domain, view, names)
+    domain = cast("Mask | Bag", coded)
     members = types.members(domain)
     nonempty = terms.or_(*(there for there, _ in members))
     value, allowed = _member(encoder, pick, name, domain)

@@ -93,13 +93,8 @@ class ComponentPrinter:
 
     def printer(self, world: str) -> ExprPrinter:
         """A printer for one function or method."""
-        case_params = {
-            tag: tuple(name for name, _ in params)
-            for union in self.model.unions
-            for tag, params in union.cases
-        }
         functions = {function.name: function for function in self.model.functions}
-        return ExprPrinter(self.names, self.types, functions, self.with_world, case_params, world)
+        return ExprPrinter(self.names, self.types, functions, self.with_world, world)
 
     # --- the page --------------------------------------------------------------------------------
 
@@ -314,10 +309,10 @@ class ComponentPrinter:
         with out.indent():
             for case in e.cases:
                 if isinstance(e.subject.type, t.Union):
-                    fields = zip(printer.params(case.tag), case.names, strict=True)
+                    fields = zip(e.subject.type.params(case.tag), case.names, strict=True)
                     inside = ", ".join(
                         f"{self.names.attribute(name)}={printer.bound(local)}"
-                        for name, local in fields
+                        for (name, _), local in fields
                         if not local.startswith("_")
                     )
                     out.line(f"case {self.names.cases[case.tag]}({inside}):")

@@ -5,9 +5,9 @@ the comprehension around them. Matches of options become `is None` tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -32,11 +32,10 @@ from charter.render.python_model.pieces import (
     NOT,
     OR,
     OR_SET,
-    PLUS,
-    TIMES,
     TRUE,
     UNARY,
     Assignment,
+    InfixSign,
     Piece,
     function_of,
 )
@@ -57,7 +56,6 @@ class ExprPrinter:
     types: TypePrinter
     functions: Functions
     functions_with_world: frozenset[str]
-    case_params: Mapping[str, tuple[str, ...]]
     world: str = "world"
     state: str = "self."
     needed: list[Assignment] = field(default_factory=list)
@@ -242,16 +240,12 @@ class ExprPrinter:
         if op == "negate":
             return Piece(joined("-", self.doc(operand, UNARY)), UNARY)
         if isinstance(operand, n.Binary) and operand.op == "in":
-            return self.infix("not in", COMPARE, operand)
+            return self.infix(operand, replace(INFIX["in"], text="not in"))
         return Piece(joined("not ", self.doc(operand, NOT)), NOT)
 
     def binary(self, e: n.Binary) -> Piece:
-        """An infix operation; `a implies b` is `not a or b`."""
-        if e.op == "implies":
-            left = self.unary("not", e.left)
-            with self.knowing(e.left):
-                return Piece(Spread((left.doc, joined("or ", self.unsure(e.right, NOT)))), OR)
-        if e.op in ("and", "or"):
+        """An infix operation."""
+        if e.op in ("and", "or", "implies"):
             return self.connective(e)
         if e.op in ("eq", "ne") and isinstance(e.right, n.Literal) and e.right.value is None:
             word = "is" if e.op == "eq" else "is not"
@@ -260,35 +254,31 @@ class ExprPrinter:
             if e.op == "eq":
                 return Piece(joined("not ", self.doc(e.left, NOT)), NOT)
             return Piece(Spread((call("len", self.doc(e.left)), "> 0")), COMPARE)
-        symbol, level = INFIX[e.op]
-        return self.infix(symbol, level, e)
+        return self.infix(e, INFIX[e.op])
 
-    def infix(self, symbol: str, level: int, e: n.Binary) -> Piece:
+    def infix(self, e: n.Binary, sign: InfixSign) -> Piece:
         """Both operands; different set operations are never mixed without parentheses."""
-        left_level = right_level = level + 1
-        if level == COMPARE:
-            left_level = right_level = OR_SET
-        elif e.op in ("union", "intersection", "difference"):
-            same = isinstance(e.left, n.Binary) and e.left.op == e.op
-            left_level, right_level = (level if same else ATOM), ATOM
-        elif level in (PLUS, TIMES):
-            left_level = level
-        left, right = self.doc(e.left, left_level), self.doc(e.right, right_level)
+        same = isinstance(e.left, n.Binary) and e.left.op == e.op and sign.right == ATOM
+        left = self.doc(e.left, sign.level if same else sign.left)
+        right = self.doc(e.right, sign.right)
         if e.op in ("union", "difference") and isinstance(e.right, n.SetNew) and e.right.items:
             right = Block("{", tuple(self.doc(i) for i in e.right.items), "}")
-        return Piece(Spread((left, joined(f"{symbol} ", right))), level)
+        return Piece(Spread((left, joined(f"{sign.text} ", right))), sign.level)
 
     def connective(self, e: n.Binary) -> Piece:
-        """`and`, `or`: a chain of the same operator is printed without parentheses."""
-        symbol, level = INFIX[e.op]
-        parts, docs = tuple(operands(e, e.op)), list[Doc]()
+        """`and`, `or`: a chain of the same operator is printed without parentheses; `a implies b`
+        is `not a or b`."""
+        holds, parts = e.op == "and", tuple(operands(e, e.op))
+        if e.op == "implies":
+            parts = (n.Unary("not", e.left, type=e.type), e.right)
+        docs: list[Doc] = []
         with self.knowing():
             for i, part in enumerate(parts):
-                self.name_found(part, parts[i + 1 :], holds=e.op == "and")
+                self.name_found(part, parts[i + 1 :], holds=holds)
                 doc = self.unsure(part, NOT) if i else self.doc(part, NOT)
-                docs.append(joined(f"{symbol} ", doc) if i else doc)
-                self.known = self.known.where(part, holds=e.op == "and")
-        return Piece(Spread(tuple(docs)), level)
+                docs.append(joined("and " if holds else "or ", doc) if i else doc)
+                self.known = self.known.where(part, holds=holds)
+        return Piece(Spread(tuple(docs)), AND if holds else OR)
 
     def tested(self, e: n.Expr) -> Doc:
         """The operand of a comparison with `None`; it is named by `:=` there if it is in
@@ -340,14 +330,15 @@ class ExprPrinter:
         if isinstance(kind, t.Option):
             cases.sort(key=lambda case: case.tag != "none")
             return self.option(cases[0].body, cases[-1], first)
-        doc = self.case(cases[-1], subject)
+        doc = self.case(cases[-1], subject, kind)
         for case in reversed(cases[:-1]):
             mention = first if case is cases[0] else subject
             if isinstance(kind, t.Enum):
                 test: Doc = Spread((mention, f"is {self.names.types[kind.name]}.{case.tag}"))
             else:
                 test = call("isinstance", mention, self.names.cases[case.tag])
-            doc = Spread((self.case(case, subject), joined("if ", test), joined("else ", doc)))
+            yes = self.case(case, subject, kind)
+            doc = Spread((yes, joined("if ", test), joined("else ", doc)))
         return Piece(doc, CHOICE)
 
     def subject(self, e: n.Match) -> tuple[str, Doc | None]:
@@ -383,15 +374,12 @@ class ExprPrinter:
         docs = self.unsure(yes, OR), joined("if ", test), joined("else ", self.unsure(no))
         return Piece(Spread(docs), CHOICE)
 
-    def case(self, case: n.Case, subject: str) -> Doc:
+    def case(self, case: n.Case, subject: str, kind: t.Type) -> Doc:
         """The value of one case of a union or an enum; parameters are read from the subject."""
-        for name, param in zip(case.names, self.params(case.tag), strict=True):
+        params = kind.params(case.tag) if isinstance(kind, t.Union) else ()
+        for name, (param, _) in zip(case.names, params, strict=True):
             self.renamed[name] = f"{subject}.{self.names.attribute(param)}"
         return self.unsure(case.body, OR)
-
-    def params(self, tag: str) -> tuple[str, ...]:
-        """The names of a case's parameters."""
-        return self.case_params.get(tag, ())
 
     # --- loops -----------------------------------------------------------------------------------
 
@@ -448,8 +436,8 @@ class ExprPrinter:
 
     def comprehend(self, e: n.Comprehend) -> Doc:
         """`frozenset(body for ... if ...)`."""
-        if (found := only_member(e)) and found in self.known.inside:
-            return call("frozenset", Block("{", (self.doc(found[0]),), "}"))
+        if (item := only_member(e, self.known)) is not None:
+            return call("frozenset", Block("{", (self.doc(item),), "}"))
         clauses: list[Doc] = []
         inner: n.Expr = e
         while True:

@@ -75,17 +75,13 @@ def member(e: n.Expr) -> tuple[n.Expr, Exprs] | None:
     return found[0], tuple(sets)
 
 
-def only_member(e: n.Comprehend) -> tuple[n.Expr, n.Expr] | None:
-    """For `{x in S if y == present(x)}`: `y` and `S`."""
-    match e:
-        case n.Comprehend(
-            condition=n.Binary(op="eq", left=left, right=n.Present(inner=n.Local(name=e.name))),
-            body=n.Local(name=e.name),
-            flatten=False,
-        ) if e.name not in locals_of(left):
-            return left, e.domain
-        case _:
-            return None
+def only_member(e: n.Comprehend, known: Known) -> n.Expr | None:
+    """For `{x in S if y == present(x)}`: `y`, if it is known to be in `S`."""
+    tested = member(n.Quantified("some", e.name, e.domain, e.condition, type=e.condition.type))
+    if tested is None or e.flatten or e.body != n.Local(e.name, type=e.body.type):
+        return None
+    item, sets = tested
+    return item if sets and all((item, group) in known.inside for group in sets) else None
 
 
 def asks_value(e: n.Expr, places: Iterable[n.Expr]) -> bool:

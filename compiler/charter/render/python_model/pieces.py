@@ -13,13 +13,24 @@ ATOM, UNARY, TIMES, PLUS, AND_SET, OR_SET, COMPARE, NOT, AND, OR, CHOICE = range
 """Precedence of Python's operators. A part with less precedence than its context needs
 parentheses."""
 
-Infix = tuple[str, int]
-INFIX: Mapping[str, Infix] = {
-    "and": ("and", AND), "or": ("or", OR), "eq": ("==", COMPARE), "ne": ("!=", COMPARE),
-    "lt": ("<", COMPARE), "le": ("<=", COMPARE), "gt": (">", COMPARE), "ge": (">=", COMPARE),
-    "in": ("in", COMPARE), "subset": ("<=", COMPARE), "add": ("+", PLUS), "sub": ("-", PLUS),
-    "mul": ("*", TIMES), "union": ("|", OR_SET), "intersection": ("&", AND_SET),
-    "difference": ("-", PLUS),
+
+@dataclass(frozen=True, slots=True)
+class InfixSign:
+    """An infix operator: how tightly it binds, and how tightly its operands must."""
+
+    text: str
+    level: int = COMPARE
+    left: int = OR_SET
+    right: int = OR_SET
+
+
+INFIX: Mapping[str, InfixSign] = {
+    "eq": InfixSign("=="), "ne": InfixSign("!="), "lt": InfixSign("<"), "le": InfixSign("<="),
+    "gt": InfixSign(">"), "ge": InfixSign(">="), "in": InfixSign("in"), "subset": InfixSign("<="),
+    "add": InfixSign("+", PLUS, PLUS, TIMES), "sub": InfixSign("-", PLUS, PLUS, TIMES),
+    "mul": InfixSign("*", TIMES, TIMES, UNARY), "union": InfixSign("|", OR_SET, ATOM, ATOM),
+    "intersection": InfixSign("&", AND_SET, ATOM, ATOM),
+    "difference": InfixSign("-", PLUS, ATOM, ATOM),
 }  # fmt: skip
 FUNCTIONS: Mapping[str, str] = {"size": "len", "set": "frozenset", "remove": "without"}
 TRUE = n.Literal(True, type=t.Bool())
