@@ -430,7 +430,7 @@ def with_new_isr(
     reassignment that can complete does: the replicas to remove go, and a leader epoch starts
     even if the leader stays. Also called `completeReassignmentIfNeeded`.
 
-    10-rules.charter:158  MODEL §4.2, MODEL §2.9
+    10-rules.charter:158  MODEL §4.2, S2 §6.7, MODEL §2.9
     """
     complete_ = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
@@ -456,10 +456,11 @@ def with_new_isr(
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """Whether a reassignment is in progress that can complete with this ISR. Also called
-    `maybeCompleteReassignment`.
+    """Whether a reassignment is in progress that can complete with this ISR. The new replicas of
+    S2 §6.7 are read as those that are added (the variant `completes_in_full` reads all). Also
+    called `maybeCompleteReassignment`.
 
-    10-rules.charter:184  MODEL §4.2
+    10-rules.charter:185  MODEL §4.2, S2 §6.7
     """
     return len(p.adding | p.removing) > 0 and completes(p.adding, isr - p.removing, config)
 
@@ -471,7 +472,7 @@ def without_epoch(
 ) -> frozenset[Broker]:
     """The replicas that a proposal adds without their broker epoch.
 
-    10-rules.charter:190  MODEL §2.9
+    10-rules.charter:191  MODEL §2.9
     """
     return frozenset(r for r in isr - p.isr if isr_epochs[r] is None)
 
@@ -485,7 +486,7 @@ def leaders_after(
     """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
     that completes removes it; then any member of the ISR in `able`.
 
-    10-rules.charter:213  MODEL §4.2
+    10-rules.charter:214  MODEL §4.2
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     return frozenset({p.leader}) if p.leader in synced else synced & able
@@ -495,7 +496,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether `gone` leaves the ISR of a partition, or its ELR after an unclean shutdown. Also
     called `partitionsWithBrokerInIsr`.
 
-    10-rules.charter:221  S0 §5.2
+    10-rules.charter:222  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -512,7 +513,7 @@ def new_leaders(
     unregistered or registered again. One of them, or none, becomes `leader` in
     `leader_and_isr_updates`.
 
-    10-rules.charter:229  MODEL §2.8
+    10-rules.charter:230  MODEL §2.8
     """
     able = active(world, registration)
     return Map({
@@ -536,7 +537,7 @@ def leader_and_isr_updates(
     """All partitions when `gone` has left their ISRs, each with the leader that was elected for
     it. Also called `generateLeaderAndIsrUpdates`.
 
-    10-rules.charter:243  MODEL §2.8
+    10-rules.charter:244  MODEL §2.8
     """
     return Map({
         t: without_broker(partition[t], gone, suspect, leader[t], config)
@@ -553,7 +554,7 @@ def without_broker(
 ) -> Partition | None:
     """One partition when `gone` has left its ISR and `leader` was elected.
 
-    10-rules.charter:253  MODEL §2.8
+    10-rules.charter:254  MODEL §2.8
     """
     if slot is None:
         return None
@@ -569,7 +570,7 @@ def leaders_if_leaderless(
 ) -> frozenset[Broker]:
     """The possible leaders of a partition without a leader, when a broker is unfenced.
 
-    10-rules.charter:269  MODEL §2.8
+    10-rules.charter:270  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -586,7 +587,7 @@ def elected_if_leaderless(
     """A partition without a leader after the election of `leader`; others do not change. Also
     called `handleBrokerUnfenced`.
 
-    10-rules.charter:277  MODEL §2.8
+    10-rules.charter:278  MODEL §2.8
     """
     if slot is None:
         return None
@@ -599,7 +600,7 @@ def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) ->
     """The possible leaders when an operator orders an unclean election: the candidates; without
     any, all active replicas.
 
-    10-rules.charter:290  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:291  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
@@ -614,7 +615,7 @@ def with_reassignment(
     then `leaving`, the replicas to remove, whose order no text specifies. Also called
     `PartitionReassignmentReplicas`.
 
-    10-rules.charter:297  MODEL §4.2, KIP 455
+    10-rules.charter:298  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -631,7 +632,7 @@ def leaving_orders(
 ) -> frozenset[tuple[Broker, ...]]:
     """All orders of the replicas that a reassignment to `target` removes.
 
-    10-rules.charter:307
+    10-rules.charter:308
     """
     return frozenset(
         o
@@ -644,7 +645,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
     """The replicas that a reassignment to `target` removes when it completes. Replicas that an
     earlier reassignment was still adding are removed at once.
 
-    10-rules.charter:312  MODEL §4.2, KIP 455
+    10-rules.charter:313  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -652,7 +653,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
 def with_cleared_elr(slot: Partition | None) -> Partition | None:
     """A partition with ELR and lastKnownElr cleared.
 
-    10-rules.charter:317  DOC Eligible Leader Replicas
+    10-rules.charter:318  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -667,7 +668,7 @@ def new_partition(
 ) -> Partition:
     """The partition of a new topic.
 
-    10-rules.charter:325  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:326  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id_,
@@ -687,7 +688,7 @@ def new_partition(
 def is_leader(slot: Partition | None, broker: Broker) -> bool:
     """Whether `broker` leads the partition.
 
-    10-rules.charter:347
+    10-rules.charter:348
     """
     return slot is not None and slot.leader == broker
 
@@ -701,7 +702,7 @@ def below_after_report(
     """`below_shutdown_offset` after a heartbeat of `broker`. If it has read all metadata
     (`caught_up`), no broker waits for it any more. Also called `touch`.
 
-    10-rules.charter:352  MODEL §8.3
+    10-rules.charter:353  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s)
@@ -718,7 +719,7 @@ def led_by_preferred(
 ) -> Partition | None:
     """A partition led by its preferred leader, if that is in sync and may lead.
 
-    10-rules.charter:366  DOC auto.leader.rebalance.enable
+    10-rules.charter:367  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -730,7 +731,7 @@ def led_by_preferred(
 def without_unclean_election(config: Config) -> Config:
     """The configuration for elections during a reassignment: these are never unclean.
 
-    10-rules.charter:377
+    10-rules.charter:378
     """
     return replace(config, unclean_election=False)
 
@@ -744,7 +745,7 @@ def below_after_unfencing(
     for its next heartbeat. Its own entry is lost: the controller does not know whether it was
     shutting down.
 
-    10-rules.charter:382
+    10-rules.charter:383
     """
     return Map({
         b: (None if b == broker else s | {broker})
@@ -851,7 +852,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1
+        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -900,7 +901,7 @@ class Controller:
         """An unclean shutdown, or a broker that the controller does not know: it may have lost
         records.
 
-        S0 §5.2, S1 How it works, S2 §6.5.1
+        S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         """
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
@@ -1479,19 +1480,19 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:365  MODEL §4.2, DOC Protocol
-        # errors: NEW_LEADER_ELECTED
+        # alter_partition/completed_for_another  20-controller.charter:365  MODEL §4.2, S2 §6.7, DOC
+        # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
             and from_ in p.removing  # leaves
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:377  MODEL §4.2
+        # alter_partition/completed  20-controller.charter:378  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:389  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:390  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1563,7 +1564,7 @@ class Controller:
     ) -> list[Outcome[Controller, Reply]]:
         """The reassignment that completes removes the leader itself.
 
-        MODEL §4.2, DOC Protocol errors: NEW_LEADER_ELECTED
+        MODEL §4.2, S2 §6.7, DOC Protocol errors: NEW_LEADER_ELECTED
         """
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(leaders_after(
@@ -1591,7 +1592,7 @@ class Controller:
         """The leader stays, in a new leader epoch. The reply has that epoch, or says that the
         old one is fenced (`told`).
 
-        MODEL §4.2
+        MODEL §4.2, S2 §6.7
         """
         allowed: list[Outcome[Controller, Reply]] = []
         next_ = with_new_isr(p, isr, p.leader, recovering, self.config)
@@ -1651,7 +1652,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:407  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:408  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1660,12 +1661,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:412  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:413  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:417  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:418  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1681,7 +1682,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:422  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:423  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1697,14 +1698,14 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:430  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:431  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not electable_by_order(p, able, self.config):  # empty
             return [Outcome(
                 "elect_leader/nobody", Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE), self
             )]
 
-        # elect_leader/elected  20-controller.charter:434  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:435  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1737,7 +1738,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:447
+        # balance_leaders/balanced  20-controller.charter:448
         after = replace(
             self,
             partition=Map({
@@ -1760,20 +1761,20 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:461  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:462  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:465  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:466  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
                 "create_topic/invalid", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # create_topic/created  20-controller.charter:469  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:470  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1808,11 +1809,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:485  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:486  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:487  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:488  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1834,12 +1835,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:502  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:503  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:506  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:507  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1849,7 +1850,7 @@ class Controller:
         isr = p.isr & stay
         as_it_stands = with_reassignment(p, target, keep(p.replicas, leaving_replicas(p, target)))
 
-        # reassign/too_few  20-controller.charter:514  S2 §6.7, MODEL §4.5
+        # reassign/too_few  20-controller.charter:515  S2 §6.7, MODEL §4.5
         # It replaces another one that was adding a replica, in sync or eligible by now, which would
         # go at once and leave too few. The texts do not name the reply.
         if (
@@ -1858,11 +1859,11 @@ class Controller:
         ):
             return [Outcome("reassign/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self)]
 
-        # reassign/completed  20-controller.charter:519  MODEL §4.2
+        # reassign/completed  20-controller.charter:520  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:527  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:528  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1926,14 +1927,14 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:550  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:551  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:554  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:555  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1946,7 +1947,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:560  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:561  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1955,7 +1956,7 @@ class Controller:
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:564  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:565  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1994,7 +1995,7 @@ class Controller:
         DOC Eligible Leader Replicas
         """
 
-        # set_min_isr/same  20-controller.charter:584  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:585  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -2003,7 +2004,7 @@ class Controller:
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:590  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:591  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -2017,7 +2018,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:600  DOC
+        # set_unclean_election/changed  20-controller.charter:601  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2028,7 +2029,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:609  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:610  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2038,7 +2039,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:616  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:617  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

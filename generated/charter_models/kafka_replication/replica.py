@@ -90,9 +90,9 @@ class PartitionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What a leader knows of a follower, from its last fetch in this leader epoch. Of a replica
-    that was in the ISR when the leader was elected again the fetch may be from an earlier
-    epoch, as in the published model.
+    """What a leader knows of a follower, from its last fetch: in this leader epoch or, of a
+    replica that was in the ISR when the leader was elected again, in an earlier one, as in
+    the published model (decision 0105).
     """
 
     offset: int
@@ -324,9 +324,10 @@ def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
 
 def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch (LESO): until the leader's high
-    watermark is there, it may be lower than that of an earlier leader.
+    watermark is there, it may be lower than that of an earlier leader. The leader itself need
+    not be there yet: S2 §6.4.2 asks for that, §6.5.3 does not (decision 0105).
 
-    12-replica-rules.charter:175  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:176  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= epoch_start
 
@@ -334,10 +335,10 @@ def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
 def caught_up(peer: Peer | None, high_watermark: int, epoch_start: int) -> bool:
     """Whether a follower may join the ISR, the three conditions of S2 §6.5.4: it has reached the
     high watermark, and the start of the leader epoch, and it has fetched in this epoch. For
-    the third there is a `Peer`, which S2 to the letter would not keep of a replica that the
-    leader had in its ISR.
+    the third there is a `Peer`; S2 to the letter would forget those that `renewed_leadership`
+    keeps.
 
-    12-replica-rules.charter:181  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:182  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -353,7 +354,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs in a proposal: the leader's own, and those of followers that join.
 
-    12-replica-rules.charter:187  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:188  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -368,7 +369,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, epoch_start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:204  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:205  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -389,7 +390,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:216  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:217  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, epoch_start),
@@ -404,7 +405,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:223  S2 §6.5.2
+    12-replica-rules.charter:224  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -680,7 +681,8 @@ class Replica:
 
     def _take_fetched_appended(self, got: Fetched) -> list[Outcome[Replica, bool]]:
         """The high watermark may fall: that of a new leader may be lower than what the follower
-        knew. One that is above the end of the log is not taken over.
+        knew. One that is above the end of the log is not taken over, as in the published
+        model; S2 does not say.
 
         S2 §6.4, S3 Consumer's message visibility
         """
@@ -1043,14 +1045,14 @@ class Replica:
         """Power is lost, and with it records that are only in the page cache: the first `kept`
         are on disk.
 
-        S0 §5.1.1, S3 How Kafka persists messages
+        S0 §5.1.1, S2 §6.2, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:288
+        # lose_power/lost  25-replica.charter:290
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:288"""
+        """lose_power/lost  25-replica.charter:290"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1076,11 +1078,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:299
+        # lose_disk/lost  25-replica.charter:301
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:299"""
+        """lose_disk/lost  25-replica.charter:301"""
         next_log = ()
         after = replace(
             self,
@@ -1110,7 +1112,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:311
+        # start/started  25-replica.charter:313
         after = replace(
             self,
             starting=True,
@@ -1124,7 +1126,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:321
+        # fail_to_start/killed  25-replica.charter:323
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1137,11 +1139,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:326
+        # fail_to_start/lost  25-replica.charter:328
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:326"""
+        """fail_to_start/lost  25-replica.charter:328"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1165,7 +1167,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:339
+        # begin/begun  25-replica.charter:341
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1173,7 +1175,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:346  MODEL §8.1
+        # begin/late  25-replica.charter:348  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -1182,11 +1184,11 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:351
+        # delete/deleted  25-replica.charter:353
         return self._delete_deleted()
 
     def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:351"""
+        """delete/deleted  25-replica.charter:353"""
         next_log = ()
         after = replace(
             self,

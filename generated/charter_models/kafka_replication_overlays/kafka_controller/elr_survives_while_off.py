@@ -185,7 +185,7 @@ class Changed(Controller):
         return allowed
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:584  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:585  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -196,7 +196,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:590  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:591  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -207,13 +207,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:609  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:610  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:616  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:617  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -871,7 +871,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:407  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:408  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -880,7 +880,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:412  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:413  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -909,7 +909,7 @@ class Changed(Controller):
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:434  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:435  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -1010,14 +1010,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:550  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:551  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:554  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:555  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1034,7 +1034,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:560  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:561  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -1043,11 +1043,11 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:564  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:565  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:584  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:585  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -1058,7 +1058,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:590  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:591  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -1069,13 +1069,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:609  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:610  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:616  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:617  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

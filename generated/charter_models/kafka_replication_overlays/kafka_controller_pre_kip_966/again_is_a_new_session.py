@@ -108,7 +108,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1
+        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session

@@ -435,7 +435,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1
+        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -787,19 +787,19 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:365  MODEL §4.2, DOC Protocol
-        # errors: NEW_LEADER_ELECTED
+        # alter_partition/completed_for_another  20-controller.charter:365  MODEL §4.2, S2 §6.7, DOC
+        # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
             and from_ in p.removing  # leaves
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:377  MODEL §4.2
+        # alter_partition/completed  20-controller.charter:378  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:389  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:390  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -809,7 +809,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:407  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:408  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -818,7 +818,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:412  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:413  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -847,7 +847,7 @@ class Changed(Controller):
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:434  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:435  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -948,14 +948,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:550  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:551  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:554  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:555  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -972,7 +972,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:560  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:561  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -981,7 +981,7 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:564  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:565  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

@@ -70,7 +70,7 @@ def below_after_unfencing(
     for its next heartbeat. Its own entry is lost: the controller does not know whether it was
     shutting down.
 
-    10-rules.charter:382
+    10-rules.charter:383
     """
     return Map({
         b: (None if b == broker else s | {broker})
@@ -132,7 +132,7 @@ class Changed4(Changed3):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1
+        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session

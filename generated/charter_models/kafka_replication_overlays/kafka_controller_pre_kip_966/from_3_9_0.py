@@ -132,7 +132,7 @@ class Changed5(Changed4):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1
+        # register/unclean  20-controller.charter:72  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost
         # records.
         if (

@@ -150,19 +150,19 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:365  MODEL §4.2, DOC Protocol
-        # errors: NEW_LEADER_ELECTED
+        # alter_partition/completed_for_another  20-controller.charter:365  MODEL §4.2, S2 §6.7, DOC
+        # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
             and from_ in p.removing  # leaves
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:377  MODEL §4.2
+        # alter_partition/completed  20-controller.charter:378  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:389  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:390  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
