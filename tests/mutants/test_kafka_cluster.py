@@ -68,7 +68,7 @@ GIVEN_UP = {
     "S0-E2 v2 proactive": {"enough_candidates"},
     "S0-E2 v3": {
         "leader_candidate_completeness", "consistent_read", "leader_completeness",
-        "enough_candidates", "last_copy_survives",
+        "enough_candidates", "last_copy_survives", "high_watermark_is_true_from_the_epoch_start",
     },
     "S0-E2 the same from": {"leader_candidate_completeness", "leader_completeness"},
     "X-S37": {"leader_candidate_completeness", "leader_completeness"},
