@@ -42,7 +42,8 @@ LARGER += ["pair_deleted_unseen", "pair_deleted_lost", "pair_unclean_allowed", "
 LARGER += ["pair_deleted_produced"]
 LARGER += ["pair_feature_on", "pair_feature_on_late", "pair_feature_on_balanced"]
 LARGER += ["pair_shut_down_failed_over", "pair_back_failed_over"]
-TRIOS = {"trio_of_two": (2_024_186, 12_945_990, 53), "trio_out_of_sync": (1_577_140, 10_728_982, 52)}
+TRIOS = {"trio_of_two": (2_024_186, 12_945_990, 53)}
+TRIOS |= {"trio_out_of_sync": (1_577_140, 10_728_982, 52)}
 TRIOS |= {"tolerance_6_4": (823_473, 6_753_773, 29)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""
 
