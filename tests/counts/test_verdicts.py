@@ -21,8 +21,8 @@ SAMPLE = (
 WITHOUT_ELR = {
     "acknowledged_reach_all", "clean_registrations_are_complete", "consistent_read",
     "enough_copies", "high_watermark_is_true_from_the_epoch_start", "last_copy_survives",
-    "leader_candidate_completeness", "leader_completeness", "log_matching", "no_acknowledged_record_lost",
-    "reads_are_committed", "stopped_brokers_are_out",
+    "leader_candidate_completeness", "leader_completeness", "log_matching",
+    "no_acknowledged_record_lost", "reads_are_committed", "stopped_brokers_are_out",
 }  # fmt: skip
 GIVEN_UP = {
     "elr_capped": set[str](),
