@@ -141,9 +141,7 @@ def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Block:
         bare = replace(model, properties=(), liveness=alone, instances=(instance,), scenarios=())
         story = closed(story, sameness(bare, instance))
     title = f"{name} fails in {row.instance}"
+    file = slug(f"fails {row.variant} {row.instance} {name}")
     if row.mutant:
-        title = f"{row.mutant}: {title}"
-    file = slug(" ".join(("fails", row.variant, row.instance, name)))
-    if row.mutant:
-        file = f"mutant.{slug(row.mutant)}"
+        title, file = f"{row.mutant}: {title}", f"mutant.{slug(row.mutant)}"
     return Figure(f"pictures/{file}.svg", in_svg(scene(story)), title)

@@ -10,6 +10,7 @@ from textwrap import wrap
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.render.story.scene import called, lanes_of
+from charter.render.story.svg import document
 from charter.render.story.words import in_values
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
@@ -41,16 +42,10 @@ def state_in_svg(machine: Machine, state: State, title: str) -> str:
     shown = [(head, rows) for head, rows in zip(heads, cards, strict=True) if rows]
     width = max(len(shown) * (_WIDE + _GAP) + _GAP, round(7.2 * len(title)) + 2 * _GAP)
     height = _TOP + _LINE * (max((len(rows) for _, rows in shown), default=0) + 2) + _GAP
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-        f' viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="12">',
-        f"<title>{escape(title)}</title>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-        f'<text x="{_GAP}" y="22" font-weight="bold">{escape(title)}</text>',
-    ]
+    parts = [f'<text x="{_GAP}" y="22" font-weight="bold">{escape(title)}</text>']
     for place, (head, rows) in enumerate(shown):
         parts += _card(_GAP + place * (_WIDE + _GAP), head, rows)
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return document((width, height), title, parts)
 
 
 def _placed(machine: Machine, state: State) -> Iterator[tuple[int, str, t.Type, Value]]:

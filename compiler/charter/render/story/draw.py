@@ -10,6 +10,7 @@ from math import hypot
 from textwrap import wrap
 
 from charter.render.story.scene import Event, Message, Scene
+from charter.render.story.svg import document
 
 _COLUMN, _WIDER, _WIDEST = 16, 20, 30
 """Characters of a lane in the terminal: normally; if a message needs more; if even its values alone
@@ -168,14 +169,7 @@ def in_svg(scene: Scene) -> str:
     *lanes, width = _lefts(scene)
     said = _below(scene, width)
     height = bottom + (34 if scene.end else 10) + _LINE * len(said) + (8 if said else 0)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-        f' viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="12">',
-        f"<title>{escape(scene.title)}</title>",
-        f"<desc>{escape(_description(scene))}</desc>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-        _text(16, 20, scene.title, css='font-weight="bold"'),
-    ]
+    parts = [_text(16, 20, scene.title, css='font-weight="bold"')]
     for x, lane in zip(lanes, scene.lanes, strict=True):
         parts.append(f'<path d="M{x} {_TOP} V{bottom}" stroke="#b8bec6" stroke-width="1.5"/>')
         parts.append(_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
@@ -189,7 +183,7 @@ def in_svg(scene: Scene) -> str:
         _text(18, bottom + 44 + _LINE * i, line, css='fill="#20242a"')
         for i, line in enumerate(said)
     )
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return document((width, height), scene.title, parts, _description(scene))
 
 
 def _below(scene: Scene, width: int) -> list[str]:

@@ -10,6 +10,7 @@ from html import escape
 
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.render.story.svg import document
 from charter.render.story.tell import Story
 from charter.render.story.words import spoken
 from charter.semantics.expressions import State
@@ -139,14 +140,7 @@ def modes_in_svg(ways: Ways, title: str) -> str:
     width = max(left + wide + _COLUMN * len(down) + 16, round(7.2 * len(title)) + 32)
     height = _TOP + step * (len(modes) - 1) + _BOX + 16
     said = "; ".join(f"from {old} to {new}: {', '.join(ways[old, new])}" for old, new in ways)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-        f' viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="12">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(said)}</desc>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-        f'<text x="16" y="22" font-weight="bold">{escape(title)}</text>',
-    ]
+    parts = [f'<text x="16" y="22" font-weight="bold">{escape(title)}</text>']
     for side, found in ((1, down), (-1, up)):
         for number, (old, new) in enumerate(found):
             edge = left + wide if side > 0 else left
@@ -165,7 +159,7 @@ def modes_in_svg(ways: Ways, title: str) -> str:
         parts.append(
             f'<text x="{left + wide // 2}" y="{y + 21}" text-anchor="middle">{escape(mode)}</text>'
         )
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return document((width, height), title, parts, said)
 
 
 def _arrow(across: tuple[int, int], ends: list[int], side: int) -> Iterator[str]:
