@@ -17,30 +17,39 @@ from charter.core.walk import branch_expressions, fold, nodes, rules, statement_
 from charter.semantics.correlated_conditions import binds, decided, decisions
 
 
-def ranked_counters(model: n.Model) -> frozenset[str]:
-    """The counters whose order matters: a rule, a property or an instance's `only` compares two of
-    them, or mentions a number. The values of other counters are only compared for equality, so
-    their order does not matter (`bump` allots a value that occurs nowhere)."""
-    seen = set(mentioned_numbers(model))
-    for e in (*rule_expressions(model), *conditions(model.instances)):
-        match e:
-            case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
-                if isinstance(left.type, t.Counter):
-                    seen.add(left.type.name)
-            case n.Builtin(type=t.Counter(name=name)) if e.traits.picks:
-                seen.add(name)
-            case _:
-                pass
-    return frozenset(c.name for c in model.counters if c.ordered and c.name in seen)
+@dataclass(frozen=True, slots=True)
+class CounterUses:
+    """What the rules, the properties and the `only` of the instances of a model do with counters.
+    `ranked` are those whose order matters: two of them are compared, or a number is mentioned. The
+    values of other counters are only compared for equality, so their order does not matter (`bump`
+    allots a value that occurs nowhere). `numbers`: for each counter the largest number that is
+    mentioned. `bumped` are those that rules bump."""
 
+    ranked: frozenset[str]
+    numbers: Mapping[str, int]
+    bumped: frozenset[str]
 
-def bumped_counters(model: n.Model) -> frozenset[str]:
-    """The counters that rules bump."""
-    return frozenset(
-        e.type.name
-        for e in rule_expressions(model)
-        if isinstance(e, n.Builtin) and e.name == "bump" and isinstance(e.type, t.Counter)
-    )
+    @staticmethod
+    def of(model: n.Model) -> CounterUses:
+        """What a model does."""
+        numbers: dict[str, int] = {}
+        compared = set[str]()
+        inside = tuple(rule_expressions(model))
+        for e in (*inside, *conditions(model.instances)):
+            match e:
+                case n.Literal(type=t.Counter(name=name), value=int() as value):
+                    numbers[name] = max(value, numbers.get(name, value))
+                case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
+                    if isinstance(left.type, t.Counter):
+                        compared.add(left.type.name)
+                case n.Builtin(type=t.Counter(name=name)) if e.traits.picks:
+                    compared.add(name)
+                case _:
+                    pass
+        bumped = (e.type.name for e in inside if _is_bump(e) and isinstance(e.type, t.Counter))
+        seen = compared | numbers.keys()
+        ranked = frozenset(c.name for c in model.counters if c.ordered and c.name in seen)
+        return CounterUses(ranked, numbers, frozenset(bumped))
 
 
 def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
@@ -142,7 +151,8 @@ class _Held:
 class _Scope:
     """A function or a rule, in which a name has one meaning: every expression with its
     subexpressions, the values of local names, the arguments, the new values of variables, and what
-    is sent or given to an operation. `free` are names whose values nothing ties to an entry."""
+    is sent or given to an operation. `free` are names whose values nothing ties to an entry.
+    `bumps`: whether anything is bumped."""
 
     nodes: tuple[n.Expr, ...]
     named: Mapping[str, n.Expr]
@@ -151,6 +161,7 @@ class _Scope:
     sent: tuple[n.Expr, ...] = ()
     free: frozenset[str] = frozenset()
     fixed: frozenset[str] | None = None
+    bumps: bool = True
 
     @staticmethod
     def of(
@@ -174,7 +185,8 @@ class _Scope:
         fixed = {*given, *(one.name for one in statements if isinstance(one, n.Bind | n.Pick))}
         fixed -= {name for e in inside for name in binds(e)}
         steady = None if changing else frozenset(fixed)
-        return _Scope(inside, named, given, tuple(assigned), sent, unbound, steady)
+        bumps = any(map(_is_bump, inside))
+        return _Scope(inside, named, given, tuple(assigned), sent, unbound, steady, bumps)
 
     def places(self, expr: n.Expr, several: frozenset[str]) -> Iterator[tuple[str, Bumped]]:
         """Where the value of an expression may come from: the variable or argument, and which of
@@ -308,6 +320,8 @@ class _Scope:
                 return (
                     f"{_at(value)} may be less than {variable} was; `max({variable}, ...)` is not"
                 )
+        if not self.bumps:
+            return ""
         least = min((more for more, _ in grown if more is not None), default=0)
         others = (value for name, value in self.assigned if name != variable)
         stored = (e for value in (*others, *self.sent) for e in self._inside(value))
@@ -414,17 +428,6 @@ def _scopes(model: n.Model) -> Iterator[_Scope]:
         for step in system.steps:
             roots = (e for line in step.body for e in statement_expressions(line))
             yield _Scope.of(roots, step.body, step.params, step.params)
-
-
-def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
-    """For each counter, the largest number that a rule, a property or an instance's `only`
-    mentions."""
-    found: dict[str, int] = {}
-    for e in (*rule_expressions(model), *conditions(model.instances)):
-        if isinstance(e, n.Literal) and isinstance(e.type, t.Counter):
-            assert isinstance(e.value, int)
-            found[e.type.name] = max(e.value, found.get(e.type.name, e.value))
-    return found
 
 
 def rule_expressions(model: n.Model) -> Iterator[n.Expr]:

@@ -35,14 +35,7 @@ from math import factorial
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.counters import (
-    bumped_apart,
-    bumped_counters,
-    conditions,
-    mentioned_numbers,
-    ranked_counters,
-    rule_expressions,
-)
+from charter.semantics.counters import CounterUses, bumped_apart, conditions, rule_expressions
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 
@@ -77,14 +70,15 @@ class Quotient:
         held = frozenset(c.name for c in machine.model.counters if c in inside)
         exact = held & bumped_apart(machine.model).keys()
         held -= exact
-        ranked = ranked_counters(machine.model) & held
+        uses = CounterUses.of(machine.model)
+        ranked = uses.ranked & held
         return Quotient(
             sorts,
             held if renaming else frozenset(),
             ranked,
-            mentioned_numbers(machine.model),
+            uses.numbers,
             apart,
-            renaming and not bumped_counters(machine.model).isdisjoint(held - ranked),
+            renaming and not uses.bumped.isdisjoint(held - ranked),
             exact,
         )
 

@@ -14,7 +14,7 @@ from charter.passes.narrow import narrowed
 from charter.render.tla.counters import Orders, Unordered
 from charter.render.tla.instance import InstanceModule, NotOffered
 from charter.render.tla.machine import Module, Rules
-from charter.semantics.counters import bumped_apart, mentioned_numbers, ranked_counters
+from charter.semantics.counters import CounterUses, bumped_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def _module(rules: Rules, model: n.Model, name: str) -> Module:
     machines: tuple[s.Component | s.System, ...] = (*rules.model.components, *rules.model.systems)
     machine = next(m for m in machines if m.name == name)
     apart = frozenset(bumped_apart(alone))
-    ranked = ranked_counters(alone) - apart
-    return Module(rules, machine, Orders(ranked, mentioned_numbers(alone), apart))
+    uses = CounterUses.of(alone)
+    return Module(rules, machine, Orders(uses.ranked - apart, uses.numbers, apart))
 
 
 def _leave_out(model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics) -> None:
