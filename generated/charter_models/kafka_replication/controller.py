@@ -486,7 +486,7 @@ def leaders_after(
     """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
     that completes removes it; then any member of the ISR in `able`.
 
-    10-rules.charter:214  MODEL §4.2
+    10-rules.charter:214  MODEL §4.2, S2 §6.7
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     return frozenset({p.leader}) if p.leader in synced else synced & able
@@ -496,7 +496,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether `gone` leaves the ISR of a partition, or its ELR after an unclean shutdown. Also
     called `partitionsWithBrokerInIsr`.
 
-    10-rules.charter:222  S0 §5.2
+    10-rules.charter:222  S0 §5.2, S2 §6.5.1
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -1923,7 +1923,7 @@ class Controller:
         """An operator cancels a reassignment: the partition has its old replicas again, and the
         added ones leave the ISR. Also called `cancelPartitionReassignment`.
 
-        MODEL §4.5
+        MODEL §4.5, S2 §6.7
         """
         p = self.partition[topic]
 

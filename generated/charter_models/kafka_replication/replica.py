@@ -227,7 +227,8 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 def may_commit(lead: Leadership) -> bool:
     """Whether the high watermark may advance: the ISR, not the maximal ISR, is large enough.
     With a smaller one the controller may have an ELR that the leader does not know (S2-E5),
-    so that the maximal ISR need not contain all candidates.
+    so that the maximal ISR need not contain all candidates; and what is committed would have
+    too few copies (the last replica standing).
 
     12-replica-rules.charter:126  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
@@ -334,9 +335,9 @@ def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
 
 def caught_up(peer: Peer | None, high_watermark: int, epoch_start: int) -> bool:
     """Whether a follower may join the ISR, the three conditions of S2 §6.5.4: it has reached the
-    high watermark, and the start of the leader epoch, and it has fetched in this epoch. For
-    the third there is a `Peer`; S2 to the letter would forget those that `renewed_leadership`
-    keeps.
+    high watermark, and the start of the leader epoch, and it has fetched in this epoch. The
+    third: `peer` is none until then, but for members of the ISR that `renewed_leadership`
+    keeps, which S2 to the letter would not.
 
     12-replica-rules.charter:182  S2 §6.5.3, S2 §6.5.4
     """
@@ -352,9 +353,11 @@ def proposed_epochs(
     lead: Leadership,
     isr: frozenset[Broker],
 ) -> Map[Broker, BrokerEpoch | None]:
-    """The broker epochs in a proposal: the leader's own, and those of followers that join.
+    """The broker epochs in a proposal: the leader's own, and those of followers that join. A
+    member of the ISR needs none: if it has been fenced or has restarted since, the partition
+    epoch is another one.
 
-    12-replica-rules.charter:188  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:189  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -369,7 +372,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, epoch_start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:205  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:206  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -390,7 +393,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:217  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:218  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, epoch_start),
@@ -405,7 +408,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:224  S2 §6.5.2
+    12-replica-rules.charter:225  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -657,7 +660,7 @@ class Replica:
         if got.diverging is not None:  # diverges
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:112  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:113  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
@@ -713,11 +716,11 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:124  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:125  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:126
+        # read/shown  25-replica.charter:127
         return [Outcome(
             "read/shown", batch(self.world, self.log, offset, self.high_watermark), self
         )]
@@ -731,16 +734,16 @@ class Replica:
         S2 §6.4.2
         """
 
-        # latest_offset/not_leader  25-replica.charter:134  DOC Protocol errors:
+        # latest_offset/not_leader  25-replica.charter:135  DOC Protocol errors:
         # NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("latest_offset/not_leader", None, self)]
 
-        # latest_offset/not_available  25-replica.charter:136  S2 §6.4.2
+        # latest_offset/not_available  25-replica.charter:137  S2 §6.4.2
         if self.high_watermark < self.leads.epoch_start:  # behind
             return [Outcome("latest_offset/not_available", None, self)]
 
-        # latest_offset/told  25-replica.charter:138
+        # latest_offset/told  25-replica.charter:139
         return [Outcome("latest_offset/told", self.high_watermark, self)]
 
     def learn(self, me: Broker, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
@@ -750,13 +753,13 @@ class Replica:
         MODEL §2.10, MODEL §2.3
         """
 
-        # learn/another_topic  25-replica.charter:145  KIP 516, DOC DeleteTopics
+        # learn/another_topic  25-replica.charter:146  KIP 516, DOC DeleteTopics
         if record.topic_id != self.topic_id:  # another
             return self._learn_another_topic(me, record)
 
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:158
+        # learn/remains_with_minimum  25-replica.charter:159
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -765,7 +768,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:169  MODEL §2.10
+        # learn/superseded  25-replica.charter:170  MODEL §2.10
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -773,32 +776,32 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:174  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:175  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:186  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:187  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:189  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:190  MODEL §2.10, S2 §6.4.2, S2 §6.5.4
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:198  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:210  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:211  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
@@ -855,7 +858,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:174  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:175  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -871,7 +874,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:189  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:190  MODEL §2.10, S2 §6.4.2, S2 §6.5.4"""
         lead = renewed_leadership(self.world, value(self.leads), record, len(self.log))
         after = replace(
             self,
@@ -886,7 +889,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:198  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -909,22 +912,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:222  MODEL §2.9
+        # propose/not_leader  25-replica.charter:223  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:224  S2 §6.5.2
+        # propose/pending  25-replica.charter:225  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:225  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:226  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.epoch_start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:229  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:230  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -948,15 +951,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:244  MODEL §2.9
+        # take_decision/late  25-replica.charter:245  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:247  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:254  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:255  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -964,7 +967,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:247  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -1003,7 +1006,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:269  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:270  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -1018,12 +1021,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:276  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:276  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -1048,11 +1051,11 @@ class Replica:
         S0 §5.1.1, S2 §6.2, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:290
+        # lose_power/lost  25-replica.charter:291
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:290"""
+        """lose_power/lost  25-replica.charter:291"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1078,11 +1081,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:301
+        # lose_disk/lost  25-replica.charter:302
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:301"""
+        """lose_disk/lost  25-replica.charter:302"""
         next_log = ()
         after = replace(
             self,
@@ -1112,7 +1115,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:313
+        # start/started  25-replica.charter:314
         after = replace(
             self,
             starting=True,
@@ -1126,7 +1129,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:323
+        # fail_to_start/killed  25-replica.charter:324
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1139,11 +1142,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:328
+        # fail_to_start/lost  25-replica.charter:329
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:328"""
+        """fail_to_start/lost  25-replica.charter:329"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1167,7 +1170,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:341
+        # begin/begun  25-replica.charter:342
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1175,7 +1178,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:348  MODEL §8.1
+        # begin/late  25-replica.charter:349  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -1184,11 +1187,11 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:353
+        # delete/deleted  25-replica.charter:354
         return self._delete_deleted()
 
     def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:353"""
+        """delete/deleted  25-replica.charter:354"""
         next_log = ()
         after = replace(
             self,

@@ -266,7 +266,7 @@ def hang(line):
 
 def slow(line):
     if '"run"' in line:
-        time.sleep(0.05)
+        time.sleep(0.02)
 
 
 def endless(line):

@@ -42,6 +42,7 @@ def small_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.xdist_group("kafka is checked")
 def test_generated_is_fresh_whatever_the_hash_seed() -> None:
     """All of generated/ is made here, once in a run of the tests: it takes half a minute. What is
     committed was made under other seeds, since each process has one of its own."""

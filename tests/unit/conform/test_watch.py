@@ -106,7 +106,7 @@ def test_a_new_look_is_taken_when_a_file_is_saved_or_added(
         if len(naps) == 3:
             (tmp_path / "b.charter").write_text("protocol a", encoding="utf-8")
 
-    monkeypatch.setattr(watch.time, "sleep", nap)
+    monkeypatch.setattr(watch, "sleep", nap)
     first, second = islice(watch.versions(tmp_path), 2)
     assert set(first) == {"a.charter"} and set(second) == {"a.charter", "b.charter"}
     assert len(naps) == 3
@@ -122,7 +122,7 @@ def test_what_a_look_shows_is_delivered_when_the_output_is_a_pipe(
         shown.append(pipe.getvalue())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(watch.time, "sleep", interrupt)
+    monkeypatch.setattr(watch, "sleep", interrupt)
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(pipe, encoding="utf-8"))
     assert main(["watch", str(tmp_path)]) == 130
     assert shown and b": no errors" in shown[0]
@@ -136,5 +136,5 @@ def test_it_ends_with_130_when_it_is_interrupted(
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(watch.time, "sleep", interrupt)
+    monkeypatch.setattr(watch, "sleep", interrupt)
     assert main(["watch", str(tmp_path)]) == 130

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Final
 
 from charter import api
@@ -73,7 +73,7 @@ def versions(charter: Path) -> Iterator[Stamp]:
         if now != last:
             yield now
             last = now
-        time.sleep(PAUSE)
+        sleep(PAUSE)
 
 
 def _stamp(charter: Path) -> Stamp:

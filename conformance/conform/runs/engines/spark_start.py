@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from conform.adapters.targets import python_path
 from conform.console.errors import MissingEngine, first_line
+from conform.runs.engines import python_daemon
 from conform.runs.engines.cluster import address_of, is_local
 from conform.runs.engines.shipping import packed_packages
 
@@ -28,7 +29,6 @@ _ATTEMPTS = "4"
 """How often a task is tried on a cluster: a worker that dies must not end the run."""
 _SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """The JVM hands bytes to Python and back: the optimizing compiler would cost more than it gains."""
-_DAEMON = "conform.runs.engines.python_daemon"
 _END_SECONDS = 20.0
 _CHATTER = ("WARN", "INFO", "NOTE", "SLF4J", "Using Spark", "Setting default", "\tat ")
 _GRAVE = re.compile(r"\w(Exception|Error)\b|not (set|found)")
@@ -91,7 +91,7 @@ def _conf(master: str, instead: str) -> SparkConf:
         "spark.local.dir": tempfile.gettempdir(),
         "spark.driver.extraJavaOptions": f'{_SHORT} "-Dlog4j2.configurationFile={quiet}"'
         f' "-Djava.io.tmpdir={tempfile.gettempdir()}"',
-        **({"spark.python.daemon.module": _DAEMON} if is_local(master) else {}),
+        **({"spark.python.daemon.module": python_daemon.__name__} if is_local(master) else {}),
         **({"spark.driver.bindAddress": here, "spark.driver.host": here} if here else {}),
     }
     return SparkConf(loadDefaults=False).setAll(list(settings.items()))
