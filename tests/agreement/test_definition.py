@@ -108,6 +108,11 @@ def test_every_transition_of_a_topic_that_is_created_again_is_as_defined() -> No
 
 
 @spec.together(KAFKA, "tolerance_3_2")
+def test_transitions_of_three_brokers_are_as_defined() -> None:
+    assert asked(KAFKA, "tolerance_3_2", every=4).moves > 400
+
+
+@pytest.mark.slow
 def test_every_transition_of_three_brokers_is_as_defined() -> None:
     tally = asked(KAFKA, "tolerance_3_2")
     assert (tally.states, tally.moves) == (603, 1_976)

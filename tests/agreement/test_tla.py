@@ -23,7 +23,6 @@ from charter.explore.result import CheckResult
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 COUNTS = {
-    ("kafka", "tolerance_3_2"): (603, 15),
     ("two_phase_commit", "tiny"): (1_869, 16),
     ("ring_election", "tiny"): (169, 9),
     ("office", "tiny"): (238, 14),
@@ -48,6 +47,7 @@ SLOW_COUNTS = {
     ("kafka", "pair_unregistered"): (9_970, 30),
     ("kafka", "pair_reassigned"): (47_127, 40),
     ("kafka", "pair_deleted"): (714, 19),
+    ("kafka", "tolerance_3_2"): (603, 15),
     ("kafka", "pair_shut_down_failed_over"): (6_340, 32),
     ("kafka", "pair_unclean_allowed"): (34_797, 36),
     ("kafka", "pair_rolled"): (13_614, 35),

@@ -28,7 +28,9 @@ from charter.semantics.values import from_json
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 ASKED_OF = [
     ("primary_backup", "tiny", "size(isr) == 1"),
-    ("primary_backup", "tiny", "leader == present(n2) and n1 not in isr"),
+    pytest.param(
+        "primary_backup", "tiny", "leader == present(n2) and n1 not in isr", marks=pytest.mark.slow
+    ),
     ("primary_backup", "tiny", "some n in Node: high_watermark[n] > 0"),
     ("two_phase_commit", "tiny", "true"),
     ("two_phase_commit", "tiny", "false"),

@@ -193,6 +193,7 @@ def test_suite_that_loses_a_file_while_it_is_judged_is_an_error(cheat, judged, t
         judged(cheat("eats_suite", str(tmp_path / "cache")))
 
 
+@pytest.mark.slow
 def test_suite_that_loses_a_file_is_an_error_on_spark(cheat, judged, tmp_path, spark):
     name = cheat("eats_suite", str(tmp_path / "cache"))
     with pytest.raises(ConformError):

@@ -140,6 +140,7 @@ def test_jars_are_fetched_again_when_they_were_changed(damage: str, fetched: Pat
     assert PREPARATION._digests(fetched) == digests
 
 
+@pytest.mark.slow
 def test_jars_of_another_release_do_not_fit(cache: Path) -> None:
     (cache / "jars" / "4.2.9").symlink_to(cache / "jars" / RELEASE)
     assert "The jars of Kafka 4.2.9 do not fit the adapter (4.3.1)" in why("4.2.9", cache)

@@ -76,6 +76,7 @@ def test_engines_give_the_same_results(mode, toy_suite, targets_folder, tmp_path
         assert inline.summary[name] == on_spark.summary[name]
 
 
+@pytest.mark.slow
 def test_spark_reads_a_suite_whose_path_looks_like_a_pattern(
     toy_suite, targets_folder, tmp_path, monkeypatch, spark
 ):

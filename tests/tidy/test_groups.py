@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
 from tests.tidy.house import ROOT
 
 NUMBER: Final = 12
@@ -35,6 +36,7 @@ def test_alone(number):
 """
 
 
+@pytest.mark.slow
 def test_the_tests_that_use_spark_run_in_one_of_two_workers(tmp_path: Path) -> None:
     (tmp_path / "test_of_spark.py").write_text(TESTS, encoding="utf-8")
     options = ["-n", "2", "--dist", "loadgroup", "-c", "pyproject.toml", "-p", "tests.conftest"]

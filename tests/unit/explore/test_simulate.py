@@ -37,7 +37,7 @@ def findings(found: api.WalksResult) -> dict[str, CheckResult]:
     ("name", "mutant", "caught"),
     [
         ("two_phase_commit", "commits_at_the_first_vote", "commits_what_all_prepared"),
-        ("ring_election", "wins_at_once", "one_leader"),
+        pytest.param("ring_election", "wins_at_once", "one_leader", marks=pytest.mark.slow),
         ("dining_philosophers", "no_order", "deadlock"),
         ("dining_philosophers", "pushes_in", "neighbours_eat_in_turn"),
     ],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from charter.core import nodes as n
+from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
@@ -123,11 +125,26 @@ def tell(machine: Machine, found: ToldFinding, same: Same) -> Story:
 
 def sameness(model: n.Model, instance: n.Instance) -> Same:
     """Which states of an instance are the same for a lasso."""
-    if not model.counters:
-        return lambda one, other: one == other
-    whole = Machine.of(narrowed(model, instance.machine), instance)
-    canonical = Canonical.of(whole, symmetry=False)
-    return lambda one, other: canonical.form(one) == canonical.form(other)
+    variables = Machine.of(model, instance).variables
+    plain = [v.name for v in variables if not any(map(_is_counter, t.inside(v.type)))]
+
+    @cache
+    def canonical() -> Canonical:  # it takes longer than most stories, which can do without
+        whole = Machine.of(narrowed(model, instance.machine), instance)
+        return Canonical.of(whole, symmetry=False)
+
+    def same(one: State, other: State) -> bool:
+        if one == other or len(plain) == len(variables):
+            return one == other
+        if any(one[name] != other[name] for name in plain):
+            return False
+        return canonical().form(one) == canonical().form(other)
+
+    return same
+
+
+def _is_counter(kind: t.Type) -> bool:
+    return isinstance(kind, t.Counter)
 
 
 def closed(story: Story, same: Same) -> Story:
