@@ -150,6 +150,11 @@ def inside(kind: Type) -> Iterator[Type]:
                 pass
 
 
+def counters_in(kind: Type) -> frozenset[str]:
+    """The names of the counters inside of a type."""
+    return frozenset(part.name for part in inside(kind) if isinstance(part, Counter))
+
+
 def holds(kind: Type, wanted: type[Sort | Counter | Seq]) -> bool:
     """Whether a type is or contains a type of the class `wanted`, also as key of a map."""
     return any(isinstance(part, wanted) for part in inside(kind))

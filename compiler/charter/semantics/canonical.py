@@ -56,8 +56,7 @@ class Canonical:
         met = {name for name in quotient.counters if name not in quotient.ranked}
         reads: list[tuple[str, ...] | None] = []
         for variable in variables:
-            names = {k.name for k in t.inside(variable.type) if isinstance(k, t.Counter)}
-            names &= {*quotient.counters}
+            names = t.counters_in(variable.type) & quotient.counters
             reads.append(None if names & met else tuple(sorted(names)))
         return Canonical(quotient, universe, variables, quotient.renamings(universe), tuple(reads))
 

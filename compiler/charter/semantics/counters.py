@@ -142,7 +142,7 @@ class _Held:
 
     def alone(self, counter: str) -> bool:
         """Whether there is at most one value of a counter, which is compared with nothing."""
-        kinds = [kind for kind in self.kinds if counter in _counters(kind)]
+        kinds = [kind for kind in self.kinds if counter in t.counters_in(kind)]
         plain = [kind.inner if isinstance(kind, t.Option) else kind for kind in kinds]
         return len(plain) <= 1 and all(isinstance(kind, t.Counter) for kind in plain)
 
@@ -244,14 +244,14 @@ class _Scope:
         for e in self.nodes:
             match e:
                 case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge", left=left, right=right):
-                    if counter in _counters(left.type):
+                    if counter in t.counters_in(left.type):
                         yield from product(_chosen(left), _chosen(right))
                 case n.Builtin(args=(left, right)) if e.traits.picks:
-                    if counter in _counters(left.type):
+                    if counter in t.counters_in(left.type):
                         yield from product(_chosen(left), _chosen(right))
                 case n.MapWith(target=target, entries=entries):
                     for key, value in entries:
-                        if counter in _counters(value.type):
+                        if counter in t.counters_in(value.type):
                             entry = n.MapGet(target, key, type=value.type)
                             stored = (v for v in _chosen(value) if self._is_below(v, entry))
                             yield from ((entry, v) for v in stored)
@@ -442,8 +442,3 @@ def conditions(instances: Iterable[n.Instance]) -> Iterator[n.Expr]:
     for instance in instances:
         for _, condition in instance.only:
             yield from nodes(condition)
-
-
-def _counters(kind: t.Type) -> frozenset[str]:
-    """The counters inside of a type."""
-    return frozenset(part.name for part in t.inside(kind) if isinstance(part, t.Counter))

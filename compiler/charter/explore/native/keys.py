@@ -209,7 +209,7 @@ class KeyPrinter:
         self, kind: t.Type, where: tuple[Pointer, Truth], names: Collection[str], exact: bool
     ) -> Iterator[tuple[str, Pointer, Truth]]:
         place, there = where
-        held = {part.name for part in t.inside(kind) if isinstance(part, t.Counter)}
+        held = t.counters_in(kind)
         if held.isdisjoint(names):
             return
         match kind:

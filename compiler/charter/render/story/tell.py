@@ -126,7 +126,7 @@ def tell(machine: Machine, found: ToldFinding, same: Same) -> Story:
 def sameness(model: n.Model, instance: n.Instance) -> Same:
     """Which states of an instance are the same for a lasso."""
     variables = Machine.of(model, instance).variables
-    plain = [v.name for v in variables if not any(map(_is_counter, t.inside(v.type)))]
+    plain = [v.name for v in variables if not t.counters_in(v.type)]
 
     @cache
     def canonical() -> Canonical:  # it takes longer than most stories, which can do without
@@ -134,17 +134,11 @@ def sameness(model: n.Model, instance: n.Instance) -> Same:
         return Canonical.of(whole, symmetry=False)
 
     def same(one: State, other: State) -> bool:
-        if one == other or len(plain) == len(variables):
+        if one == other or any(one[name] != other[name] for name in plain):
             return one == other
-        if any(one[name] != other[name] for name in plain):
-            return False
         return canonical().form(one) == canonical().form(other)
 
     return same
-
-
-def _is_counter(kind: t.Type) -> bool:
-    return isinstance(kind, t.Counter)
 
 
 def closed(story: Story, same: Same) -> Story:
