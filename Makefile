@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PIP = DIST_EXTRA_CONFIG=$(CURDIR)/.ci/wheels.cfg $(BIN)/python -m pip --quiet --disable-pip-version-check
+WHEELS := build/wheels
 CONFORM := $(BIN)/conform
 DEMO := build/demo
 SITE := build/site
@@ -17,7 +19,7 @@ ONLY ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check docs generate bench dist clean need-python need-java
+.PHONY: help setup demo test slow check docs generate bench dist clean need-python need-java all-but-spark wheel-of-spark
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,9 +28,17 @@ setup: $(STAMP) ## create .venv and install the project with its development too
 
 $(STAMP): pyproject.toml | need-python
 	$(PYTHON) -m venv $(VENV)
-	DIST_EXTRA_CONFIG=$(CURDIR)/.ci/wheels.cfg $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--no-compile --editable '.[smt,spark,tla,lsp,dev]'
+	$(MAKE) --no-print-directory -j 2 all-but-spark wheel-of-spark
+	$(PIP) install --no-compile --find-links $(WHEELS) 'charter-conform[spark]'
+	rm -rf $(WHEELS)
 	@touch $@
+
+# PySpark comes as a source archive of 400 MB, which is built while everything else is installed.
+all-but-spark:
+	$(PIP) install --no-compile --editable '.[smt,tla,lsp,dev]'
+
+wheel-of-spark:
+	$(PIP) wheel --no-deps --wheel-dir $(WHEELS) "$$(sed -n 's/^optional-dependencies.spark = \["\([^"]*\)".*/\1/p' pyproject.toml)"
 
 # Exit code 1 is a finding, and a demo is there to show findings. Everything else stops it.
 demo: need-java setup ## judge Apache Kafka 4.0.2 and 4.3.1, compare them, leave a report in build/demo
@@ -60,7 +70,7 @@ docs: $(VENV)/.docs ## build the documentation site in build/site; a dead link i
 	@echo 'Open $(SITE)/index.html in a browser.'
 
 $(VENV)/.docs: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[docs]'
+	$(PIP) install --no-compile --editable '.[docs]'
 	@touch $@
 
 generate: setup ## write generated/ anew from spec/
@@ -71,7 +81,7 @@ bench: need-java setup ## measure, and print ratios
 
 dist: setup ## build the wheel into build/dist
 	rm -rf build/dist
-	CHARTER_BUILD=$(BUILD) $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/dist .
+	CHARTER_BUILD=$(BUILD) $(PIP) wheel --no-deps --wheel-dir build/dist .
 
 clean: ## remove what commands left behind, but neither .venv nor the cache of downloads
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse
