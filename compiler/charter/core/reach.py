@@ -99,6 +99,14 @@ def printed(model: n.Model, component: n.Component) -> n.Model:
     return mentioned.kept(model, consts)
 
 
+def read_consts(model: n.Model, component: n.Component) -> tuple[tuple[str, t.Type], ...]:
+    """The constants in the generated model of a component, and their types."""
+    names = set[str]()
+    for e in with_called(expressions(component), model.functions):
+        names |= {e.name} if isinstance(e, n.ConstRef) else constants(e)
+    return tuple((name, kind) for name, kind in model.consts if name in names)
+
+
 def bounding(model: n.Model, component: n.Component) -> tuple[tuple[str, t.Type], ...]:
     """The constants that only bound types of a component, so that its generated model has none of
     them, and their types."""

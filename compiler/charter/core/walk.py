@@ -18,24 +18,26 @@ def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
     """The direct subexpressions, in the order that `rebuild` expects. The cases are tried in turn,
     so frequent kinds come first."""
     match expr:
-        case ir.StateRef() | ir.Local() | ir.Literal() | ir.Domain() | ir.Took() | ir.ConstRef():
+        case ir.Literal() | ir.StateRef() | ir.Local():
             return ()
         case ir.Binary():
             return (expr.left, expr.right)
         case ir.Call() | ir.Builtin() | ir.UnionNew() | ir.Primitive():
             return expr.args
-        case ir.FieldOf() | ir.IsCase() | ir.CaseArg():
-            return (expr.target,)
         case ir.MapGet():
             return (expr.target, expr.key)
         case ir.SetNew() | ir.SeqNew():
             return expr.items
-        case ir.Present():
-            return (expr.inner,)
         case ir.MapNew():
             return (expr.value,)
         case ir.If():
             return (expr.condition, expr.then, expr.otherwise)
+        case ir.Present():
+            return (expr.inner,)
+        case ir.FieldOf() | ir.IsCase() | ir.CaseArg():
+            return (expr.target,)
+        case ir.Domain() | ir.Took() | ir.ConstRef():
+            return ()
         case ir.Let():
             return (expr.value, expr.body)
         case ir.Quantified():

@@ -74,7 +74,7 @@ def beside_base(variant: str, base: str, place: str) -> str:
 def kills_json(small: Smoke) -> dict[str, Json]:
     """For each mutant the vectors that distinguish it in all or in some of its runs, and their
     sources."""
-    sources = {entry.vector.id: entry.vector.why.source for entry in small.entries}
+    sources = {entry.id: entry.vector.why.source for entry in small.entries}
     return {
         kill.mutant: MutantKills(
             kill.outcome == "killed",

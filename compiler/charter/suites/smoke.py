@@ -71,8 +71,9 @@ class Covering:
 
 @dataclass(frozen=True, slots=True)
 class SmokeVector:
-    """A vector of the small suite, and the instance that its question is answered in."""
+    """A vector of the small suite, its id, and the instance that its question is answered in."""
 
+    id: str
     vector: Vector
     instance: n.Instance
     meets: frozenset[str]
@@ -145,7 +146,7 @@ class Desk:
         if not branches_of(found).issuperset(why.purpose):
             first = ", then ".join(step[0].branch for step in found.steps[1:])
             whole = replace(whole, purpose=(), title=first)
-        return SmokeVector(Vector(question, found, whole), instance, met)
+        return SmokeVector(question.id, Vector(question, found, whole), instance, met)
 
     def scenarios(self, component: str) -> list[SmokeVector]:
         """The vectors of the scenarios of a component; failing scenarios are added to `failed`, and
@@ -193,12 +194,12 @@ def smoke(about: Subject) -> Smoke:
             entries.append(desk.entry(asked.question, instance, why))
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             stale.append(asked.title)
-    unique = {entry.vector.id: entry for entry in reversed(entries)}
+    unique = {entry.id: entry for entry in reversed(entries)}
     ordered = tuple(unique[key] for key in sorted(unique))
     killed, covered = kills(about, ordered), covered_by(ordered)
     searched = about.found.searched(about.model, about.component.name)
     book = ledger(wanted, covered, searched, killed)
-    started = {e.vector.id for e in ordered if e.vector.question.given is None}
+    started = {e.id for e in ordered if e.vector.question.given is None}
     naming = {name: _naming(ids, started) for name, ids in covered.items()}
     named = tuple(_named(entry, naming) for entry in ordered)
     return Smoke(named, book, killed, tuple(stale), tuple(desk.failed), desk.unasked)
@@ -220,7 +221,7 @@ def _naming(ids: Sequence[str], started: Container[str]) -> tuple[str, ...]:
 def _named(entry: SmokeVector, naming: Mapping[str, Sequence[str]]) -> SmokeVector:
     """An entry without the obligations that enough shorter vectors name."""
     vector = entry.vector
-    named = (o for o in vector.why.obligations if vector.id in naming.get(o, [vector.id]))
+    named = (o for o in vector.why.obligations if entry.id in naming.get(o, [entry.id]))
     why = replace(vector.why, obligations=tuple(named))
     return replace(entry, vector=replace(vector, why=why))
 
@@ -230,13 +231,13 @@ def covered_by(entries: Iterable[SmokeVector]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for entry in shortest_first(entries):
         for name in entry.meets:
-            found.setdefault(name, []).append(entry.vector.id)
+            found.setdefault(name, []).append(entry.id)
     return found
 
 
 def shortest_first(entries: Iterable[SmokeVector]) -> list[SmokeVector]:
     """By the number of operations, then by id."""
-    return sorted(entries, key=lambda e: (len(e.vector.question.operations), e.vector.id))
+    return sorted(entries, key=lambda e: (len(e.vector.question.operations), e.id))
 
 
 # --- mutants -------------------------------------------------------------------------------------
@@ -297,7 +298,7 @@ def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Sm
             answers = known[entry.instance.name] = Answers(machine, machine.outcomes)
         told = tells(answers, vector.question, vector.answer)
         if told != "never":
-            (surely if told == "always" else maybe).append(vector.id)
+            (surely if told == "always" else maybe).append(entry.id)
         started |= first and told == "always"
     return Kill(mutant.name, tuple(surely), tuple(maybe[:ENOUGH]))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import releases
-from charter.core.reach import printed
+from charter.core.reach import read_consts
 from charter.core.show import show_model, show_scenario, show_type
 from charter.diagnostics import Source
 from charter.formats.files import regular
@@ -82,7 +82,7 @@ class Subject:
 
     def manifest(self, counts: Mapping[str, int]) -> Manifest:
         """A manifest without vectors."""
-        consts = printed(self.model, self.component).consts
+        consts = read_consts(self.model, self.component)
         return Manifest(
             digest="",
             protocol=self.model.protocol,

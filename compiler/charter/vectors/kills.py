@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from charter.formats.canonical import text
-from charter.formats.vector import Answer, Question
+from charter.formats.vector import Answer, AnswerNode, Question
 from charter.semantics.builtins import EvaluationError
 from charter.vectors.answer import Answers, NoAnswer
 
@@ -58,6 +58,7 @@ def compared(edited: Answer, allowed: Answer) -> Told:
     """Follow the runs of the answer `edited` on the answer `allowed`: pairs of a node and the
     allowed nodes that it can be. Runs that deviate are dropped."""
     pairs: set[tuple[int, frozenset[int]]] = {(-1, frozenset())}
+    shown, expected = _Shown.of(edited), _Shown.of(allowed)
     left = False
     for number, (mine, theirs) in enumerate(zip(edited.steps, allowed.steps, strict=True)):
         following: set[tuple[int, frozenset[int]]] = set()
@@ -69,8 +70,7 @@ def compared(edited: Answer, allowed: Answer) -> Told:
                     i
                     for i, other in enumerate(theirs)
                     if (not number or possible & set(other.origins))
-                    and _shown(edited, node.reply, node.observation)
-                    == _shown(allowed, other.reply, other.observation)
+                    and shown.by(node) == expected.by(other)
                 )
                 if here:
                     following.add((at, here))
@@ -82,6 +82,18 @@ def compared(edited: Answer, allowed: Answer) -> Told:
     return "sometimes" if left else "never"
 
 
-def _shown(answer: Answer, reply: int, observation: int) -> str:
-    told = None if reply < 0 else answer.replies[reply]
-    return text([told, answer.observations[observation]])
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The replies and observations of an answer as texts, so that 1 and true differ."""
+
+    replies: tuple[str, ...]
+    observations: tuple[str, ...]
+
+    @staticmethod
+    def of(answer: Answer) -> _Shown:
+        return _Shown(tuple(map(text, answer.replies)), tuple(map(text, answer.observations)))
+
+    def by(self, node: AnswerNode) -> tuple[str, str]:
+        """What a node shows; a step without a reply shows the same as one that replies nothing."""
+        reply = "null" if node.reply < 0 else self.replies[node.reply]
+        return reply, self.observations[node.observation]

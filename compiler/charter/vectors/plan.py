@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core.nodes import Model, Value
-from charter.core.reach import printed
+from charter.core.reach import read_consts
 from charter.formats.canonical import Json
 from charter.formats.vector import Answer, Question, Vector, Why
 from charter.semantics.builtins import EvaluationError
@@ -239,7 +239,7 @@ def _consts(model: Model, machine: Machine) -> dict[str, int]:
     """The constants that the rules of a component read, with their values in its instance."""
     if machine.component is None:
         return {}
-    needed = dict(printed(model, machine.component).consts)
+    needed = dict(read_consts(model, machine.component))
     return {name: value for name, value in machine.instance.consts if name in needed}
 
 

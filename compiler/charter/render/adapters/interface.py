@@ -8,7 +8,7 @@ from typing import assert_never
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.reach import printed
+from charter.core.reach import read_consts
 from charter.render.text import cited
 
 Paths = frozenset[tuple[str, ...]]
@@ -81,7 +81,7 @@ def interface(model: n.Model, component: n.Component) -> Interface:
         component=component.name,
         doc=component.doc,
         types=tuple(_mentioned(model, kinds)),
-        consts=t.Record(CONSTS, printed(model, component).consts),
+        consts=t.Record(CONSTS, read_consts(model, component)),
         operations=operations,
         observation=shown,
         given=given,
