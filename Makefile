@@ -96,7 +96,7 @@ need-python:
 need-java:
 	@javac -version >/dev/null 2>&1 || \
 	{ echo 'A JDK of version 17 or newer is needed: install it (openjdk-17-jdk-headless) and put javac on the path.' >&2; exit 2; }
-	@[ "$$(javac -version 2>&1 | sed -E 's/javac ([0-9]+).*/\1/')" -ge 17 ] || \
+	@[ "$$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p')" -ge 17 ] || \
 	{ echo 'The JDK on the path is older than 17: put a newer one first.' >&2; exit 2; }
 	@mvn -v >/dev/null 2>&1 || \
 	{ echo 'Maven is needed to fetch Kafka: install it (maven) and put mvn on the path.' >&2; exit 2; }

@@ -86,6 +86,21 @@ def test_a_missing_maven_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
+    "options", ["Picked up JAVA_TOOL_OPTIONS", "NOTE: Picked up JDK_JAVA_OPTIONS"]
+)
+def test_what_java_says_of_options_is_not_taken_for_an_answer(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    first = f"echo '{options}: -Da=b' >&2"
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin", java=f"{first}; echo {RELEASE}"))
+    PREPARATION._check_fit(RELEASE, tmp_path / "fitting", "")
+    monkeypatch.setenv("PATH", tools(tmp_path / "other", java=f"{first}; echo NoSuchMethodError"))
+    with pytest.raises(PREPARATION.CannotPrepare, match=r"do not fit the adapter \(NoSuchMethod"):
+        PREPARATION._check_fit(RELEASE, tmp_path / "other", "")
+
+
+@pytest.mark.parametrize(
     ("words", "expected"),
     [
         ("Could not transfer artifact: Connection refused", "registry cannot be reached"),

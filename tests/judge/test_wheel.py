@@ -48,7 +48,7 @@ def test_the_version_of_a_wheel_names_its_commit(monkeypatch: pytest.MonkeyPatch
         [shutil.which("make") or "make", "--dry-run", "dist"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    (build,) = re.findall(r"^CHARTER_BUILD=(\S+) .* -m pip wheel ", told, re.MULTILINE)
+    (build,) = re.findall(r"^CHARTER_BUILD=(\S+) .* -m pip .*wheel ", told, re.MULTILINE)
     assert re.fullmatch(rf"\.dev\d+\+g{commit.strip()}\w*(\.dirty)?", build)
     version = HATCH["version"]
     monkeypatch.setenv("CHARTER_BUILD", build)

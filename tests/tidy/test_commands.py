@@ -48,7 +48,7 @@ def bare(tmp_path: Path) -> Path:
 
 
 def program(folder: Path, name: str, says: str) -> None:
-    """A program that says one line."""
+    """A program that says something."""
     file = folder / name
     file.write_text(f"#!/bin/sh\necho '{says}'\n", encoding="utf-8")
     file.chmod(file.stat().st_mode | stat.S_IXUSR)
@@ -71,6 +71,13 @@ def test_an_old_jdk_is_one_sentence_when_it_is_needed(bare: Path) -> None:
     result = make("-s", "need-java", path=str(bare))
     assert result.returncode == 2
     assert result.stderr.startswith("The JDK on the path is older than 17")
+
+
+def test_a_jdk_that_tells_its_options_first_is_as_new_as_it_says(bare: Path) -> None:
+    said = "Picked up JAVA_TOOL_OPTIONS: -Da=b" + "\n" + "javac 17.0.15"
+    program(bare, "javac", said)
+    program(bare, "mvn", "Apache Maven 3.9.9")
+    assert make("-s", "need-java", path=str(bare)).returncode == 0
 
 
 def test_missing_maven_is_one_sentence_when_it_is_needed(bare: Path) -> None:

@@ -118,9 +118,10 @@ def _check_fit(release: str, classes: Path, classpath: str) -> None:
     if java is None:
         raise CannotPrepare("No java was found; install a JDK 17 or set JAVA_HOME to one.")
     command = [java, "-XX:+UseSerialGC", "-cp", classpath, MAIN_CLASS, "--check"]
-    output = _run(command, _JAVA_SECONDS, "Java").strip()
-    if output != release:
-        words = output.splitlines()[0] if output else "nothing was said"
+    # Java begins with the options that the environment gives it.
+    said = [x for x in _run(command, _JAVA_SECONDS, "Java").splitlines() if "Picked up" not in x]
+    if said != [release]:
+        words = said[0] if said else "nothing was said"
         raise CannotPrepare(
             f"The jars of Kafka {release} do not fit the adapter ({words}); "
             "choose another release, or remove its jars from the cache."

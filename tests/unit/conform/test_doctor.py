@@ -11,6 +11,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.doctor import Probes, check_adapter, ends
 from conform.adapters.duplicate_keys import repeated_key
 from conform.adapters.stdio import StdioConnection, last_words, not_json
+from conform.cli.commands.doctor import _java
 from conform.console.errors import CannotStart
 
 BYE = b'{"bye":true}\n'
@@ -117,3 +118,13 @@ def test_the_first_repeated_key_is_found(line, key):
     told = repeated_key(line.encode())
     assert told.startswith(f"{key} is a key twice in {{") if key else not told
     assert len(told) < 200
+
+
+def test_the_version_of_java_is_told_and_not_its_options(tmp_path, monkeypatch):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    said = 'Picked up JAVA_TOOL_OPTIONS: -Da=b\nopenjdk version "17.0.15"'
+    java.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert _java().detail == 'openjdk version "17.0.15"'

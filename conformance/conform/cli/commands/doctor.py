@@ -182,7 +182,8 @@ def _java() -> Check:
     except (OSError, subprocess.TimeoutExpired):
         what = "Spark and adapters in Java; install a JDK, 17 or newer, or set JAVA_HOME"
         return Check("Java", True, f"{_ABSENT}; for {what}")
-    lines = done.stderr.strip().splitlines() or [""]
+    # Java begins with the options that the environment gives it.
+    lines = [line for line in done.stderr.strip().splitlines() if "Picked up" not in line] or [""]
     return Check("Java", done.returncode == 0, lines[0])
 
 
