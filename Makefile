@@ -28,6 +28,7 @@ setup: $(STAMP) ## create .venv and install the project with its development too
 
 $(STAMP): pyproject.toml | need-python
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --no-compile --upgrade pip # pip 23, which comes with Python 3.11, takes half as long again
 	$(MAKE) --no-print-directory -j 2 all-but-spark wheel-of-spark
 	$(PIP) install --no-compile --find-links $(WHEELS) 'charter-conform[spark]'
 	rm -rf $(WHEELS)

@@ -99,7 +99,8 @@ def test_engines_agree_where_a_step_uses_a_place_twice(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["slot", "set duplicating", pytest.param("fifo", marks=pytest.mark.slow)]
+    "kind",
+    ["set duplicating", *(pytest.param(k, marks=pytest.mark.slow) for k in ("slot", "fifo"))],
 )
 def test_tlc_agrees_where_a_step_uses_a_place_twice(kind: str, jar: Path, tmp_path: Path) -> None:
     model = posted(kind)

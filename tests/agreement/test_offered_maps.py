@@ -39,7 +39,7 @@ instance tiny of box { Node = SIZE  only move if term[n] == 0 }
 """
 
 
-@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("size", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2)), 3])
 def test_engines_and_tlc_offer_the_same_maps(size: int, jar: Path, tmp_path: Path) -> None:
     model = api.load_text(CHARTER.replace("SIZE", str(size)))
     tiny = model.instances[0]
