@@ -90,12 +90,10 @@ def judging(targets_folder, toy_suite, tmp_path, engine):
             "--out", tmp_path / "run"]  # fmt: skip
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(40, marks=pytest.mark.slow)])
-def test_run_that_is_killed_again_and_again_judges_all(
-    kills, killer, targets_folder, toy_suite, tmp_path
-):
+@pytest.mark.slow  # that a run goes on after it was killed once: test_runs.py
+def test_run_that_is_killed_again_and_again_judges_all(killer, targets_folder, toy_suite, tmp_path):
     command = judging(targets_folder, toy_suite, tmp_path, "inline")
-    for number in range(kills):
+    for number in range(40):
         killer.kill(command, 2.5, tmp_path / "run")
         if number % 8 == 7:  # the next ones begin anew
             shutil.rmtree(tmp_path / "run", ignore_errors=True)
