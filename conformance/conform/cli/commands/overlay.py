@@ -21,6 +21,6 @@ def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
 
     try:
         entries = api.overlay_entries(path)
-    except Exception as error:  # any of the compiler's exceptions: their text says what is wrong
+    except (api.Refused, api.Unreadable) as error:
         raise ConformError(f"{path} cannot be read ({error}); `conform check` shows why") from None
     return {entry.name: (entry.first_release, entry.last_release) for entry in entries}

@@ -1,0 +1,26 @@
+"""The releases of an overlay's entries: what cannot be read is told, and a bug is no such thing."""
+
+import pytest
+
+from charter import api
+from charter.diagnostics import Diagnostics, Refused
+from conform.adapters.targets import target
+from conform.cli.commands.overlay import releases_of
+from conform.console.errors import ConformError
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (Refused(Diagnostics()), ConformError),
+        (api.Unreadable("no text"), ConformError),
+        (RuntimeError("a bug, or an import that was interrupted"), RuntimeError),
+    ],
+)
+def test_only_what_the_compiler_refuses_cannot_be_read(raised, expected, monkeypatch):
+    def entries(_):
+        raise raised
+
+    monkeypatch.setattr(api, "overlay_entries", entries)
+    with pytest.raises(expected):
+        releases_of(target("kafka-controller"))
