@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP = DIST_EXTRA_CONFIG=$(CURDIR)/.ci/wheels.cfg $(BIN)/python -m pip --quiet --disable-pip-version-check
+INSTALL = $(PIP) install --no-compile
 WHEELS := build/wheels
 CONFORM := $(BIN)/conform
 DEMO := build/demo
@@ -28,15 +29,15 @@ setup: $(STAMP) ## create .venv and install the project with its development too
 
 $(STAMP): pyproject.toml | need-python
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --no-compile --upgrade pip # pip 23, which comes with Python 3.11, takes half as long again
+	$(INSTALL) --upgrade pip # pip 23, which comes with Python 3.11, takes half as long again
 	$(MAKE) --no-print-directory -j 2 all-but-spark wheel-of-spark
-	$(PIP) install --no-compile --find-links $(WHEELS) 'charter-conform[spark]'
+	$(INSTALL) --find-links $(WHEELS) 'charter-conform[spark]'
 	rm -rf $(WHEELS)
 	@touch $@
 
 # PySpark comes as a source archive of 400 MB, which is built while everything else is installed.
 all-but-spark:
-	$(PIP) install --no-compile --editable '.[smt,tla,lsp,dev]'
+	$(INSTALL) --editable '.[smt,tla,lsp,dev]'
 
 wheel-of-spark:
 	$(PIP) wheel --no-deps --wheel-dir $(WHEELS) "$$(sed -n 's/^optional-dependencies.spark = \["\([^"]*\)".*/\1/p' pyproject.toml)"
@@ -71,7 +72,7 @@ docs: $(VENV)/.docs ## build the documentation site in build/site; a dead link i
 	@echo 'Open $(SITE)/index.html in a browser.'
 
 $(VENV)/.docs: $(STAMP)
-	$(PIP) install --no-compile --editable '.[docs]'
+	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 generate: setup ## write generated/ anew from spec/

@@ -114,12 +114,19 @@ def pytest_terminal_summary(
 
 @pytest.fixture(scope="session", autouse=True)
 def children_find_our_packages():
-    """Adapters and Spark's workers are other processes: they import what the tests import. Those in
-    Java run for seconds, and are compiled once, quickly."""
+    """Adapters and Spark's workers are other processes: they import what the tests import."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     patch.setenv("PYSPARK_PYTHON", sys.executable)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def children_in_java_are_compiled_quickly():
+    """They run for seconds, in which the second compiler does not pay."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     yield
     patch.undo()
 

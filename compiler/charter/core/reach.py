@@ -101,9 +101,8 @@ def printed(model: n.Model, component: n.Component) -> n.Model:
 
 def read_consts(model: n.Model, component: n.Component) -> tuple[tuple[str, t.Type], ...]:
     """The constants in the generated model of a component, and their types."""
-    names = set[str]()
-    for e in with_called(expressions(component), model.functions):
-        names |= {e.name} if isinstance(e, n.ConstRef) else constants(e)
+    exprs = with_called(expressions(component), model.functions)
+    names = {name for e in exprs for name in constants(e)}
     return tuple((name, kind) for name, kind in model.consts if name in names)
 
 
@@ -112,12 +111,12 @@ def bounding(model: n.Model, component: n.Component) -> tuple[tuple[str, t.Type]
     them, and their types."""
     mentioned, more = _in_model(model, component)
     limits = {name for kind in mentioned.kinds for name in limits_of(kind)}
-    names = limits - mentioned.consts - more
+    names = limits - more
     return tuple((name, kind) for name, kind in model.consts if name in names)
 
 
 def _in_model(model: n.Model, component: n.Component) -> tuple[Mentioned, frozenset[str]]:
-    """What the generated model of a component mentions, and the constants of limits in its code."""
+    """What the generated model of a component mentions, and the constants in its code."""
     exprs = tuple(with_called(expressions(component), model.functions))
     stated = [v.type for v in component.state]
     for operation in component.operations:
@@ -132,8 +131,10 @@ def always(model: n.Model, component: str) -> tuple[n.Property, ...]:
 
 
 def constants(e: n.Expr) -> set[str]:
-    """The constants in the limits that the generated code of `e` itself mentions."""
+    """The constants that the generated code of `e` itself mentions, also in limits."""
     match e:
+        case n.ConstRef(name=name):
+            return {name}
         case n.Domain(type=t.Set(inner=kind)) | n.MapNew(type=t.Map(key=kind)):
             return {name for part in t.inside(kind) for name in limits_of(part)}
         case n.Builtin(type=t.Seq()) if e.traits.grows:

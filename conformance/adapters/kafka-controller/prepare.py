@@ -119,7 +119,8 @@ def _check_fit(release: str, classes: Path, classpath: str) -> None:
         raise CannotPrepare("No java was found; install a JDK 17 or set JAVA_HOME to one.")
     command = [java, "-XX:+UseSerialGC", "-cp", classpath, MAIN_CLASS, "--check"]
     # Java begins with the options that the environment gives it.
-    said = [x for x in _run(command, _JAVA_SECONDS, "Java").splitlines() if "Picked up" not in x]
+    output = _run(command, _JAVA_SECONDS, "Java").strip()
+    said = [line for line in output.splitlines() if "Picked up" not in line]
     if said != [release]:
         words = said[0] if said else "nothing was said"
         raise CannotPrepare(
