@@ -49,7 +49,7 @@ Outcomes = Mapping[Asked, frozenset[tuple[str, Values]]]
 
 @pytest.fixture(scope="module")
 def kafka() -> n.Model:
-    return api.load(SPEC / "kafka")
+    return spec.model("kafka")
 
 
 @pytest.mark.slow

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from random import Random
 
 import pytest
+from tests.support import spec
 from tests.support.solved import HIGHEST, Agreement, random_args, random_state
 
 from charter import api
@@ -24,9 +24,8 @@ FEW = {"standard": 30}
 WALK = 8
 
 
-@cache
 def kafka() -> n.Model:
-    return api.load(SPEC)
+    return spec.model("kafka")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_every_step_and_witness_of_the_system_is_seen_in_some_cluster() -> None:
         for line in (PINS / f"{name}.txt").read_text(encoding="utf-8").splitlines()[5:]:
             _, called, times, _ = line.split()
             seen |= {called} if int(times) else set()
-    model = api.load(SPEC)
+    model = spec.model("kafka")
     system = next(s for s in model.systems if s.name == "cluster")
     mine = [p for p in model.properties if p.machine == "cluster" and p.kind == "witness"]
     assert {s.name for s in system.steps} | {w.name for w in mine} <= seen

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support import spec
 from tests.support.engines import natively
 from tests.support.sampled import sampled
 
@@ -15,6 +16,7 @@ from charter.core import nodes as n
 from charter.explore.result import CheckResult
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
+MUTANTS = spec.declared("mutant", "70-mutants.charter")
 FIRST, MOST = 400, 2_000
 """How many states are searched at first, and where that is not enough."""
 
@@ -34,14 +36,20 @@ def findings(model: n.Model, instance: str, states: int = FIRST) -> dict[str, Ch
 
 
 def mutants() -> list[n.Mutant]:
-    model = opened().model()
+    model = spec.model("kafka")
     machines = {i.name: i.machine for i in model.instances}
     return [m for m in model.mutants if machines[m.instance] == "controller"]
 
 
-@pytest.mark.parametrize("mutant", sampled(mutants(), 4, lambda mutant: mutant.name))
-def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n.Mutant) -> None:
-    edited = opened().model(api.Selection(mutant=mutant.name))
+def test_they_are_in_a_file_of_their_own_and_at_least_twelve() -> None:
+    assert [mutant.name for mutant in mutants()] == MUTANTS
+    assert len(MUTANTS) >= 12
+
+
+@pytest.mark.parametrize("name", sampled(MUTANTS, 4))
+def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
+    (mutant,) = (m for m in mutants() if m.name == name)
+    edited = opened().model(api.Selection(mutant=name))
     caught = findings(edited, mutant.instance)[mutant.caught_by]
     if not caught.seen:
         caught = findings(edited, mutant.instance, MOST)[mutant.caught_by]
@@ -50,9 +58,5 @@ def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n
 
 @pytest.mark.parametrize("instance", ["tiny_elr", "tiny_reassignment"])
 def test_no_property_fails_when_nothing_is_bent(instance: str) -> None:
-    found = findings(opened().model(), instance)
+    found = findings(spec.model("kafka"), instance)
     assert not [f.name for f in found.values() if f.kind != "witness" and f.seen]
-
-
-def test_there_are_at_least_twelve_mutants() -> None:
-    assert len(mutants()) >= 12

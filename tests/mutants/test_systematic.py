@@ -17,7 +17,6 @@ from random import Random
 import pytest
 from tests.support import spec
 
-from charter import api
 from charter.api import mutate as mutation
 from charter.core import nodes as n
 from charter.core.affected import affected
@@ -70,9 +69,8 @@ def test_an_example_has_no_list_of_survivors(example: str) -> None:
     assert not survivors_file(spec.SPEC / "examples" / f"{example}.charter").exists()
 
 
-@cache
 def kafka() -> n.Model:
-    return api.Charter(api.read_sources(KAFKA)).model()
+    return spec.model("kafka")
 
 
 @cache

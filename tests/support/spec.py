@@ -3,6 +3,7 @@ in a process, whoever asks. Tests that ask for one instance are of one xdist gro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,13 @@ from charter.explore.native.graph import CompiledGraph
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = tuple(sorted(path.stem for path in (SPEC / "examples").glob("*.charter")))
+
+
+def declared(kind: str, files: str = "*.charter") -> list[str]:
+    """The variants or mutants that files of Kafka's charter declare. They are looked for in the
+    text: what names tests is read in each process, before the first test is run."""
+    texts = [path.read_text("utf-8") for path in sorted((SPEC / "kafka").glob(files))]
+    return [name for text in texts for name in re.findall(rf"^{kind} (\w+)", text, re.MULTILINE)]
 
 
 @cache

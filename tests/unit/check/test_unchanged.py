@@ -156,9 +156,7 @@ def test_nothing_is_taken_over_when_a_type_means_something_else() -> None:
     assert not Unchanged(before, table).among(other)
 
 
-KAFKA = read_sources(spec.SPEC / "kafka")
-MUTANTS = pipeline.edits_of(pipeline.parse_or_refuse(KAFKA), sx.MutantDecl)
-VARIANTS = pipeline.edits_of(pipeline.parse_or_refuse(KAFKA), sx.VariantDecl)
+MUTANTS, VARIANTS = spec.declared("mutant"), spec.declared("variant")
 CHOSEN = "fenced_replica_joins"
 
 
@@ -170,7 +168,9 @@ CHOSEN = "fenced_replica_joins"
     ],
 )
 def test_core_of_kafka_is_the_same_when_what_is_unchanged_is_taken_over(edit: str) -> None:
-    files = pipeline.parse_or_refuse(KAFKA)
+    files = pipeline.parse_or_refuse(read_sources(spec.SPEC / "kafka"))
+    assert [*pipeline.edits_of(files, sx.MutantDecl)] == MUTANTS
+    assert [*pipeline.edits_of(files, sx.VariantDecl)] == VARIANTS
     is_bent = edit in MUTANTS
     chosen = ("", edit) if is_bent else (edit, "")
     same(files, apply_selection(files, *chosen, Diagnostics()), chosen[0], is_bent)

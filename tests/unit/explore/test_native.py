@@ -11,6 +11,7 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
+from tests.support import spec
 from tests.support.engines import counts, verdicts
 
 from charter import api
@@ -46,7 +47,7 @@ def model() -> n.Model:
 
 @pytest.fixture(scope="module")
 def kafka() -> n.Model:
-    return api.load(SPEC / "kafka")
+    return spec.model("kafka")
 
 
 @pytest.fixture(scope="module")

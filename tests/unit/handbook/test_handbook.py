@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.support import spec
 
 from charter import api
 from charter.api.handbook import handbook, handbook_files, handbook_pages
@@ -118,7 +119,7 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
     site = site_of_kafka()
     anchors = {anchor for name, text in site.items() if name.endswith(".html")
                for anchor in read(text).anchors}  # fmt: skip
-    model = api.load(KAFKA)
+    model = spec.model("kafka")
     wanted = {f.name for f in model.functions if not f.name.endswith("#")}
     for component in model.components:
         for operation in component.operations:
@@ -148,7 +149,7 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
     variants = Counter(name.removeprefix(FAILURES).partition("-")[0] for name in drawn)
     assert variants.keys() == {"", "pre_kip_966", "gated_without_elr", "process_memory"}
     assert min(variants.values()) >= 3 and variants[""] > 10
-    lasting = {live.name for live in api.load(KAFKA).liveness}
+    lasting = {live.name for live in spec.model("kafka").liveness}
     for name, svg in drawn.items():
         ElementTree.fromstring(svg)
         assert "fails here" in svg or name.removesuffix(".svg").endswith(tuple(lasting)), name
@@ -157,7 +158,7 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
 
 @pytest.mark.xdist_group("handbook")
 def test_each_mutant_and_each_expected_failure_that_was_searched_is_drawn() -> None:
-    site, model = site_of_kafka(), api.load(KAFKA)
+    site, model = site_of_kafka(), spec.model("kafka")
     wanted = {
         f"{FAILURES}-{row.instance}-{name}.svg"
         for row in read_verdicts(KAFKA / "verdicts" / "verdicts.json") if row.is_of_charter
