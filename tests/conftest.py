@@ -126,7 +126,7 @@ def children_find_our_packages():
 def children_in_java_are_compiled_quickly():
     """They run for seconds, in which the second compiler does not pay."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+    patch.setenv("JDK_JAVA_OPTIONS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
     yield
     patch.undo()
 
@@ -138,6 +138,20 @@ def children_are_started_without_a_fork():
     in its own process starts adapters as any other child; judges that tests kill have their own."""
     patch = pytest.MonkeyPatch()
     patch.setattr(stdio, "dying_with_parent", lambda: None)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_reference_canary_stays_in_this_process():
+    """A run starts the reference behind pipes to check those, which takes as long as the rest of
+    a toy run. Runs in other processes still do: Spark's, and commands of their own."""
+    from conform.runs import canaries
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(
+        canaries, "_behind_pipes", lambda run: canaries.ModelAdapter(run.model).connect(run)
+    )
     yield
     patch.undo()
 
