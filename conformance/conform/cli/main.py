@@ -194,6 +194,7 @@ def _prepare_process() -> None:
 def _run(name: str, about: str, given: list[str]) -> int:
     from charter.formats.project import BadProject
     from conform.console.errors import ConformError
+    from conform.console.interrupts import interrupt_behind
     from conform.console.terminal import say
 
     try:
@@ -210,10 +211,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
         sys.stderr.write(f"conform: {error}\n")
         return 2
     except KeyboardInterrupt as ended:
-        notes = list(getattr(ended, "__notes__", ()))
-        kept = "".join(f"; {note}" for note in notes or [_KEPT] * (name in _RESUMABLE))
-        say(f"\nconform: interrupted{kept}")
-        return getattr(ended, "exit_code", 130)
+        return _interrupted(name, ended)
     except BrokenPipeError:
         return _unread()
     except MemoryError:
@@ -228,11 +226,22 @@ def _run(name: str, about: str, given: list[str]) -> int:
     except Exception as error:
         if _NO_MEMORY.search(str(error)):
             return _without_memory()
+        if interrupt := interrupt_behind(error):
+            return _interrupted(name, interrupt)
         told = _mendable(error)
         if told:
             say(f"conform: {told}")
             return 2
         return _crashed()
+
+
+def _interrupted(name: str, ended: KeyboardInterrupt) -> int:
+    from conform.console.terminal import say
+
+    notes = list(getattr(ended, "__notes__", ()))
+    kept = "".join(f"; {note}" for note in notes or [_KEPT] * (name in _RESUMABLE))
+    say(f"\nconform: interrupted{kept}")
+    return getattr(ended, "exit_code", 130)
 
 
 def _without_memory() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -17,6 +18,7 @@ class Stopped(KeyboardInterrupt):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
+        self.number = number
         self.exit_code = 128 + number
 
 
@@ -27,11 +29,43 @@ def stop(number: int, _: object) -> None:
     raise Stopped(number)
 
 
+AGAIN = 0.01
+"""Seconds after which a signal comes again that Python dropped."""
+
+
 def stop_on_signals() -> None:
-    """Make SIGTERM and SIGHUP end this process like Ctrl-C, unless they are ignored (nohup)."""
+    """Make SIGTERM and SIGHUP end this process like Ctrl-C, unless they are ignored (nohup). Each
+    of them comes again if Python drops it."""
     for number in SIGNALS:
         if number != signal.SIGINT and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, stop)
+    if hasattr(signal, "setitimer"):
+        sys.unraisablehook = _dropped
+
+
+def _dropped(what: sys.UnraisableHookArgs) -> None:
+    """Python prints an exception in a destructor, in the callback of a weak reference or around a
+    fork, and goes on. A signal that should end the command must not get lost there."""
+    if not isinstance(what.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(what)
+        return
+    number = signal_of(what.exc_value)
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(number))
+    signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+
+def signal_of(ended: KeyboardInterrupt) -> int:
+    """The signal that an exception stands for."""
+    return ended.number if isinstance(ended, Stopped) else int(signal.SIGINT)
+
+
+def interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """The interrupt that an exception was raised from, if there is one: up to Python 3.11, one that
+    comes while a class is made becomes a RuntimeError."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause
 
 
 def ignore_signals() -> None:

@@ -68,6 +68,48 @@ def test_ctrl_c_waits_until_orjson_is_imported():
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+WHILE_A_COMMAND_RUNS = """
+import os, signal, sys, time, weakref
+from conform.cli import main as cli
+from conform.cli.commands import targets
+
+def interrupted(*_):
+    os.kill(os.getpid(), signal.SIGNAL)
+    time.sleep(0.01)
+
+def in_a_callback():
+    thing = {1}
+    reference = weakref.ref(thing, interrupted)
+    del thing
+
+class Field:
+    __set_name__ = interrupted
+
+def in_the_making_of_a_class():
+    class Made:
+        field = Field()
+
+def run(chosen):
+    WHERE()
+    time.sleep(30)
+    return 0
+
+targets.run = run
+sys.argv = ["conform", "targets"]
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("where", ["in_a_callback", "in_the_making_of_a_class"])
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_ctrl_c_that_python_drops_or_turns_into_another_error_ends_the_command(where, name, code):
+    script = WHILE_A_COMMAND_RUNS.replace("WHERE", where).replace("SIGNAL", name)
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True, timeout=20
+    )
+    assert (done.returncode, done.stderr) == (code, "\nconform: interrupted\n")
+
+
 def test_ctrl_c_waits_until_the_end_of_the_block():
     done, before = [], signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), interrupts_later():
