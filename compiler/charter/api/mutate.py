@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from charter.mutate.mutants import MadeMutant
     from charter.mutate.results import MutantVerdict
     from charter.mutate.trial import Limits
+    from charter.semantics.scenario import ScenarioFails
 
 __all__ = [
     "InstanceBaseline", "MadeMutant", "MutantVerdict", "baselines", "limits", "mutant_json",
-    "mutants_of", "try_mutants",
+    "mutants_of", "try_mutants", "without_failing_scenarios",
 ]  # fmt: skip
 
 
@@ -47,6 +48,14 @@ def baselines(
     return run.baselines(model, instances, most, tell)
 
 
+def without_failing_scenarios(model: n.Model) -> tuple[n.Model, tuple[ScenarioFails, ...]]:
+    """The model without the scenarios that fail in it, which show nothing of a mutant, and how they
+    fail."""
+    from charter.mutate import run
+
+    return run.without_failing_scenarios(model)
+
+
 def try_mutants(
     model: n.Model,
     places: Sequence[InstanceBaseline],
@@ -55,7 +64,7 @@ def try_mutants(
     jobs: int,
 ) -> Iterator[MutantVerdict]:
     """The verdict on each mutant, in order, in the instances of the baselines `places`, by so many
-    processes."""
+    processes. Its scenarios must not fail without a mutant."""
     from charter.mutate import run
 
     return run.tried(model, places, made, most, jobs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from charter.core import nodes as ir
@@ -15,6 +15,7 @@ from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutants
 from charter.mutate.results import MutantVerdict, load, store
 from charter.mutate.trial import Limits, MutantTrials, OutOfTime, alone, search
+from charter.semantics.scenario import ScenarioFails, failing
 
 BATCH = 12
 """Mutants that a process tries at once: each batch is sent the model."""
@@ -46,6 +47,15 @@ def chosen(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
         return tuple(found)
     drawn = random.Random(wanted.seed).sample(range(len(found)), wanted.limit)
     return tuple(found[i] for i in sorted(drawn))
+
+
+def without_failing_scenarios(model: ir.Model) -> tuple[ir.Model, tuple[ScenarioFails, ...]]:
+    """The model without the scenarios that fail in it, which would fail with any mutant, and how
+    they fail."""
+    failed = failing(model)
+    titles = {one.title for one in failed}
+    kept = tuple(scenario for scenario in model.scenarios if scenario.title not in titles)
+    return replace(model, scenarios=kept), failed
 
 
 def tried(

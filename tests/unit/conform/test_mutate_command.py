@@ -167,6 +167,29 @@ def test_an_instance_in_which_the_charter_is_wrong_is_left_out_with_a_word(
     assert "no instance is left; mend the charter first" in told
 
 
+FAILS = """
+scenario "it never goes on" of switch cites silent {
+  do press(true)
+  expect not on
+}
+"""
+
+
+def test_a_scenario_that_fails_anyway_catches_nothing(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["mutate", str(charter), "--jobs", "1", "--json"]
+    code = main(command)
+    alone = json.loads(capsys.readouterr().out)
+    assert alone["counts"]["survives"]
+    charter.write_text(CHARTER + FAILS, encoding="utf-8")
+    assert main(command) == code
+    said = capsys.readouterr()
+    assert json.loads(said.out)["counts"] == alone["counts"]
+    assert "a scenario is left out, which fails without a mutant: " in said.err
+    assert 'scenario "it never goes on": expected `not on`, but ' in said.err
+
+
 def test_update_needs_all_instances(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mutate", str(charter), "--instance", "tiny", "--update"]) == 2
     assert "--update needs all instances" in capsys.readouterr().err

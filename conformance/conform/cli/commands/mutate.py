@@ -208,6 +208,10 @@ def _tried(
                 model, arguments.instance, limits, lambda name: tell(f"baseline of {name}", 0, 0)
             )
             _refuse_wrong(places, arguments.instance)
+            tell("the scenarios", 0, 0)
+            model, failed = mutation.without_failing_scenarios(model)
+            for one in failed:
+                say(f"a scenario is left out, which fails without a mutant: {one}")
             for verdict in mutation.try_mutants(model, places, made, limits, jobs):
                 verdicts.append(verdict)
                 tell(verdict.id, len(verdicts), len(made))
