@@ -13,6 +13,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.explore.model_checker import EngineUnsupported, ExploreOptions, Problem
 from charter.explore.native import checker as native
+from charter.explore.native.walked_pairs import PairWalks, walked_pairs
 from charter.explore.reference import checker as reference
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
@@ -44,12 +45,30 @@ def test_both_engines_know_the_same_pairs(path: Path, name: str) -> None:
     assert found.complete and found.followed
 
 
-def test_no_pair_is_known_of_a_search_that_gave_up() -> None:
+@pytest.mark.parametrize(("path", "name"), PLACES, ids=lambda value: getattr(value, "stem", value))
+def test_walks_see_pairs_of_an_instance_that_is_too_large(path: Path, name: str) -> None:
+    """The definition says which there are; of so small an instance walks see each."""
+    model = api.load(path)
+    asked = problem(model, next(i for i in model.instances if i.name == name))
+    every = native.step_pairs(asked, ExploreOptions(), no_progress)
+    walked = native.step_pairs(asked, ExploreOptions(most_states=2), no_progress)
+    assert walked == replace(every, complete=False)
+
+
+def test_walks_end_when_they_have_looked_at_enough() -> None:
+    model = api.load(SPEC / "examples" / "two_phase_commit.charter")
+    instance = next(i for i in model.instances if i.name == "tiny")
+    done: list[int] = []
+    plan = PairWalks(walks=50, outcomes=30)
+    found = walked_pairs(model, instance, plan, None, lambda number, _: done.append(number))
+    assert found.followed and not found.complete and 0 < len(done) < 50
+
+
+def test_the_reference_engine_walks_nowhere() -> None:
     model = api.load(SPEC / "examples" / "two_phase_commit.charter")
     asked = problem(model, next(i for i in model.instances if i.name == "tiny"))
-    for engine in (native, reference):
-        found = engine.step_pairs(asked, ExploreOptions(most_states=100), no_progress)
-        assert not found.complete and not found.followed and "tell" in found.steps
+    found = reference.step_pairs(asked, ExploreOptions(most_states=100), no_progress)
+    assert not found.complete and not found.followed and "tell" in found.steps
 
 
 @pytest.mark.slow

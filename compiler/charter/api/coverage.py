@@ -24,6 +24,7 @@ __all__ = [
     "step_pairs",
     "steps_of",
     "with_classes",
+    "with_walked",
 ]
 
 
@@ -73,8 +74,14 @@ def with_classes(
     mine = tuple(p for p in model.properties if p.kind == "witness" and p.name not in known)
     if not mine:
         raise Missing(f"{path.as_posix()} declares no witness")
-    alone = replace(model, properties=mine, liveness=(), instances=_bare(model))
+    alone = replace(model, properties=mine, liveness=(), instances=_bare(plain))
     return alone, tuple(StateClass(p.name, p.machine, p.doc) for p in mine)
+
+
+def with_walked(charter: Charter, path: Path, selection: Selection = PLAIN) -> n.Model:
+    """The core of a charter with the instances that stand beside the classes in `path`: they allow
+    so much that they are walked at random. Raises `Refused`, `Unreadable`, or `Missing`."""
+    return Charter((*charter.sources, *read_sources(path))).model(selection)
 
 
 def reached(model: n.Model, instance: str, most: int, progress: Progress) -> ReachedClasses:
@@ -94,8 +101,8 @@ def reached(model: n.Model, instance: str, most: int, progress: Progress) -> Rea
 
 
 def step_pairs(model: n.Model, instance: str, most: int, progress: Progress) -> StepPairs:
-    """The pairs of steps that follow each other in an instance; none if it has more than `most`
-    states (0: any number). Raises `Missing` or `CannotExplore`."""
+    """The pairs of steps that follow each other in an instance; if it has more than `most` states
+    (0: any number), those that random walks see. Raises `Missing` or `CannotExplore`."""
     from charter.explore import select
 
     options = ExploreOptions(most_states=most)

@@ -112,7 +112,7 @@ class MatchedStates:
 class StepPairs:
     """The steps of a machine that an instance offers, and the pairs of which the second can be
     taken right after the first; steps that change nothing do not count. `complete`: all states were
-    searched (else there are no pairs)."""
+    searched, else the pairs are those that random walks saw, or none."""
 
     steps: tuple[str, ...]
     followed: frozenset[tuple[str, str]]

@@ -131,16 +131,31 @@ def test_pairs_of_steps_that_follow_each_other(
     }
 
 
-def test_of_an_instance_with_too_many_states_no_pair_is_known(
+def test_an_instance_with_too_many_states_is_walked(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = charter.with_name("pairs.md")
     arguments = ["coverage", str(charter), "--pairs", "--instance", "two", "--most", "1"]
     assert main([*arguments, "--write", str(page)]) == 3
-    assert "two is not counted" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "two was walked at random" in shown
+    assert main(arguments[:-2]) == 0
+    searched = capsys.readouterr().out
+    assert shown.partition("\ntwo was")[0].strip() == searched.strip()
     *_, of, _, why, _, name = page.read_text(encoding="utf-8").splitlines()
     assert (of, name) == ("Of 1 instance.", "- `two`")
-    assert why == "Not counted, since they have more states than were searched:"
+    assert why == "Walked at random, since they have more states than are searched:"
+
+
+def test_an_instance_beside_the_classes_counts_for_pairs_alone(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    further = charter.parent / "coverage" / "walks.charter"
+    further.write_text(LAMPS.partition("\n")[0] + "\ninstance further of lamps { Lamp = 2 }\n")
+    assert main(["coverage", str(charter)]) == 0
+    assert "further" not in capsys.readouterr().out
+    assert main(["coverage", str(charter), "--pairs", "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["lamps"]["partial"] == ["further"]
 
 
 def test_pairs_need_no_classes(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:

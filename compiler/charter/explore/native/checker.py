@@ -32,6 +32,7 @@ from charter.explore.native.liveness import Explored, check_liveness, explore_li
 from charter.explore.native.reached import Reached
 from charter.explore.native.step_pairs import step_pairs as pairs_of
 from charter.explore.native.traces import bare
+from charter.explore.native.walked_pairs import PairWalks, walked_pairs
 from charter.explore.result import MatchedState, MatchedStates, SearchResult, StepPairs, Symmetry
 from charter.semantics.fairness import LivenessResult
 
@@ -52,10 +53,17 @@ class NativeChecker:
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
-    """The pairs of steps that follow each other. Raises EngineUnsupported or CannotExplore."""
+    """The pairs of steps that follow each other; of an instance that is not searched to its end
+    those that random walks see. Raises EngineUnsupported or CannotExplore."""
     chosen, tell = native_options(problem, options), _reporter(progress)
     with as_engine_errors(problem.instance.name):
-        return pairs_of(problem.model, problem.instance, chosen, tell)
+        found = pairs_of(problem.model, problem.instance, chosen, tell)
+        if found.complete:
+            return found
+        return walked_pairs(
+            problem.model, problem.instance, PairWalks(), chosen.cache,
+            lambda done, of: progress(0, 0, 0, 0, f"walk {done:,} of {of:,}"),
+        )  # fmt: skip
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +37,9 @@ NAME.charter (--classes names another folder, or a file); other searches do not 
 no instance reaches is either impossible, or an instance is missing.
 
 --pairs needs no classes: a row and a column for each step, and in how many instances the second can
-be taken right after the first. Of an instance with more states than --most no pair is known.
+be taken right after the first. An instance with more states than --most is walked at random: of it
+the pairs count that a walk saw. The files of the classes may declare instances that are not
+searched at all, since they allow too much.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
 has more states than were searched. With --pairs, 3: an instance has more states than were searched;
@@ -94,8 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _pairs(arguments: argparse.Namespace) -> int:
     if arguments.classes is not None:
         raise ConformError("--pairs is about steps: it has no --classes")
-    _, model = read(arguments.charter, api.Selection(arguments.variant))
-    tables = pair_tables(model, instances_named(model, arguments.instance), arguments.most)
+    model, walked = _walked(arguments.charter, api.Selection(arguments.variant))
+    chosen = instances_named(model, arguments.instance)
+    tables = pair_tables(model, {n: 1 if n in walked else arguments.most for n in chosen})
     if arguments.json:
         out_json(pairs_json(tables))
     else:
@@ -103,6 +107,18 @@ def _pairs(arguments: argparse.Namespace) -> int:
     if arguments.write is not None:
         write_named(arguments.write, pairs_markdown(arguments.charter, tables))
     return 3 if any(table.partial for table in tables) else 0
+
+
+def _walked(path: Path, selection: api.Selection) -> tuple[api.Model, set[str]]:
+    """The model with the instances that stand beside the classes, and the names of these. Raises
+    `ConformError`."""
+    charter, model = read(path, selection)
+    folder = _folder(path)
+    if not folder.is_file() and not any(folder.glob("*.charter")):
+        return model, set()
+    with _told(folder):
+        wider = coverage.with_walked(charter, folder, selection)
+    return wider, {i.name for i in wider.instances} - {i.name for i in model.instances}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +168,15 @@ def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateCl
             f"{folder} does not exist: a folder with files that declare witnesses, one for each"
             " class of states; `conform help coverage` shows some"
         )
-    try:
+    with _told(folder):
         return coverage.with_classes(charter, folder, selection)
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Why a folder of classes cannot be used, as a `ConformError`."""
+    try:
+        yield
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:

@@ -12,12 +12,14 @@ from charter.formats.canonical import Json
 from conform.cli.commands.each_instance import each_searched
 from conform.console.terminal import columns, number, out, plural
 
+WALKED = "Walked at random, since they have more states than are searched:"
+
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
     """The steps of one machine, or operations, and for each pair of them the instances in which the
     second follows the first. `asked`: all instances of it; `partial`: those of which not all states
-    were searched, which count for no pair."""
+    were searched, which count for the pairs that random walks saw."""
 
     machine: str
     steps: Sequence[str]
@@ -36,12 +38,13 @@ class PairTable:
         return f"{number(len(self.instances))} of {of} pairs follow each other in some instance"
 
 
-def pair_tables(model: api.Model, names: Sequence[str], most: int) -> list[PairTable]:
-    """The table of each machine that an instance is of. Raises `ConformError`."""
+def pair_tables(model: api.Model, most: Mapping[str, int]) -> list[PairTable]:
+    """The table of each machine that an instance is of; `most`: by the name of an instance, how
+    many of its states are searched at most. Raises `ConformError`."""
     pairs = each_searched(
-        names, lambda name, progress: coverage.step_pairs(model, name, most, progress)
+        [*most], lambda name, progress: coverage.step_pairs(model, name, most[name], progress)
     )
-    found = dict(zip(names, pairs, strict=True))
+    found = dict(zip(most, pairs, strict=True))
     machines: dict[str, list[str]] = {}
     for instance in model.instances:
         if instance.name in found:
@@ -72,7 +75,7 @@ def show_pairs(tables: Sequence[PairTable]) -> None:
         out(columns([head, *rows]))
         out("")
         for name in table.partial:
-            out(f"{name} is not counted: it has more states than were searched (--most)")
+            out(f"{name} was walked at random: it has more states than were searched (--most)")
 
 
 def pairs_json(tables: Sequence[PairTable]) -> Json:
@@ -102,8 +105,7 @@ def pairs_markdown(charter: Path, tables: Sequence[PairTable]) -> str:
         "",
         f"Written by `{command}`. Row and column are steps; a cell",
         "has the number of instances in which the step of the column can be taken right after the",
-        "one of the row, `·`: in none of those that were searched to their end. Steps that change",
-        "nothing do not count.",
+        "one of the row, `·`: it is in none. Steps that change nothing do not count.",
     ]
     for table in tables:
         lines += ["", f"## {table.machine}", "", f"{table.summary}.", ""]
@@ -115,6 +117,6 @@ def pairs_markdown(charter: Path, tables: Sequence[PairTable]) -> str:
         ]
         lines += ["", f"Of {plural(len(table.asked), 'instance')}."]
         if table.partial:
-            lines += ["", "Not counted, since they have more states than were searched:", ""]
+            lines += ["", WALKED, ""]
             lines += [f"- `{name}`" for name in table.partial]
     return "\n".join(lines) + "\n"
