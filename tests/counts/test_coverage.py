@@ -1,24 +1,35 @@
-"""The committed table of what the instances of spec/kafka reach is what `conform coverage`
-writes."""
+"""The committed tables of what the instances of spec/kafka reach, and of which steps follow each
+other there, are what `conform coverage` writes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from tests.support import spec
 
+from conform.cli.commands.coverage_pairs import pair_tables, pairs_markdown
 from conform.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "spec" / "kafka" / "coverage" / "README.md"
+STEPS = TABLE.with_name("steps.md")
 SAMPLE = ("tiny_follower",)
 """Small instances; the others are searched in `make slow`."""
+SMALL_MACHINES = ("replica", "consumer")
+"""Whose instances are all small."""
 
 
-def table(tmp_path: Path, pattern: str) -> list[str]:
+def table(tmp_path: Path, pattern: str, *options: str) -> list[str]:
     page = tmp_path / "table.md"
-    main(["coverage", "spec/kafka", "--instance", pattern, "--write", str(page)])
+    main(["coverage", "spec/kafka", *options, "--instance", pattern, "--write", str(page)])
     return page.read_text(encoding="utf-8").splitlines()
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text of each section of a page, by its heading."""
+    _, *parts = f"{page.rstrip()}\n".split("\n## ")
+    return {heading: text.strip() for heading, _, text in (part.partition("\n") for part in parts)}
 
 
 @pytest.mark.parametrize("instance", SAMPLE)
@@ -31,7 +42,22 @@ def test_the_row_of_an_instance_is_up_to_date(
     assert row in committed
 
 
+@pytest.mark.parametrize("machine", SMALL_MACHINES)
+def test_the_pairs_of_steps_of_a_small_machine_are_up_to_date(machine: str) -> None:
+    model = spec.model("kafka")
+    names = [i.name for i in model.instances if i.machine == machine]
+    made = sections(pairs_markdown(Path("spec/kafka"), pair_tables(model, names, 200_000)))
+    committed = sections(STEPS.read_text(encoding="utf-8"))
+    assert [*made] == [machine] and made[machine] == committed[machine]
+
+
 @pytest.mark.slow
 def test_the_whole_table_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert table(tmp_path, "*") == TABLE.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.slow
+def test_all_pairs_of_steps_are_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert table(tmp_path, "*", "--pairs") == STEPS.read_text(encoding="utf-8").splitlines()
