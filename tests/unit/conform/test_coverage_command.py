@@ -105,6 +105,7 @@ def test_json_and_markdown_have_the_table(
     text = page.read_text(encoding="utf-8")
     assert "| 1 | `dark` | No lamp burns: `on \\| {}` is empty. | 2 | 0 steps, `one` |" in text
     assert "| `one` | 2 | 0 | · | 2 |" in text
+    assert "`conform explore` can count more states" in text
 
 
 def test_pairs_of_steps_that_follow_each_other(

@@ -219,6 +219,10 @@ def _markdown(charter: Path, tables: Sequence[_Table]) -> str:
         f"Written by `conform coverage {charter.as_posix()} --write FILE`. Each column is a class",
         "of states; a cell has the number of steps to the first such state, `·` where the instance",
         "reaches none. `+`: not all states were searched.",
+        "",
+        "`conform explore` can count more states of the same instance: it checks the properties,",
+        "and where one compares values of a counter by their order, states that differ in that",
+        "order alone are told apart. Here there are classes in place of properties.",
     ]
     for table in tables:
         lines += ["", f"## {table.machine}", ""]
