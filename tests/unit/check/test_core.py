@@ -1,4 +1,4 @@
-"""Core itself: walking, validating, folding constants."""
+"""Core itself: walking, validating."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from charter.core import types as ty
 from charter.core.valid import InvalidCore, validate
 from charter.core.walk import branch_expressions, children, fold, nodes, rebuild, substitute
 from charter.passes import run_rich
-from charter.passes.fold_constants import simplify
 
 ROOT = Path(__file__).parents[3]
 BOOL = ty.Bool()
 TRUE = ir.Literal(True, type=BOOL)
-FALSE = ir.Literal(False, type=BOOL)
 P = ir.Local("p", type=BOOL)
 
 
@@ -101,23 +99,6 @@ witness w of c: on""")
     bad = replace(model, components=(replace(component, state=()),), properties=())
     with pytest.raises(InvalidCore, match="assignment to unknown on"):
         validate(bad, "elaboration")
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (ir.Binary("and", TRUE, P, type=BOOL), P),
-        (ir.Binary("and", FALSE, P, type=BOOL), FALSE),
-        (ir.Binary("or", TRUE, P, type=BOOL), TRUE),
-        (ir.Binary("or", FALSE, P, type=BOOL), P),
-        (ir.Binary("and", P, FALSE, type=BOOL), ir.Binary("and", P, FALSE, type=BOOL)),
-        (ir.Unary("not", FALSE, type=BOOL), TRUE),
-        (ir.If(TRUE, P, FALSE, type=BOOL), P),
-        (ir.If(FALSE, P, FALSE, type=BOOL), FALSE),
-    ],
-)
-def test_constants_are_folded_where_the_left_side_decides(before: ir.Expr, after: ir.Expr) -> None:
-    assert simplify(before) == after
 
 
 def test_passes_keep_names_of_branches_and_conjuncts(everything: ir.Model) -> None:
