@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from charter.check import instances, liveness, machines, steps
+from charter.check import instances, liveness, lossy_channels, machines, steps
 from charter.check.context import CheckContext, Elaborated
 from charter.check.declared import TypeResolver, declarations
 from charter.check.docs import doc_of, type_docs
@@ -298,9 +298,9 @@ def system(
             builder.add(member)
     for channel in machine.channels.values():
         if channel.lossy:
-            signature = machine.operations[f"lose_{channel.name}"]
+            signature = machine.operations[lossy_channels.lose_signature(channel).name]
             scope = context.scope(machine)
-            builder.steps.append(steps.lose(scope, machine, channel, signature))
+            builder.steps.append(lossy_channels.lose(scope, machine, channel, signature))
     return ir.System(
         node.name.text, tuple(builder.parts), tuple(builder.state), tuple(builder.steps),
         tuple(machine.channels), span=node.span, doc=doc_of(node),

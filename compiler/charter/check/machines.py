@@ -16,6 +16,7 @@ from charter.check.declared import (
     members_of,
 )
 from charter.check.functions import with_reads
+from charter.check.lossy_channels import lose_signature
 from charter.check.scopes import (
     Channel,
     Globals,
@@ -29,7 +30,6 @@ from charter.check.scopes import (
     suggest,
 )
 from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown
-from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
@@ -277,11 +277,3 @@ def channel_type(channel: Channel) -> ty.Type:
     for end in reversed(channel.ends):
         kind = UNKNOWN if is_unknown(end) or is_unknown(kind) else ty.Map(end, kind)
     return kind
-
-
-def lose_signature(channel: Channel) -> Signature:
-    """The step that loses a message of a lossy channel."""
-    params = tuple(
-        ir.Param(name, kind) for name, kind in zip(channel.keys, channel.ends, strict=True)
-    )
-    return Signature(f"lose_{channel.name}", params, BOOL, (), channel.span)

@@ -1,5 +1,5 @@
-"""Elaborates steps of systems: calls, channels and budgets. Channels become state, and a lossy
-channel gets a step `lose_<channel>`."""
+"""Elaborates steps of systems: calls, channels and budgets. Channels become state; the steps that
+lose messages are in `lossy_channels`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from charter.check.docs import doc_of
-from charter.check.histories import update_histories
 from charter.check.infer_calls import arguments
 from charter.check.infer_collections import domain
 from charter.check.machines import channel_type
 from charter.check.patterns import holding
-from charter.check.scopes import (
-    Channel,
-    MachineScope,
-    PartOf,
-    Signature,
-    TypeScope,
-    free_name,
-    suggest,
-)
+from charter.check.scopes import Channel, PartOf, TypeScope, suggest
 from charter.check.statements import Body, assign, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.core import nodes as ir
@@ -282,22 +273,3 @@ def initial_content(channel: Channel, span: Span) -> ir.Expr:
     for name, kind in zip(reversed(channel.keys), reversed(kinds), strict=True):
         value = ir.MapNew(name, value, type=kind, span=span)
     return value
-
-
-def lose(
-    scope: TypeScope, machine: MachineScope, channel: Channel, signature: Signature
-) -> ir.Step:
-    """The step that loses a message."""
-    span = signature.span
-    body = Body(scope, machine)
-    keys: list[ir.Expr] = []
-    for param in signature.params:
-        core = body.bind(sx.Name(param.name, span=span), param.type)
-        keys.append(ir.Local(core, type=param.type, span=span))
-    kind = channel_type(channel)
-    if is_unknown(kind):
-        return ir.Step(signature.name, signature.params, (), (), span=span)
-    name = body.bind(sx.Name(free_name("lost", body.scope.meaning), span=span), channel.message)
-    body.lines.append(ir.Receive(name, channel.name, kind, tuple(keys), span=span))
-    update_histories(body, signature.name)
-    return ir.Step(signature.name, signature.params, tuple(body.lines), (), span=span)
