@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from charter.api.adapters import LANGUAGES, AdapterFiles, SameName, adapter_files
 from charter.api.charters import (
     Charter,
+    LoadedRest,
     Simulation,
     bounded,
     charters_of,
@@ -27,6 +28,7 @@ from charter.api.charters import (
     itf,
     load,
     load_charter,
+    load_rest,
     load_text,
     outdated,
     overlay_entries,
@@ -79,6 +81,7 @@ __all__ = [
     "Charter",
     "Diagnostics",
     "ExploreOptions",
+    "LoadedRest",
     "MadeSuite",
     "Missing",
     "Model",
@@ -119,6 +122,7 @@ __all__ = [
     "left_out",
     "load",
     "load_charter",
+    "load_rest",
     "load_text",
     "look_if_stale",
     "make_suite",

@@ -24,6 +24,7 @@ from charter.semantics.bounds import bounds_of, with_bounds
 if TYPE_CHECKING:
     from charter.explore.result import CheckResult, SearchResult, Trace
     from charter.explore.swarm import WalksResult
+    from charter.project.without_errors import BrokenDeclaration
     from charter.render.story.tell import Story
     from charter.semantics.fairness import LivenessResult
     from charter.semantics.scenario import ScenarioFails
@@ -59,13 +60,67 @@ def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
 def load_charter(path: Path, selection: Selection = PLAIN) -> tuple[Charter, ir.Model]:
     """A charter, and its core. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
     charter = Charter(read_sources(path))
+    return charter, _model(charter, path, selection)
+
+
+def _model(charter: Charter, path: Path, selection: Selection) -> ir.Model:
+    """The core of a charter that was read from `path`. Raises as `load_charter` does."""
     try:
-        return charter, charter.model(selection)
+        return charter.model(selection)
     except Refused as refused:
         from charter.project import compile as compiling
 
         compiling.refuse_part(path, refused.diagnostics)
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRest:
+    """A charter and its core, without the scenarios, instances and mutants that have errors:
+    `broken` and `errors` tell of these."""
+
+    charter: Charter
+    model: ir.Model
+    broken: tuple[BrokenDeclaration, ...] = ()
+    errors: tuple[Diagnostic, ...] = ()
+
+
+def load_rest(path: Path, selection: Selection = PLAIN, instance: str = "*") -> LoadedRest:
+    """A charter, and its core, without scenarios, instances and mutants that have errors.
+
+    Raises as `load_charter` does if there are errors elsewhere, or if what remains, the mutant of
+    the selection or the `instance` (a name, a pattern, or "": the default one) needs one of
+    these."""
+    charter = Charter(read_sources(path))
+    try:
+        return LoadedRest(charter, _model(charter, path, selection))
+    except Refused as refused:
+        found = _rest(charter, selection, instance, refused.diagnostics)
+        if found is None:
+            raise
+        return found
+
+
+def _rest(
+    charter: Charter, selection: Selection, instance: str, found: Diagnostics
+) -> LoadedRest | None:
+    from charter.project.without_errors import without_errors
+
+    rest = without_errors(charter.sources, found)
+    if rest is None:
+        return None
+    remaining = Charter(rest.sources)
+    try:
+        model = remaining.model(selection)
+    except (Refused, Missing):
+        return None
+    broken = {(one.kind, one.name) for one in rest.broken}
+    own = next((m.instance for m in model.mutants if m.name == selection.mutant), "")
+    asked = instance or own or default_instance(rest.instances)
+    remains = asked or default_instance([known.name for known in model.instances]) == ""
+    if not remains or broken & {("instance", asked), ("mutant", selection.mutant)}:
+        return None
+    return LoadedRest(remaining, model, rest.broken, found.errors)
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
@@ -197,17 +252,22 @@ def chosen_instance(model: ir.Model, name: str) -> ir.Instance:
     """The instance with a name. For "" it is `tiny`, else the first whose name begins with `tiny`,
     else the only one. Raises `Missing`."""
     known = {instance.name: instance for instance in model.instances}
-    tiny = [instance for instance in model.instances if instance.name.startswith("tiny")]
     there_are = ", ".join(known) or "none"
-    if name in known:
-        return known[name]
-    if name:
+    if name and name not in known:
         raise Missing(f"there is no instance {name!r}; there are: {there_are}")
-    if "tiny" in known or tiny:
-        return known.get("tiny", tiny[0])
-    if len(known) == 1:
-        return model.instances[0]
-    raise Missing(f"no instance is called tiny: choose one; there are: {there_are}")
+    chosen = name or default_instance([*known])
+    if not chosen:
+        raise Missing(f"no instance is called tiny: choose one; there are: {there_are}")
+    return known[chosen]
+
+
+def default_instance(names: Sequence[str]) -> str:
+    """Of the names of instances `tiny`, else the first that begins with it, else the only one; ""
+    if there is none of these."""
+    tiny = [name for name in names if name.startswith("tiny")]
+    if "tiny" in tiny:
+        return "tiny"
+    return tiny[0] if tiny else names[0] if len(names) == 1 else ""
 
 
 def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:

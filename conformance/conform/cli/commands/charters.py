@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
 from conform.console.errors import ConformError
-from conform.console.terminal import out, plural
+from conform.console.terminal import out, plural, say
 
 if TYPE_CHECKING:
-    from charter.api import Charter, Diagnostics, Model, Refused, Selection
+    from charter.api import Charter, Diagnostics, LoadedRest, Model, Refused, Selection
 
 
 class Errors(ConformError):
@@ -35,7 +35,31 @@ def read(path: Path, selection: Selection) -> tuple[Charter, Model]:
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:
-        raise Errors(f"{path} has {refused(error)}; `conform explain CODE` explains more") from None
+        raise _errors(str(path), error) from None
+
+
+def read_rest(path: Path, selection: Selection, instance: str) -> LoadedRest:
+    """A charter and its core without the scenarios, instances and mutants that have errors, if the
+    command can do without: it tells the errors, and what is left out. `instance` is the one that is
+    asked for, or a pattern. Raises as `loaded` does."""
+    try:
+        found = api.load_rest(path, selection, instance)
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as error:
+        raise _errors(str(path), error) from None
+    for item in found.errors:
+        say(item.show())
+    for one in found.broken:
+        name = f'"{one.name}"' if one.kind == "scenario" else one.name
+        say(f"the {one.kind} {name} is left out, since it has errors")
+    return found
+
+
+def exit_code(code: int, broken: Collection[object]) -> int:
+    """The exit code of a command that left out what is `broken`: 2 instead of 0, but a finding, or
+    what is unknown, is still said."""
+    return code or (2 if broken else 0)
 
 
 def checked(path: Path) -> Diagnostics:
@@ -71,15 +95,9 @@ def _counted(count: int, noun: str) -> str:
     return plural(count, noun) if count else f"no {noun}s"
 
 
-def edited(charter: Charter, selection: Selection, what: str) -> Model:
-    """The core of a charter that was read, with the variant and mutant of `selection`; `what` names
-    them in messages. Raises as `loaded` does."""
-    try:
-        return charter.model(selection)
-    except (api.Unreadable, api.Missing) as error:
-        raise ConformError(str(error)) from None
-    except api.Refused as error:
-        raise Errors(f"{what} has {refused(error)}; `conform explain CODE` explains more") from None
+def _errors(what: str, error: Refused) -> Errors:
+    """Shows all errors of `what`; returns the error that ends the command."""
+    return Errors(f"{what} has {refused(error)}; `conform explain CODE` explains more")
 
 
 def refused(error: Refused) -> str:

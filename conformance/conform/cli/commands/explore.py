@@ -14,7 +14,8 @@ from charter.formats.canonical import Json
 from conform.cli.commands.charters import (
     add_bounds,
     bounded,
-    read,
+    exit_code,
+    read_rest,
     settings_line,
     settings_of,
 )
@@ -70,6 +71,9 @@ Vacuous: the search never met a witness, the condition of a property (the left s
 the members of a `forall`), a branch or a step, and the instance does not list it under `misses`.
 `misses` is about the instance's own bounds: with --set, what was never met is printed, but the exit
 code is 0. With --mutant '*', 0 means that all mutants are caught.
+
+If all errors of the charter lie in scenarios, instances and mutants that were not asked for by
+name, these are told and left out: the exit code is 2 where it would be 0, else as above.
 """
 
 
@@ -133,9 +137,10 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_two_outputs(arguments)
     several_mutants = "*" in arguments.mutant
     selection = api.Selection(arguments.variant, "" if several_mutants else arguments.mutant)
-    charter, model = read(arguments.charter, selection)
+    rest = read_rest(arguments.charter, selection, "*" if several_mutants else arguments.instance)
+    charter, model = rest.charter, rest.model
     if several_mutants:
-        return try_all(charter, model, _options(arguments), arguments)
+        return try_all(rest, _options(arguments), arguments)
     names = chosen(model, arguments)
     several = "*" in arguments.instance
     others = () if arguments.instance or arguments.mutant else _others(model, names)
@@ -161,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows = [one.json() for one in explored]
         out_json({"instances": list[Json](rows)} if several else rows[0])
     draw([story for one in explored for story in one.stories], arguments)
-    return min((_status(one) for one in explored), key=_WORST.index)
+    return exit_code(min((_status(one) for one in explored), key=_WORST.index), rest.broken)
 
 
 def _others(model: Model, names: Sequence[str]) -> tuple[str, ...]:

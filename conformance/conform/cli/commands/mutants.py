@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.cli.commands.charters import edited
+from conform.cli.commands.charters import exit_code
 from conform.cli.commands.each_instance import instances_named
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import searching
-from conform.console.terminal import out, out_json
+from conform.console.terminal import out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api import Charter, ExploreOptions, Model, SearchResult, Selection
+    from charter.api import Charter, ExploreOptions, LoadedRest, Model, SearchResult, Selection
 
 Answer = Literal["caught", "missed", "unknown"]
 ANSWERS: Mapping[str, Answer] = {"violated": "caught", "holds": "missed"}
@@ -142,21 +142,25 @@ def _why_unknown(name: str, found: SearchResult) -> str:
     return next((detail for detail in details if detail), "") or "the search gave up"
 
 
-def try_all(
-    charter: Charter, model: Model, options: ExploreOptions, arguments: argparse.Namespace
-) -> int:
+def try_all(rest: LoadedRest, options: ExploreOptions, arguments: argparse.Namespace) -> int:
     """Searches each mutant that matches a pattern in its own instance and reports which are caught.
-    Exit code 0: all are; 3: unknown for some; 4: some are not."""
+    One that has errors is left out, as the charter's scenarios and instances are. Exit code 0: all
+    are; 2: of those that have no errors; 3: unknown for some; 4: some are not."""
     for option in FOR_ONE:
         if getattr(arguments, option):
             name = "set" if option == "bounds" else option
             raise ConformError(f"--{name} is for one mutant; a pattern takes each in its instance")
-    names = of_pattern(model, arguments.mutant)
+    names = of_pattern(rest.model, arguments.mutant)
+    broken: list[object] = [*rest.broken]
     widths = [max(len(n) for n in names), max(len(word) for word in WORDS.values())]
     rows: list[dict[str, Json]] = []
     try:
         for name in names:
-            rows.append(_tried(charter, model, options, api.Selection(arguments.variant, name)))
+            mutated = _mutated(rest.charter, api.Selection(arguments.variant, name))
+            if mutated is None:
+                broken.append(name)
+                continue
+            rows.append(_tried(mutated, name, options))
             if not arguments.json:
                 _show(rows[-1], widths)
     except KeyboardInterrupt:
@@ -169,7 +173,7 @@ def try_all(
         out(f"{answers.count('caught')} of {len(rows)} mutants are caught")
     if "missed" in answers:
         return 4
-    return 3 if "unknown" in answers else 0
+    return exit_code(3 if "unknown" in answers else 0, broken)
 
 
 def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
@@ -184,16 +188,23 @@ def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
     out(f"{name}  {word}  by {row['caught_by']} in {row['instance']}{more}")
 
 
-def _tried(
-    charter: Charter, model: Model, options: ExploreOptions, selection: Selection
-) -> dict[str, Json]:
+def _mutated(charter: Charter, selection: Selection) -> Model | None:
+    """The core with a mutant; None, and its errors are told, if it has some."""
+    try:
+        return charter.model(selection)
+    except api.Refused as refused:
+        for item in refused.diagnostics:
+            say(item.show())
+        say(f"the mutant {selection.mutant} is left out, since it has errors")
+        return None
+
+
+def _tried(mutated: Model, name: str, options: ExploreOptions) -> dict[str, Json]:
     """The status of a mutant as JSON, with the number of `steps` of the counterexample and whether
     it is an infinite run. Raises `ConformError`."""
-    name = selection.mutant
-    mutated = edited(charter, selection, f"mutant {name}")
     try:
         with searching() as progress:
-            found = api.explore(mutated, own_instance(model, name), options, progress)
+            found = api.explore(mutated, own_instance(mutated, name), options, progress)
     except api.CannotExplore as error:
         raise ConformError(f"mutant {name}: {error}") from None
     mutant = judged(mutated, name, found)

@@ -21,7 +21,7 @@ from charter.formats.survivors import (
     survivors_file,
     write_survivors,
 )
-from conform.cli.commands.charters import read
+from conform.cli.commands.charters import exit_code, read, read_rest
 from conform.cli.commands.numbers import count, whole
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import tasks
@@ -52,6 +52,10 @@ NAME.survivors.toml beside it), each with a reason and the text that leaves it o
 Exit code 0: all survivors are reviewed; 1: there is a new one, or an entry without a reason or
 without a citation; 3: some mutants are undecided. What is known is kept: the same command goes on
 after Ctrl-C.
+
+If all errors of the charter lie in scenarios, instances and mutants that were not asked for by
+name, these are told and left out (not with --update): the exit code is 2 where it would be 0, else
+as above. A survivor may then be one that a scenario or an instance with errors would see.
 """
 ANSWERS = ("caught", "availability", "unchanged", "refused", "survives", "undecided")
 
@@ -155,7 +159,8 @@ class _Result:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    _, model = read(arguments.charter, api.Selection(arguments.variant))
+    rest = _read(arguments)
+    model = rest.model
     path = survivors_file(arguments.charter)
     try:
         reviewed = read_survivors(path)
@@ -172,7 +177,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError(_no_rule(model, arguments))
     every = {one.id for one in mutation.mutants_of(model)} if reviewed else set[str]()
     verdicts = _tried(model, made, arguments)
-    stale = _stale(reviewed, verdicts, every, whole=arguments.instance == "*")
+    whole = arguments.instance == "*" and not rest.broken
+    stale = _stale(reviewed, verdicts, every, whole=whole)
     found = _Result(made, verdicts, reviewed, stale)
     if arguments.update:
         _update(path, found)
@@ -181,7 +187,16 @@ def run(arguments: argparse.Namespace) -> int:
         out_json(found.json())
     else:
         _show(found, path)
-    return found.exit_code
+    return exit_code(found.exit_code, rest.broken)
+
+
+def _read(arguments: argparse.Namespace) -> api.LoadedRest:
+    """The charter, with --update only if nothing has errors: the list of survivors is what remains
+    when all scenarios and instances were asked. Raises as `read` does."""
+    selection = api.Selection(arguments.variant)
+    if arguments.update:
+        return api.LoadedRest(*read(arguments.charter, selection))
+    return read_rest(arguments.charter, selection, arguments.instance)
 
 
 def _no_rule(model: api.Model, arguments: argparse.Namespace) -> str:

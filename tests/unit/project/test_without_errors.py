@@ -1,0 +1,88 @@
+"""What remains of texts without the scenarios, instances and mutants that have errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from charter import api
+from charter.diagnostics import Refused, Source
+from charter.project.compile import compiled
+from charter.project.sources import PLAIN
+from charter.project.without_errors import BrokenDeclaration, Rest, without_errors
+
+HEAD = """protocol test.box
+sort Node
+component box {
+  state held: set Node = {}
+  operation put(node: Node) -> bool { branch kept { held' = held | {node} reply true } }
+}
+witness some_held of box: held != {}
+"""
+REST = """-- the first
+instance tiny of box { Node = 2 }  -- of two
+-- not this
+-- nor this
+
+instance odd of box {
+  -- nor inside
+  Nod = 1
+}  -- nor behind
+-- the last
+instance small of box { Node = 1 }
+"""
+
+
+def rest_of(*texts: str) -> Rest | None:
+    sources = tuple(Source(f"{number}.charter", text) for number, text in enumerate(texts))
+    with pytest.raises(Refused) as refused:
+        compiled(sources, PLAIN)
+    return without_errors(sources, refused.value.diagnostics)
+
+
+def test_a_declaration_is_blank_with_its_comments_when_it_has_errors() -> None:
+    rest = rest_of(HEAD + REST)
+    assert rest is not None
+    assert rest.broken == (BrokenDeclaration("instance", "odd"),)
+    assert rest.instances == ("tiny", "odd", "small")
+    (source,) = rest.sources
+    assert source.name == "0.charter"
+    before = (HEAD + REST).splitlines()
+    after = source.text.splitlines()
+    first, last = before.index("-- not this"), before.index("}  -- nor behind")
+    assert [text for text in after if text.strip()] == before[:first] + before[last + 1 :]
+    assert len(after) == len(before)
+    tiny, small = compiled(rest.sources, PLAIN).instances
+    assert (tiny.doc, small.doc) == ("the first", "the last")
+
+
+def test_each_kind_is_left_out_when_it_has_errors_in_any_file() -> None:
+    scenario = 'protocol test.box\nscenario "a story" of box { Node = {a} do pat(a) }\n'
+    mutant = "mutant lazy in tiny { drop update held of box.put/kept } caught by nothing\n"
+    rest = rest_of(HEAD + mutant + "instance tiny of box { Node = 2 }\n", scenario)
+    assert rest is not None
+    assert rest.broken == (
+        BrokenDeclaration("mutant", "lazy"),
+        BrokenDeclaration("scenario", "a story"),
+    )
+    model = compiled(rest.sources, PLAIN)
+    assert (len(model.instances), model.mutants, model.scenarios) == (1, (), ())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "fun f(x: Nod) -> bool = true\n",
+        "setup one of box { Nod = 1 }\ninstance with_one of box like one {}\n",
+        "instance second of box { Node = 1",
+    ],
+)
+def test_nothing_remains_when_an_error_is_elsewhere(more: str) -> None:
+    assert rest_of(HEAD + REST + more) is None
+
+
+def test_what_remains_is_refused_when_it_names_what_is_left_out() -> None:
+    rest = rest_of(HEAD + REST + "instance like_odd of box like odd { Node = 1 }\n")
+    assert rest is not None
+    with pytest.raises(Refused):
+        compiled(rest.sources, PLAIN)
+    assert api.check_texts(rest.sources).errors
