@@ -14,6 +14,7 @@ from charter.check.types import BOOL, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import substitute
+from charter.diagnostics import Span
 from charter.formats.spelling import nearest
 from charter.syntax import nodes as sx
 
@@ -315,10 +316,29 @@ def scenario(
         return ()
     bounds = Bounds.of(scope, machine, stated(scope, node))
     story = ScenarioReader(replace(bounds.with_elements(), machine=machine), machine)
+    before = len(scope.diagnostics.items)
     for line in node.body:
         if isinstance(line, sx.Line):
             story.add(line)
+    if len(scope.diagnostics.items) == before:  # else a line with an error may say something
+        _refuse_idle(scope, node, story)
+    if not node.title.strip():
+        hint = f'write what it shows: scenario "the first of several" of {machine.name} {{ ... }}'
+        scope.error("scenario/empty", "a scenario has a title", _head(node), hint=hint)
     place = _instance(bounds, node.title, (), node)
     return (
         ir.Scenario(node.title, place, tuple(story.steps), cited, span=node.span, doc=doc_of(node)),
     )
+
+
+def _refuse_idle(scope: TypeScope, node: sx.ScenarioDecl, read: ScenarioReader) -> None:
+    """Report a scenario that neither does nor expects anything: nothing could make it fail."""
+    if not any(isinstance(step, ir.Do | ir.Expect) for step in read.steps):
+        message = f'the scenario "{node.title}" neither does nor expects anything'
+        hint = "add a `do` or an `expect`, or remove the scenario"
+        scope.error("scenario/empty", message, _head(node), hint=hint)
+
+
+def _head(node: sx.ScenarioDecl) -> Span:
+    """The title and the machine."""
+    return Span(node.span.source, node.span.start, node.machine.span.end)
