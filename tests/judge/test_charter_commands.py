@@ -335,7 +335,7 @@ def test_explore_and_simulate_take_other_bounds_when_they_are_set(conform, toy):
 
 
 @pytest.mark.parametrize("command", ["explore", "simulate"])
-@pytest.mark.parametrize("setting", ["Nod=3", "Node=x", "Node=99"])
+@pytest.mark.parametrize("setting", ["Nod=3", "Node=x", "Node=513"])
 def test_a_bound_is_refused_with_those_that_exist(conform, toy, command, setting):
     code, out, err = conform(command, toy, "--set", setting)
     assert (code, out) == (2, "")

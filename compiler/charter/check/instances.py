@@ -96,13 +96,21 @@ class Bounds:
     def _sort(self, name: str, value: sx.Expr) -> None:
         match value:
             case sx.IntLit(value=size) if size > 0:
-                self.sizes[name] = size
+                self._refuse_many(name, size, value.span)
+                self.sizes[name] = min(size, ty.MOST_ELEMENTS)
             case sx.SetLit(items=items) if items and all(isinstance(i, sx.Ident) for i in items):
+                self._refuse_many(name, len(items), value.span)
                 self._elements(name, [item for item in items if isinstance(item, sx.Ident)])
             case _:
                 message = "a sort has a number of elements, or their names in braces"
                 self.scope.error("type/mismatch", message, value.span)
                 self.sizes[name] = 1
+
+    def _refuse_many(self, name: str, size: int, span: Span) -> None:
+        if size > ty.MOST_ELEMENTS:
+            message = f"`{name}` can have 1 to {ty.MOST_ELEMENTS} elements, not {size:,}"
+            hint = "choose a smaller size: what a few elements do not show, hundreds seldom do"
+            self.scope.error("instance/too-large", message, span, hint=hint)
 
     def _elements(self, name: str, items: list[sx.Ident]) -> None:
         seen: list[str] = []

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+MOST_ELEMENTS = 512
+"""Elements of a sort in an instance: the native engine holds no larger set of them in one value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:

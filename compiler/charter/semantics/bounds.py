@@ -14,9 +14,6 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 
-MOST_ELEMENTS = 16
-"""Elements that a sort can be given here: a set of more has no domain that anybody searches."""
-
 NUMBERED = re.compile(r"(?P<stem>.*?)[0-9]+")
 
 
@@ -77,8 +74,8 @@ def _read(text: str, instance: n.Instance) -> tuple[str, int]:
         raise WrongBound(f"{text!r} does not set {name} to {what}; {there}")
     value = int(digits)
     is_sort = any(name == sort for sort, _ in instance.sorts)
-    if is_sort and not 1 <= value <= MOST_ELEMENTS:
-        raise WrongBound(f"{name} can have 1 to {MOST_ELEMENTS} elements, not {value}; {there}")
+    if is_sort and not 1 <= value <= t.MOST_ELEMENTS:
+        raise WrongBound(f"{name} can have 1 to {t.MOST_ELEMENTS} elements, not {value}; {there}")
     return name, value
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
+from charter.core.types import MOST_ELEMENTS
+from charter.diagnostics import Source
 
 TEXT = """protocol test.bounds
 sort Node
@@ -61,8 +63,8 @@ def test_a_new_element_has_a_name_of_its_own_when_a_sort_grows() -> None:
         ("tiny", f"most={'9' * 5000}", "does not set most to a whole number"),
         ("tiny", "most=5", "most=5 is outside the range of most, 0..4"),
         ("tiny", "first=3", "first=3 is outside the range of first, 0..most"),
-        ("tiny", "Node=0", "Node can have 1 to 16 elements, not 0"),
-        ("tiny", "Node=17", "Node can have 1 to 16 elements, not 17"),
+        ("tiny", "Node=0", "Node can have 1 to 512 elements, not 0"),
+        ("tiny", "Node=513", "Node can have 1 to 512 elements, not 513"),
         ("named", "Node=1", "Node=1 leaves out b, which named names"),
     ],
 )
@@ -104,3 +106,30 @@ def test_a_journal_is_of_its_bounds_when_they_change_the_initial_state_alone(
     assert found[0].counts.distinct != found[1].counts.distinct
     with pytest.raises(api.CannotExplore, match="holds another search"):
         api.explore(model, "tiny", other, lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("513", "513"),
+        ("1000000000", "1,000,000,000"),
+        ("{" + ", ".join(f"e{number}" for number in range(513)) + "}", "513"),
+    ],
+    ids=["513", "a billion", "names"],
+)
+@pytest.mark.parametrize("head", ["instance large of box {", 'scenario "s" of box { expect true'])
+def test_a_text_is_refused_with_the_same_bound(head: str, value: str, said: str) -> None:
+    text = f"{TEXT}{head} Node = {value} Item = 1 most = 1 first = 0 }}"
+    (error,) = api.check_texts((Source("x", text),)).errors
+    told = f"`Node` can have 1 to 512 elements, not {said}"
+    assert (error.code, error.message) == ("instance/too-large", told)
+    assert error.hint.startswith("choose a smaller size")
+    assert error.span.quote() == value
+
+
+def test_the_native_engine_searches_the_largest_sort() -> None:
+    """Starting with one element that is held, another one is put, whichever."""
+    text = TEXT.replace("only put if node == b", "").replace("most = 3", "most = 2")
+    model = api.bounded(api.load_text(text), "named", [f"Node={MOST_ELEMENTS}"])
+    found = api.explore(model, "named", api.ExploreOptions(engine="native"), lambda *_: None)
+    assert (found.complete, found.counts.distinct) == (True, MOST_ELEMENTS)
