@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from tests.support.caches import own_cache
 from tests.support.cycles import set_aside
 from tests.support.golden import Golden
@@ -27,6 +28,10 @@ settings.register_profile(
 )
 settings.register_profile("wide", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("fixed")
+# Else hypothesis draws constants of the modules that are loaded, so that what it draws depends on
+# which tests ran before. There is no setting for it; a version without this name fails here.
+assert callable(providers._get_local_constants)
+providers._get_local_constants = providers.Constants
 
 REWRITTEN = pytest.StashKey[list[Path]]()
 WORKER = "PYTEST_XDIST_WORKER"
