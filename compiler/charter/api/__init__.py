@@ -59,7 +59,7 @@ from charter.api.suites import (
     unsearched,
 )
 from charter.core.nodes import Model
-from charter.diagnostics import Diagnostics, Refused, Source
+from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
 from charter.semantics.bounds import WrongBound
@@ -79,6 +79,7 @@ __all__ = [
     "BoundingConstant",
     "CannotExplore",
     "Charter",
+    "Diagnostic",
     "Diagnostics",
     "ExploreOptions",
     "LoadedRest",

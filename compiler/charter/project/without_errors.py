@@ -25,6 +25,11 @@ class BrokenDeclaration:
     kind: Literal["scenario", "instance", "mutant"]
     name: str
 
+    @property
+    def told(self) -> str:
+        """As messages name it."""
+        return f'scenario "{self.name}"' if self.kind == "scenario" else f"{self.kind} {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Rest:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,15 @@ from conform.console.errors import ConformError
 from conform.console.terminal import out, plural, say
 
 if TYPE_CHECKING:
-    from charter.api import Charter, Diagnostics, LoadedRest, Model, Refused, Selection
+    from charter.api import (
+        Charter,
+        Diagnostic,
+        Diagnostics,
+        LoadedRest,
+        Model,
+        Refused,
+        Selection,
+    )
 
 
 class Errors(ConformError):
@@ -30,30 +39,37 @@ def loaded(path: Path, variant: str = "", mutant: str = "") -> Model:
 
 def read(path: Path, selection: Selection) -> tuple[Charter, Model]:
     """A charter and its core. Raises as `loaded` does."""
-    try:
+    with errors_shown(path):
         return api.load_charter(path, selection)
+
+
+@contextmanager
+def errors_shown(path: Path) -> Iterator[None]:
+    """What the compiler says of the files at `path`, as `loaded` raises it."""
+    try:
+        yield
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:
-        raise _errors(str(path), error) from None
+        raise Errors(f"{path} has {refused(error)}; `conform explain CODE` explains more") from None
 
 
 def read_rest(path: Path, selection: Selection, instance: str) -> LoadedRest:
     """A charter and its core without the scenarios, instances and mutants that have errors, if the
     command can do without: it tells the errors, and what is left out. `instance` is the one that is
     asked for, or a pattern. Raises as `loaded` does."""
-    try:
+    with errors_shown(path):
         found = api.load_rest(path, selection, instance)
-    except (api.Unreadable, api.Missing) as error:
-        raise ConformError(str(error)) from None
-    except api.Refused as error:
-        raise _errors(str(path), error) from None
-    for item in found.errors:
-        say(item.show())
-    for one in found.broken:
-        name = f'"{one.name}"' if one.kind == "scenario" else one.name
-        say(f"the {one.kind} {name} is left out, since it has errors")
+    tell_left_out(found.errors, [one.told for one in found.broken])
     return found
+
+
+def tell_left_out(found: Iterable[Diagnostic], broken: Iterable[str]) -> None:
+    """Tells the errors of declarations that are left out, and which those are."""
+    for item in found:
+        say(item.show())
+    for what in broken:
+        say(f"the {what} is left out, since it has errors")
 
 
 def exit_code(code: int, broken: Collection[object]) -> int:
@@ -93,11 +109,6 @@ def tally(found: Diagnostics) -> str:
 
 def _counted(count: int, noun: str) -> str:
     return plural(count, noun) if count else f"no {noun}s"
-
-
-def _errors(what: str, error: Refused) -> Errors:
-    """Shows all errors of `what`; returns the error that ends the command."""
-    return Errors(f"{what} has {refused(error)}; `conform explain CODE` explains more")
 
 
 def refused(error: Refused) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
-from conform.cli.commands.charters import Errors, read, refused
+from conform.cli.commands.charters import errors_shown, read
 from conform.cli.commands.coverage_pairs import pair_tables, pairs_json, pairs_markdown, show_pairs
 from conform.cli.commands.each_instance import each_searched, instances_named
 from conform.cli.commands.numbers import count_or_all
@@ -116,7 +115,7 @@ def _walked(path: Path, selection: api.Selection) -> tuple[api.Model, set[str]]:
     folder = _folder(path)
     if not folder.is_file() and not any(folder.glob("*.charter")):
         return model, set()
-    with _told(folder):
+    with errors_shown(folder):
         wider = coverage.with_walked(charter, folder, selection)
     return wider, {i.name for i in wider.instances} - {i.name for i in model.instances}
 
@@ -168,21 +167,8 @@ def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateCl
             f"{folder} does not exist: a folder with files that declare witnesses, one for each"
             " class of states; `conform help coverage` shows some"
         )
-    with _told(folder):
+    with errors_shown(folder):
         return coverage.with_classes(charter, folder, selection)
-
-
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """Why a folder of classes cannot be used, as a `ConformError`."""
-    try:
-        yield
-    except (api.Unreadable, api.Missing) as error:
-        raise ConformError(str(error)) from None
-    except api.Refused as error:
-        raise Errors(
-            f"{folder} has {refused(error)}; `conform explain CODE` explains more"
-        ) from None
 
 
 def _folder(charter: Path) -> Path:

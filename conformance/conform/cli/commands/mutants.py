@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.cli.commands.charters import exit_code
+from conform.cli.commands.charters import exit_code, tell_left_out
 from conform.cli.commands.each_instance import instances_named
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import searching
-from conform.console.terminal import out, out_json, say
+from conform.console.terminal import out, out_json
 
 if TYPE_CHECKING:
     from charter.api import Charter, ExploreOptions, LoadedRest, Model, SearchResult, Selection
@@ -193,9 +193,7 @@ def _mutated(charter: Charter, selection: Selection) -> Model | None:
     try:
         return charter.model(selection)
     except api.Refused as refused:
-        for item in refused.diagnostics:
-            say(item.show())
-        say(f"the mutant {selection.mutant} is left out, since it has errors")
+        tell_left_out(refused.diagnostics, [f"mutant {selection.mutant}"])
         return None
 
 
