@@ -49,12 +49,12 @@ def from_cache(path: Path) -> bytes | None:
     return data[_DIGEST:] if whole else None
 
 
-def kept(path: Path, make: Callable[[], bytes]) -> bytes:
-    """The content of a cached file, or what `make` makes, which is stored."""
+def kept(path: Path, make: Callable[[], bytes], most: int = MOST) -> bytes:
+    """The content of a cached file, or what `make` makes, which is stored as by `to_cache`."""
     found = from_cache(path)
     if found is None:
         found = make()
-        to_cache(path, found)
+        to_cache(path, found, most)
     return found
 
 

@@ -38,13 +38,13 @@ class VariableSlots:
     slots: int
 
     @staticmethod
-    def of(unit: Unit, variables: tuple[n.StateVar, ...]) -> VariableSlots:
+    def of(layout: Layout, variables: tuple[n.StateVar, ...]) -> VariableSlots:
         """The variables one after another."""
         offsets, at = [], 0
         for variable in variables:
             offsets.append(at)
             try:
-                at += unit.layout.slots(variable.type)
+                at += layout.slots(variable.type)
             except CannotCompile as problem:
                 raise problem.at(variable.span) from None
         return VariableSlots(variables, tuple(offsets), at)
@@ -258,7 +258,7 @@ class BodyPrinter:
         part = next(p for p in system.parts if p.name == call.part)
         component = next(c for c in unit.model.components if c.name == part.component)
         operation = next(o for o in component.operations if o.name == call.operation)
-        inner = VariableSlots.of(unit, component.state)
+        inner = VariableSlots.of(unit.layout, component.state)
         offsets, slots = arguments_of(unit.layout, operation.params)
         args, held = code.memory(slots), code.memory(inner.slots)
         for e, param, at in zip(call.args, operation.params, offsets, strict=True):
@@ -320,7 +320,7 @@ def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
     unit.printed.add(name)
     code = Code.of(fn.operation(component.name, operation.name), CTX, VARS, ARGS, ROWS, ROOM)
     reply = unit.layout.slots(operation.result)
-    body = BodyPrinter(unit, code, VariableSlots.of(unit, component.state), reply)
+    body = BodyPrinter(unit, code, VariableSlots.of(unit.layout, component.state), reply)
     body.open(operation.params)
     body.operation(operation)
     unit.add(code)
@@ -329,7 +329,7 @@ def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
 def print_step(unit: Unit, system: s.System, step: s.Step) -> None:
     """Print a step."""
     code = Code.of(fn.step(step.name), CTX, VARS, ARGS, ROWS, ROOM)
-    body = BodyPrinter(unit, code, VariableSlots.of(unit, system.state), 0)
+    body = BodyPrinter(unit, code, VariableSlots.of(unit.layout, system.state), 0)
     body.open(step.params)
     body.step(step)
     unit.add(code)

@@ -18,7 +18,7 @@ from charter.explore.native.code import TRUE, Code, Number, Pointer, Ref, Truth
 from charter.explore.native.context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
-from charter.explore.native.layout import CannotCompile
+from charter.explore.native.layout import CannotCompile, Layout
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
 
@@ -63,17 +63,16 @@ class IssuedMasks:
     size: int
 
     @staticmethod
-    def of(unit: Unit) -> IssuedMasks:
-        """The masks of the counters that occur in arguments."""
+    def of(layout: Layout, params: Iterable[n.Param]) -> IssuedMasks:
+        """The masks of the counters that occur in parameters of operations."""
         names: list[str] = []
-        for operation in unit.machine.operations.values():
-            for param in operation.params:
-                names += [name for name in counters_in(param.type) if name not in names]
+        for param in params:
+            names += [name for name in counters_in(param.type) if name not in names]
         everything, under, at = {}, {}, 0
         for name in names:
             everything[name] = at
             at += 1
-            for sort, members in unit.layout.universe.sorts.items():
+            for sort, members in layout.universe.sorts.items():
                 under[name, sort] = at
                 at += len(members)
         return IssuedMasks(everything, under, at)

@@ -3,13 +3,14 @@ memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache as remembered
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from charter.cache.files import kept
+from charter.cache.files import MOST, kept
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
@@ -33,6 +34,7 @@ from charter.explore.native.llvm import (
 from charter.explore.native.memory import Array
 from charter.explore.native.outcomes import print_noted, print_outcomes, target_of
 from charter.explore.native.outline import outlined
+from charter.explore.native.printed import Printed, place_of
 from charter.explore.native.ranges import RangePrinter
 from charter.explore.native.transition_graph import FairnessLabels, LinkPrinter
 from charter.explore.native.unit import Unit
@@ -40,11 +42,11 @@ from charter.explore.native.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
 from charter.passes.narrow import narrowed
 from charter.semantics.expressions import State
-from charter.semantics.machine import Machine
+from charter.semantics.machine import E, Machine, S
 from charter.semantics.quotient import Quotient
 
 Noted = list[tuple[str, str]]
-Numbered = list[tuple[int, s.Property]]
+Numbered = list[tuple[int, n.Property[E]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,11 @@ class ProgramInterface:
 
 @dataclass(frozen=True, slots=True)
 class CodeSource:
-    """What object code is compiled from: IR, and the choices that it was printed for. `cache` is
-    the folder of object code (None: this process keeps it)."""
+    """What object code is compiled from: IR, what is known of it without the text, and the choices
+    that it was printed for. `cache` is the folder of object code (None: this process keeps it)."""
 
-    text: str
+    text: Callable[[], str]
+    printed: Printed
     choices: Choices
     cache: Path | None
 
@@ -81,15 +84,18 @@ class CodeSource:
     def pays_after(self) -> int:
         """The number of transitions after which a search goes on in optimized code. They take about
         as long as compiling it: both times grow with the text."""
-        return len(self.text)
+        return self.printed.length
 
     def code(self, *, optimized: bool) -> ObjectCode:
         """The object code, from the cache if it is there."""
-        return object_code(self.text, self.cache, optimized=optimized)
+        if self.cache is None:
+            return _compiled_once(self.text(), optimized)
+        place = _place(self.printed.digest, self.cache, optimized)
+        return kept(place, lambda: compiled(self.text(), optimized=optimized), 2 * MOST)
 
     def is_optimized_already(self) -> bool:
         """Whether the cache has optimized code."""
-        return self.cache is not None and _place(self.text, self.cache, True).exists()
+        return self.cache is not None and _place(self.printed.digest, self.cache, True).exists()
 
     def library(self, code: ObjectCode) -> Library:
         """The functions of object code."""
@@ -137,67 +143,109 @@ class Choices:
         return "keys" if words <= NARROW and self.predicates is None else "numbers"
 
 
+def machine_of(model: n.Model, instance: n.Instance) -> Machine:
+    """The machine of an instance, without what does not concern it. Raises KeyError if the model
+    lacks it."""
+    # No search reads scenarios, of which a charter has more than of rules.
+    return Machine.of(narrowed(replace(model, scenarios=()), instance.machine), instance)
+
+
 def plan_and_text(
     model: n.Model, instance: n.Instance, choices: Choices
 ) -> tuple[ProgramInterface, str]:
     """The interface and the IR of an instance. Raises CannotCompile, or KeyError if the model lacks
     the instance's machine."""
-    # No search reads scenarios, of which a charter has more than of rules.
-    machine = Machine.of(narrowed(replace(model, scenarios=()), instance.machine), instance)
+    plan, text, _ = _printed(machine_of(model, instance), choices)
+    return plan, text
+
+
+def _printed(machine: Machine, choices: Choices) -> tuple[ProgramInterface, str, Printed]:
+    """The interface of a machine, its IR, and what is kept of that."""
+    unit = _unit_of(machine)
+    trail = trail_words(unit.declared, unit.machine.operations.values()) if choices.detailed else 0
+    plan = _interface(machine, choices, trail)
+    text = _text(unit, plan, choices)
+    return plan, text, Printed.of(text, trail)
+
+
+def _unit_of(machine: Machine) -> Unit:
+    """A unit for the functions of a machine, which it has in small core."""
     layout = Layout(machine.universe)
     for operation in machine.operations.values():
         layout.refuse_many(operation.params)
-    small, own = lowered_instance(machine.model, instance)
-    unit = Unit(Machine.of(outlined(small), own), layout)
-    labels = machine.labels
-    for label in labels:
-        unit.label(label)
-    variable_slots = VariableSlots.of(unit, machine.variables)
+    small, own = lowered_instance(machine.model, machine.instance)
+    return Unit(Machine.of(outlined(small), own), layout)
+
+
+def _interface(machine: Machine, choices: Choices, trail: int) -> ProgramInterface:
+    """The interface of a machine; `trail`: the words for the conditions in guards. Raises
+    CannotCompile."""
+    layout = Layout(machine.universe)
+    variable_slots = VariableSlots.of(layout, machine.variables)
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
-    issued = IssuedMasks.of(unit)
+    issued = IssuedMasks.of(layout, params_of(machine))
     first = issued.size > 0 or quotient.allotting
     packing = packing_of(machine, layout, quotient, raw=first)
-    noted, states, moves = notes_of(unit.machine)
-    system = machine.component is None
     args = max((arguments_of(layout, o.params)[1] for o in machine.operations.values()), default=0)
     replies = [
         layout.slots(o.result) for o in machine.operations.values() if isinstance(o, n.Operation)
     ]
-    undefined = len(noted)
+    noted, _, _ = notes_of(machine)
     noted += [("undefined", name) for name in machine.operations]
-    deadlock = len(noted) if system else -1
-    noted += [("deadlock", "deadlock")] if system else []
-    asked = predicates_of(noted, choices.predicates)
+    noted += [("deadlock", "deadlock")] if machine.component is None else []
+    noted += [("predicate", part.name) for part in choices.predicates or () for _ in range(2)]
     context = MachineContext(
         slots=variable_slots.slots,
         args=args,
         row=1 + max(replies, default=0) + variable_slots.slots,
         words=packing.words,
         raw=first or choices.detailed,
-        labels=len(labels),
+        labels=len(machine.labels),
         notes=len(noted),
         issued=issued.size,
         memory=choices.memory(packing.words),
         detailed=choices.detailed,
         reply=max(replies, default=0) if choices.detailed else 0,
-        trail=trail_words(unit.declared, unit.machine.operations.values())
-        if choices.detailed
-        else 0,
+        trail=trail,
     )
+    return ProgramInterface(
+        machine, layout, variable_slots, packing, context, quotient, tuple(noted), machine.labels
+    )
+
+
+def _text(unit: Unit, plan: ProgramInterface, choices: Choices) -> str:
+    """The IR of a machine. Raises CannotCompile."""
+    machine, context = plan.machine, plan.context
+    for label in plan.labels:
+        unit.label(label)
+    noted, states, moves = notes_of(unit.machine)
+    assert list(plan.noted[: len(noted)]) == noted, "lowering changed which properties there are"
+    undefined = len(noted)
+    deadlock = undefined + len(machine.operations) if machine.component is None else -1
     unit.trail = context.guards if context.trail else -1
-    keys = KeyPrinter(unit, quotient, machine.variables, packing)
+    keys = KeyPrinter(unit, plan.quotient, machine.variables, plan.packing)
     keys.print_pack()
     RangePrinter(unit, machine.variables).print()
     keys.print_key()
-    print_operations(unit, OfferPrinter(unit, context, variable_slots, issued))
-    kernel = Kernel(
-        unit, context, variable_slots, states, moves, undefined, deadlock, choices.seed, asked
-    )
-    print_search(kernel, choices)
-    plan = ProgramInterface(
-        machine, layout, variable_slots, packing, context, quotient, tuple(noted), labels
-    )
-    return plan, unit.text()
+    issued = IssuedMasks.of(plan.layout, params_of(machine))
+    print_operations(unit, OfferPrinter(unit, context, plan.variable_slots, issued))
+    asked = None
+    if choices.predicates is not None:
+        first = plan.first_predicate if choices.predicates else len(plan.noted)
+        asked = [(first + 2 * i, _lowered(part)) for i, part in enumerate(choices.predicates)]
+    print_search(
+        Kernel(
+            unit, context, plan.variable_slots, states, moves, undefined, deadlock, choices.seed,
+            asked,
+        ),
+        choices,
+    )  # fmt: skip
+    return unit.text()
+
+
+def params_of(machine: Machine) -> list[n.Param]:
+    """The parameters of all operations."""
+    return [param for operation in machine.operations.values() for param in operation.params]
 
 
 def packing_of(machine: Machine, layout: Layout, quotient: Quotient, *, raw: bool) -> Packing:
@@ -244,27 +292,18 @@ def print_operations(unit: Unit, offers: OfferPrinter) -> None:
         offers.print_offer(number, name, target)
 
 
-def notes_of(machine: Machine[s.Expr, s.Statement]) -> tuple[Noted, Numbered, Numbered]:
+def notes_of(machine: Machine[E, S]) -> tuple[Noted, Numbered[E], Numbered[E]]:
     """The notes of the properties; then the state properties and the transition properties, each
     with the index of its note."""
     noted: Noted = []
-    states: Numbered = []
-    moves: Numbered = []
+    states: Numbered[E] = []
+    moves: Numbered[E] = []
     for prop in machine.model.properties:
         if prop.machine == machine.instance.machine:
             moving = is_of_transition(prop)
             (moves if moving else states).append((len(noted), prop))
             noted += [(prop.kind, prop.name), ("undefined", prop.name)]
     return noted, states, moves
-
-
-def predicates_of(noted: Noted, predicates: Sequence[n.Property] | None) -> Numbered | None:
-    """The predicates with the indexes of their notes, which are appended to `noted`."""
-    if predicates is None:
-        return None
-    first = len(noted)
-    noted += [("predicate", part.name) for part in predicates for _ in range(2)]
-    return [(first + 2 * i, _lowered(predicate)) for i, predicate in enumerate(predicates)]
 
 
 def _lowered(prop: n.Property) -> s.Property:
@@ -301,14 +340,31 @@ def program(
     """The compiled program of an instance, loaded from `cache` if it is there (None: no cache). If
     it need not be `optimized`, it is only if the cache has optimized code. Raises CannotCompile, or
     KeyError if the model lacks the instance's machine."""
-    plan, text = plan_and_text(model, instance, choices)
-    printed = sha256(text.encode()).hexdigest()
-    initial = slots_of(plan, plan.machine.initial())
-    digest = sha256(f"{printed}\n{initial}".encode()).hexdigest()
-    source = CodeSource(text, choices, cache)
+    machine = machine_of(model, instance)
+    plan, source = _plan_and_source(machine, choices, cache)
+    initial = slots_of(plan, machine.initial())
+    digest = sha256(f"{source.printed.digest}\n{initial}".encode()).hexdigest()
     optimized = optimized or source.is_optimized_already()
     code = source.code(optimized=optimized)
     return Program(plan, code, source.library(code), digest, None if optimized else source)
+
+
+def _plan_and_source(
+    machine: Machine, choices: Choices, cache: Path | None
+) -> tuple[ProgramInterface, CodeSource]:
+    """The interface of a machine, and what its code is compiled from: printed at once, unless the
+    cache knows enough of it."""
+    place = known = None
+    if cache is not None:
+        place = place_of(cache, machine, choices.predicates, replace(choices, predicates=None))
+        known = Printed.known(place)
+    if known is not None:
+        later = remembered(lambda: _printed(machine, choices)[1])
+        return _interface(machine, choices, known.trail), CodeSource(later, known, choices, cache)
+    plan, text, printed = _printed(machine, choices)
+    if place is not None:
+        printed.keep(place)
+    return plan, CodeSource(lambda: text, printed, choices, cache)
 
 
 @lru_cache(maxsize=64)
@@ -324,16 +380,15 @@ def signatures(choices: Choices) -> dict[str, tuple[bool, int]]:
     return SIGNATURES | following | (DETAILED if choices.detailed else {})
 
 
-def object_code(text: str, cache: Path | None, *, optimized: bool = True) -> ObjectCode:
-    """The object code of an IR text, from `cache` (None: from this process) if it is there."""
-    if cache is None:
-        return _compiled_once(text, optimized)
-    return kept(_place(text, cache, optimized), lambda: compiled(text, optimized=optimized))
+def object_code(text: str, cache: Path | None) -> ObjectCode:
+    """The optimized object code of an IR text, from `cache` (None: from this process) if it is
+    there."""
+    printed = Printed.of(text, 0)
+    return CodeSource(lambda: text, printed, Choices(), cache).code(optimized=True)
 
 
-def _place(text: str, cache: Path, optimized: bool) -> Path:
-    """The file of an IR text's object code."""
-    printed = sha256(text.encode()).hexdigest()
+def _place(printed: str, cache: Path, optimized: bool) -> Path:
+    """The file of the object code of an IR text with this digest."""
     kind = "" if optimized else "\nnot optimized"
     name = sha256(f"{machine_digest()}\n{printed}{kind}".encode()).hexdigest()
     return cache / f"{name}.o"

@@ -1,0 +1,54 @@
+"""What the cache knows of the IR of an instance: to print it takes longer than many searches, and
+is needed only to compile it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+from charter.cache.files import MOST, from_cache, to_cache
+from charter.core import encoding
+from charter.core import nodes as n
+from charter.project.compiler_digest import compiler
+from charter.semantics.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """Of an IR text its SHA-256 in hexadecimal and its length, and the words for the conditions in
+    guards (`MachineContext.trail`), which depend on lowered core."""
+
+    digest: str
+    length: int
+    trail: int
+
+    @staticmethod
+    def of(text: str, trail: int) -> Printed:
+        """What is kept of a text."""
+        return Printed(sha256(text.encode()).hexdigest(), len(text), trail)
+
+    @staticmethod
+    def known(place: Path) -> Printed | None:
+        """What the cache has in a place; None if it has nothing, or it is damaged."""
+        found = from_cache(place)
+        return None if found is None else Printed(**json.loads(found))
+
+    def keep(self, place: Path) -> None:
+        """Store it, beside the object code."""
+        to_cache(place, json.dumps(asdict(self)).encode(), 2 * MOST)
+
+
+def place_of(
+    cache: Path, machine: Machine, predicates: Sequence[n.Property] | None, choices: object
+) -> Path:
+    """The file of what is known of a machine's IR: named by this compiler, by core without spans
+    and comments, and by all that was chosen. The model of the machine has been narrowed."""
+    asked = predicates or ()
+    of = machine.model
+    whole = replace(of, instances=(machine.instance,), properties=(*of.properties, *asked))
+    number = None if predicates is None else len(predicates)
+    parts = compiler(), encoding.digest(whole), number, choices
+    return cache / f"{sha256(repr(parts).encode()).hexdigest()}.json"

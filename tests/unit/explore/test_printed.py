@@ -1,0 +1,138 @@
+"""What the cache knows of the IR of an instance is enough for the same program, and only for it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from tests.support import spec
+
+from charter import api
+from charter.core import nodes as n
+from charter.explore.native import program as compiling
+from charter.explore.native.program import Choices, Program, program
+
+LAMP = """
+protocol lamp
+component lamp {
+  state lit: bool = false
+  -- Until it breaks.
+  state pressed: int 0..most = 0
+  operation press() -> bool cites silent {
+    branch on when dark: pressed < most { lit' = not lit  pressed' = pressed + 1  reply lit }
+    branch off { reply false }
+  }
+}
+const most: int 0..9
+always p of lamp cites silent: pressed <= most
+always q of lamp cites silent: lit or not lit
+witness w of lamp: lit
+instance tiny of lamp { most = 3 }
+"""
+
+
+def made(model: n.Model, cache: Path, choices: Choices | None = None) -> Program:
+    return program(model, model.instances[0], choices or Choices(), cache, optimized=False)
+
+
+def refuse(patch: pytest.MonkeyPatch) -> None:
+    """From now on nothing can be printed."""
+
+    def printed(*_: object) -> None:
+        raise AssertionError("printed")
+
+    patch.setattr(compiling, "_text", printed)
+
+
+@pytest.mark.parametrize("detailed", [False, True])
+@pytest.mark.parametrize(
+    ("charter", "name"), [("kafka", "tiny_topics"), ("kafka", "tiny_log"), ("paxos", "tiny")]
+)
+def test_a_program_is_the_same_when_it_is_not_printed(
+    charter: str, name: str, detailed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, choices = spec.model(charter), Choices(detailed=detailed)
+    instance = spec.instance(charter, name)
+    first = program(model, instance, choices, tmp_path, optimized=False)
+    with monkeypatch.context() as patch:
+        refuse(patch)
+        again = program(model, instance, choices, tmp_path, optimized=False)
+    assert (again.digest, again.code) == (first.digest, first.code)
+    for field in fields(first.plan):
+        if field.name not in ("machine", "layout"):
+            assert getattr(again.plan, field.name) == getattr(first.plan, field.name), field.name
+    assert first.better is not None and again.better is not None
+    assert again.better.pays_after == first.better.pays_after
+    assert again.better.text() == first.better.text()
+
+
+def test_it_is_printed_when_the_cache_has_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse(monkeypatch)
+    with pytest.raises(AssertionError, match="printed"):
+        made(api.load_text(LAMP), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("pressed < most", "pressed <= most - 1"),
+        ("most = 3", "most = 4"),
+        ("pressed + 1", "pressed + 0"),
+        ("state lit: bool = false", "state lit: bool = true"),
+        ("lit or not lit", "lit or pressed == 0"),
+    ],
+)
+def test_it_is_printed_when_core_is_another(
+    edit: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(api.load_text(LAMP), tmp_path)
+    refuse(monkeypatch)
+    assert LAMP.count(edit[0]) == 1
+    with pytest.raises(AssertionError, match="printed"):
+        made(api.load_text(LAMP.replace(*edit)), tmp_path)
+
+
+def test_it_is_printed_when_something_else_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = api.load_text(LAMP)
+    every = Choices(predicates=model.properties)
+    made(model, tmp_path)
+    made(model, tmp_path, every)
+    refuse(monkeypatch)
+    made(model, tmp_path, every)
+    for other in (
+        Choices(symmetry=False),
+        Choices(fingerprints=True),
+        Choices(seed=1),
+        Choices(detailed=True),
+        Choices(predicates=()),
+        Choices(predicates=model.properties[:1]),
+        Choices(predicates=model.properties[::-1]),
+    ):
+        with pytest.raises(AssertionError, match="printed"):
+            made(model, tmp_path, other)
+
+
+def test_a_comment_prints_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(api.load_text(LAMP), tmp_path)
+    refuse(monkeypatch)
+    made(api.load_text(LAMP.replace("-- Until it breaks.", "-- Longer than before.\n")), tmp_path)
+
+
+def test_a_damaged_record_is_printed_anew(tmp_path: Path) -> None:
+    model = api.load_text(LAMP)
+    first = made(model, tmp_path)
+    (record,) = tmp_path.glob("*.json")
+    record.write_bytes(record.read_bytes()[:-1])
+    assert made(model, tmp_path).digest == first.digest
+
+
+def test_without_a_cache_nothing_is_kept() -> None:
+    model = api.load_text(LAMP)
+    one = program(model, model.instances[0], Choices(), None, optimized=False)
+    other = program(model, replace(model.instances[0]), Choices(), None, optimized=False)
+    assert one.digest == other.digest
