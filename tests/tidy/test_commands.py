@@ -93,6 +93,16 @@ def test_a_missing_python_is_one_sentence_when_it_is_needed(bare: Path) -> None:
     assert "Python 3.11 or newer is needed" in result.stderr
 
 
+def test_the_first_python_that_will_do_makes_the_environment_when_none_is_named(bare: Path) -> None:
+    program(bare, "old", "3.9")
+    (bare / "old").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    pythons = f"PYTHONS={bare / 'missing'} {bare / 'old'} {sys.executable} python3"
+    made = make("-n", "-W", "pyproject.toml", "setup", pythons, path=str(bare))
+    assert f"{sys.executable} -m venv .venv" in made.stdout
+    none = make("-s", "need-python", f"PYTHONS={bare / 'old'}", path=str(bare))
+    assert none.returncode == 0, "python3 on the path is taken"
+
+
 def test_all_tests_run_at_once_and_named_ones_alone_when_asked() -> None:
     every = make("-n", "test", path=os.environ["PATH"])
     assert every.stdout.splitlines()[-1].endswith(" -m pytest -n 2 --dist loadgroup")
