@@ -307,9 +307,11 @@ def divergence(
 
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], diverging: EpochEnd) -> int:
     """Where a follower truncates its log when its leader answers that they diverge at
-    `diverging`.
+    `diverging`. MODEL §3.2 takes the lower of both ends always; the published formula, and
+    this, only if both name one epoch. Else the follower cuts at the end of its own earlier
+    epoch, and may have to truncate again.
 
-    12-replica-rules.charter:165  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:167  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, diverging.epoch, None)
     return min(mine.end, diverging.end) if mine.epoch == diverging.epoch else mine.end
@@ -318,7 +320,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], diverging: Epoc
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:170  S2 §6.5.3
+    12-replica-rules.charter:172  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -328,18 +330,18 @@ def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
     watermark is there, it may be lower than that of an earlier leader. The leader itself need
     not be there yet: S2 §6.4.2 asks for that, §6.5.3 does not (decision 0105).
 
-    12-replica-rules.charter:176  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:178  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= epoch_start
 
 
 def caught_up(peer: Peer | None, high_watermark: int, epoch_start: int) -> bool:
     """Whether a follower may join the ISR, the three conditions of S2 §6.5.4: it has reached the
-    high watermark, and the start of the leader epoch, and it has fetched in this epoch. The
-    third: `peer` is none until then, but for members of the ISR that `renewed_leadership`
-    keeps, which S2 to the letter would not.
+    high watermark, and the start of the leader epoch, and it has fetched in this epoch
+    (`present`). `peer` is none until then, but for members of the ISR that
+    `renewed_leadership` keeps, which S2 to the letter would not.
 
-    12-replica-rules.charter:182  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:184  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -357,7 +359,7 @@ def proposed_epochs(
     member of the ISR needs none: if it has been fenced or has restarted since, the partition
     epoch is another one.
 
-    12-replica-rules.charter:189  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:191  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -372,7 +374,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, epoch_start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:206  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:208  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -393,7 +395,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:218  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:220  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, epoch_start),
@@ -408,7 +410,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:225  S2 §6.5.2
+    12-replica-rules.charter:227  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -797,11 +799,11 @@ class Replica:
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:200  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:211  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:212  MODEL §2.10, S2 §6.6
         # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
         # a replica follows nobody.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
@@ -889,7 +891,10 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  25-replica.charter:199  MODEL §2.10, S2 §6.4.2"""
+        """The start of the leader epoch (LESO) is the end of the log.
+
+        MODEL §2.10, S2 §6.4.2
+        """
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -912,22 +917,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:223  MODEL §2.9
+        # propose/not_leader  25-replica.charter:224  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:225  S2 §6.5.2
+        # propose/pending  25-replica.charter:226  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:226  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:227  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.epoch_start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:230  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:231  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -951,15 +956,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:245  MODEL §2.9
+        # take_decision/late  25-replica.charter:246  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:255  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:256  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -967,7 +972,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:248  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -1006,7 +1011,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:270  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:271  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -1021,12 +1026,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:277  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -1051,11 +1056,11 @@ class Replica:
         S0 §5.1.1, S2 §6.2, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:291
+        # lose_power/lost  25-replica.charter:292
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:291"""
+        """lose_power/lost  25-replica.charter:292"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1081,11 +1086,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:302
+        # lose_disk/lost  25-replica.charter:303
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:302"""
+        """lose_disk/lost  25-replica.charter:303"""
         next_log = ()
         after = replace(
             self,
@@ -1115,7 +1120,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:314
+        # start/started  25-replica.charter:315
         after = replace(
             self,
             starting=True,
@@ -1129,7 +1134,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:324
+        # fail_to_start/killed  25-replica.charter:325
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1142,11 +1147,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:329
+        # fail_to_start/lost  25-replica.charter:330
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:329"""
+        """fail_to_start/lost  25-replica.charter:330"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1170,7 +1175,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:342
+        # begin/begun  25-replica.charter:343
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1178,7 +1183,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:349  MODEL §8.1
+        # begin/late  25-replica.charter:350  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def delete(self) -> list[Outcome[Replica, bool]]:
@@ -1187,11 +1192,11 @@ class Replica:
         S2 §6.5.4
         """
 
-        # delete/deleted  25-replica.charter:354
+        # delete/deleted  25-replica.charter:355
         return self._delete_deleted()
 
     def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:354"""
+        """delete/deleted  25-replica.charter:355"""
         next_log = ()
         after = replace(
             self,
