@@ -73,6 +73,7 @@ check: setup ## what a reviewer would run first: style, types, imports, charters
 docs: $(VENV)/.docs ## build the documentation site in build/site; a dead link is an error
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto -c docs/site . $(SITE)
 	$(CONFORM) generate --backend handbook spec/kafka --out $(SITE)/handbook > /dev/null
+	$(BIN)/python -m tests.support.links $(SITE)
 	@echo 'Open $(SITE)/index.html in a browser.'
 
 $(VENV)/.docs: $(STAMP)

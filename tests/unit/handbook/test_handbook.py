@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from tests.support import spec
+from tests.support.links import dead_links, read
 
 from charter import api
 from charter.api.handbook import handbook, handbook_files, handbook_pages
@@ -26,50 +26,6 @@ MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
 FAILURES, MUTANTS = "pictures/fails-", "pictures/mutant."
 STATES = ("pictures/state.", "pictures/modes.")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-
-
-class PageReader(HTMLParser):
-    """Collects what a page links to, its anchors, its elements that are still open, its text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.targets: list[str] = []
-        self.anchors: set[str] = set()
-        self.tags: list[str] = []
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.targets += [t for t in (given.get("href"), given.get("src")) if t]
-        self.anchors |= {given["id"] or ""} if "id" in given else set()
-        self.tags.append(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-@cache
-def read(text: str) -> PageReader:
-    """The page of a text: several tests ask for those of Kafka's handbook, which take seconds."""
-    page = PageReader()
-    page.feed(text)
-    return page
-
-
-def dead_links(files: dict[str, str]) -> set[tuple[str, str]]:
-    """The links of a site within itself that lead nowhere."""
-    pages = {name: read(text) for name, text in files.items() if name.endswith(".html")}
-    dead = set()
-    for name, page in pages.items():
-        for target in page.targets:
-            if "://" in target:
-                continue
-            file, _, anchor = target.partition("#")
-            if (file or name) not in files or (
-                anchor and anchor not in pages[file or name].anchors
-            ):
-                dead.add((name, target))
-    return dead
 
 
 def slug(title: str) -> str:
