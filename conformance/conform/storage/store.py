@@ -317,6 +317,9 @@ class RunFolder:
         try:
             if isinstance(system, fs.LocalFileSystem):
                 regular(Path(path))
+            if rows is None:  # a fifth of the time that a dataset takes
+                with pa.parquet.ParquetFile(path, filesystem=system) as file:
+                    return file.read(list(columns) or None)
             return pa.parquet.read_table(
                 path, columns=list(columns) or None, filters=rows, filesystem=system,
                 partitioning=None,
