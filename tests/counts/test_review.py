@@ -202,7 +202,6 @@ ROWS = {
         holds="no_acknowledged_record_lost clean_election_is_possible everything_lost",
         searched="tolerance_3_2 tolerance_5_3 tolerance_6_4",
         claims=("Tolerance",),
-        lacks="tolerance_6_4 is not searched to its end",
     ),
     "S2-E1, E5, E6, E9, S3-E1": Row(shown=("S2-E1", "S2-E5", "S2-E6", "S2-E9", "S3-E1")),
     "S2-E2, E3a, E3b, E4, E8, E11": Row(
