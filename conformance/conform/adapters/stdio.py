@@ -172,7 +172,7 @@ def _spawn(start: AdapterStart) -> _Child:
             stderr=subprocess.PIPE,
             env={**os.environ, **start.environment, _MARK: mark},
             start_new_session=True,
-            preexec_fn=dying_with_parent(),  # noqa: PLW1509, it is one system call
+            preexec_fn=dying_with_parent(),  # noqa: PLW1509, two system calls
             bufsize=0,
         )
     except OSError as error:

@@ -88,16 +88,32 @@ def _is_starting(stat: str) -> bool:
     return start_of_code != _HIDDEN and end_of_environment == "0"
 
 
-@functools.cache
 def dying_with_parent() -> Callable[[], object] | None:
     """A function to call in a child before it becomes another program: Linux kills the child when
     the thread that started it ends, however that ends. None on other systems."""
+    prctl = _prctl()
+    if prctl is None:
+        return None
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before it was asked for
+            os._exit(1)
+
+    return ask
+
+
+@functools.cache
+def _prctl() -> Callable[[int, int], object] | None:
+    """The system call of Linux; loaded once, and not in a child."""
     if not sys.platform.startswith("linux"):
         return None
     try:
-        return functools.partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGKILL)
+        call: Callable[[int, int], object] = ctypes.CDLL(None).prctl
     except (OSError, AttributeError):
         return None
+    return call
 
 
 def _sweep(folder: Path) -> None:

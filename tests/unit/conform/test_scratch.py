@@ -30,6 +30,17 @@ def refused(name, value):
     raise OSError(12, "Cannot allocate memory", "/proc")
 scratch.end_marked = refused
 """
+ORPHAN = """
+import os, time
+from conform.storage.scratch import dying_with_parent
+ask = dying_with_parent()
+me = os.getpid()
+if os.fork() == 0:
+    while os.getppid() == me:
+        time.sleep(0.01)
+    ask()
+    print("goes on", flush=True)
+"""
 ADAPTER = """
 import sys, time
 from tests.support.judging import fake_start
@@ -135,3 +146,10 @@ def test_process_that_is_about_to_become_another_program_is_found():
 
 def test_nobody_has_a_mark_that_nobody_gave():
     assert marked(f"{MARK}=nobody") == []
+
+
+def test_a_child_does_not_begin_when_its_parent_has_ended_before_it_could_ask() -> None:
+    command = [sys.executable, "-c", ORPHAN]
+    # The output ends when the child has ended, too.
+    done = subprocess.run(command, env=environment(), capture_output=True, check=True, timeout=60)
+    assert done.stdout == b"", done.stdout
