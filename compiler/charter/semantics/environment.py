@@ -4,19 +4,21 @@ counters.
 A counter value is *current* if the state holds it under a key that is in the same argument list
 (the epoch of the broker that asks); if the state holds none under such a key, every value in the
 state is current. Other values are *foreign*: another value from the state, an older one, one that
-was never issued. An argument list has at most one foreign value. In a map to optional counters all
-entries are current, or all are none, but for at most one entry, which counts as foreign.
+was never issued, one that the rules compare with. An argument list has at most one foreign value.
+In a map to optional counters all entries are current, or all are none, but for at most one entry,
+which counts as foreign.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.semantics.compared_numbers import NOTHING, Compared, compared
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import NotFinite, Universe
@@ -51,9 +53,10 @@ def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -
 @dataclass(slots=True)
 class Issued:
     """The counter values in a state: `all`, and `under` each sort element that is a map key above
-    them."""
+    them. `compared`: what the rules compare counters with."""
 
     universe: Universe
+    compared: Mapping[str, Compared] = field(default_factory=dict)
     all: dict[str, set[int]] = field(default_factory=dict)
     under: dict[tuple[str, str, Value], set[int]] = field(default_factory=dict)
 
@@ -99,7 +102,8 @@ class Issued:
         if older is not None:
             found.append((older, 1))
         found.append((newest + 1, 1 if current else 0))
-        return tuple(found)
+        more = self.compared.get(counter, NOTHING).after(newest) - {v for v, _ in found}
+        return (*found, *((v, 1) for v in sorted(more)))
 
 
 @dataclass(slots=True)
@@ -112,7 +116,7 @@ class Arguments:
     @staticmethod
     def at(machine: Machine, state: State) -> Arguments:
         """The arguments that can be offered in `state`."""
-        issued = Issued(machine.universe)
+        issued = Issued(machine.universe, compared(machine.model, machine.instance))
         for variable in machine.variables:
             issued.collect(variable.type, state[variable.name])
         return Arguments(issued)

@@ -34,13 +34,14 @@ always whole of lamp: not broken
 
 TERMS = """protocol test.terms
 counter Term
+fun later(t: Term) -> Term cites silent = bump(t)
 component door {
   state term: Term = 0
   state broken: bool = false
   state noise: bool = false
   operation raise_term() -> bool { branch raised { term' = bump(term)  reply true } }
   operation open(t: Term) -> bool {
-    branch broke when t == bump(bump(0)) { broken' = true  reply true }
+    branch broke when t == later(later(0)) { broken' = true  reply true }
     branch ignored { reply false }
   }
   operation hum() -> bool { branch hummed { noise' = not noise  reply true } }

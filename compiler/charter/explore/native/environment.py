@@ -21,6 +21,7 @@ from charter.explore.native.functions import CTX
 from charter.explore.native.layout import CannotCompile, Layout
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
+from charter.semantics.compared_numbers import NOTHING, Compared
 
 POOL = 68
 """The most values of one counter in an argument list."""
@@ -86,6 +87,7 @@ class OfferPrinter:
     context: MachineContext
     variable_slots: VariableSlots
     issued: IssuedMasks
+    compared: Mapping[str, Compared]
     code: Code = field(init=False)
 
     # --- counters in the state -------------------------------------------------------------------
@@ -101,7 +103,10 @@ class OfferPrinter:
             self.collect(variable.type, (self.context.fields + at, TRUE), ())
         code.give()
         self.unit.add(code)
-        self.print_pool()
+        self.print_pool(fn.POOL, NOTHING)
+        for number, name in enumerate(self.issued.all):
+            if name in self.compared:
+                self.print_pool(fn.pool_of(number), self.compared[name])
 
     def collect(
         self, kind: t.Type, where: tuple[int, Truth], keys: tuple[tuple[str, int], ...]
@@ -152,21 +157,26 @@ class OfferPrinter:
         place = self.code.at(CTX, self.context.masks + at)
         self.code.store(self.code.binary("or", self.code.load(place), bit), place)
 
-    def print_pool(self) -> None:
-        """`@pool(ctx, current, all, out)`: writes the values, each with whether it is foreign;
-        returns their number."""
+    def print_pool(self, pool: fn.Pool, compared: Compared) -> None:
+        """`@pool(ctx, current, all, out)`: writes the values, each with whether it is foreign, and
+        those that the rules compare with; returns their number."""
         held, issued, out = Ref("%held"), Ref("%all"), Pointer("%out")
-        code = Code.of(fn.POOL, CTX, held, issued, out)
+        code = Code.of(pool, CTX, held, issued, out)
         none = code.compare("eq", held, 0)
         current = code.select(none, issued, held)
         newest = code.highest(issued)
-        count, left = code.memory(1), code.memory(1)
+        count, left, seen = code.memory(1), code.memory(1), code.memory(1)
         code.store(0, count)
+        if compared != NOTHING:
+            code.store(0, seen)
 
         def add(value: Number, foreign: Number) -> None:
             place = code.row(out, code.bump(count), 2)
             code.store(value, place)
             code.store(foreign, place, 1)
+            if compared != NOTHING:
+                bit = code.binary("shl", 1, value)
+                code.store(code.binary("or", code.load(seen), bit), seen)
 
         code.store(current, left)
         with code.counting(code.bits(current)):
@@ -182,10 +192,19 @@ class OfferPrinter:
             free = code.binary("and", below, code.binary("xor", issued, -1))
             with code.when(code.nonzero(free)):
                 add(code.highest(free), 1)
-        with code.when(code.compare("gt", newest, 62)):
+        with code.when(code.compare("gt", newest, 63 - compared.ahead)):
             code.call(fn.FAIL, CTX, 1, FATAL_COUNTER)
         foreign = code.widened(code.nonzero(current))
         add(code.binary("and", code.add(newest, 1), 63), foreign)
+        if compared != NOTHING:
+            next_ = code.binary("and", code.add(newest, 1), 63)
+            ahead = code.binary("shl", (1 << compared.ahead) - 1, next_)
+            more = code.binary("or", ahead, sum(1 << number for number in compared.numbers))
+            code.store(code.binary("and", more, code.binary("xor", code.load(seen), -1)), left)
+            with code.counting(code.bits(code.load(left))):
+                rest = code.load(left)
+                code.store(code.binary("and", rest, code.sub(rest, 1)), left)
+                add(code.lowest(rest), 1)
         code.give(code.load(count))
         self.unit.add(code)
 
@@ -339,7 +358,9 @@ class _Loops:
         code, offers = self.code, self.offers
         room = code.memory(2 * POOL)
         everything = code.load(CTX, offers.context.masks + offers.issued.all[name])
-        count = code.call(fn.POOL, CTX, mask, everything, room)
+        own = name in offers.compared
+        pool = fn.pool_of([*offers.issued.all].index(name)) if own else fn.POOL
+        count = code.call(pool, CTX, mask, everything, room)
         return room, count
 
     def mapped(self, key: t.Type, pool: tuple[str, Number], at: int, body: Body) -> None:

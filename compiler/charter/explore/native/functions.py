@@ -4,6 +4,7 @@ who print and who call them; and names of parameters that several of them have."
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from charter.explore.native.code import (
     I1,
@@ -44,7 +45,6 @@ ANCHORED = Callee("anchored", (READ,), I1)
 # The environment: counters in the state, and values to offer.
 ISSUED = Callee("issued", (PTR,), None)
 POOL = Callee("pool", (PTR, I64, I64, PTR), I64)
-
 # The search: outcomes of one state, properties, notes.
 OUTCOMES = Callee("outcomes", (PTR,), None, exported=True)
 OUTCOMES_OF = Callee("outcomes_of", (PTR, I64), I64, exported=True)
@@ -82,6 +82,7 @@ LESSER = Callee("llvm.smin.i64", (I64, I64), I64)
 PREFETCH = Callee("llvm.prefetch.p0", (PTR, I32, I32, I32), None)
 
 Declared = Callee[Operand | None, *tuple[Operand, ...]]
+Pool = Callee[Number, Pointer, Number, Number, Pointer]
 Outcomes = Callee[Number, Pointer, Pointer, Pointer, Pointer, Number]
 """An operation or step: given the context, the variables before, the arguments, memory for outcomes
 and its capacity. Returns the number of outcomes."""
@@ -104,6 +105,11 @@ def operation(component: str, name: str) -> Outcomes:
 def step(name: str) -> Outcomes:
     """A step of a system."""
     return Callee(f"step_{name}", (PTR, READ, READ, OWN, I64), I64)
+
+
+def pool_of(number: int) -> Pool:
+    """As POOL, for the counter of this number, which rules compare with numbers of the text."""
+    return replace(POOL, name=f"pool_{number}")
 
 
 def offer(number: int) -> Callee[None, Pointer]:

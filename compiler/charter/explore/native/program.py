@@ -41,6 +41,7 @@ from charter.explore.native.unit import Unit
 from charter.explore.native.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
 from charter.passes.narrow import narrowed
+from charter.semantics.compared_numbers import compared
 from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
 from charter.semantics.quotient import Quotient
@@ -228,7 +229,9 @@ def _text(unit: Unit, plan: ProgramInterface, choices: Choices) -> str:
     RangePrinter(unit, machine.variables).print()
     keys.print_key()
     issued = IssuedMasks.of(plan.layout, params_of(machine))
-    print_operations(unit, OfferPrinter(unit, context, plan.variable_slots, issued))
+    besides = compared(machine.model, machine.instance)
+    offers = OfferPrinter(unit, context, plan.variable_slots, issued, besides)
+    print_operations(unit, offers)
     asked = None
     if choices.predicates is not None:
         first = plan.first_predicate if choices.predicates else len(plan.noted)

@@ -69,6 +69,12 @@ Offers(all, here) ==
         \cup (IF others = {} THEN {} ELSE {Offer(Max(others), 1)})
         \cup (IF skipped = {} THEN {} ELSE {Offer(Max(skipped), 1)})
         \cup {Offer(newest + 1, IF current = {} THEN 0 ELSE 1)}
+\* The same, and as foreign ones the `numbers` that the rules compare with, and more after the newest.
+OffersAlso(all, here, numbers, ahead) ==
+  LET found == Offers(all, here)
+      newest == IF all = {} THEN -1 ELSE Max(all)
+      more == numbers \cup ((newest + 1)..(newest + ahead))
+  IN  found \cup {Offer(v, 1) : v \in more \ {o.value : o \in found}}
 OrOfferNone(offers) == {Offer(None, 0)} \cup offers
 AtMost(offers, budget) == {o \in offers : o.foreign <= budget}
 

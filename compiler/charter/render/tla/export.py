@@ -14,6 +14,7 @@ from charter.passes.narrow import narrowed
 from charter.render.tla.counters import Orders, Unordered
 from charter.render.tla.instance import InstanceModule, NotOffered
 from charter.render.tla.machine import Module, Rules
+from charter.semantics.compared_numbers import compared
 from charter.semantics.counters import CounterUses, bumped_apart
 
 
@@ -34,12 +35,13 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
     rules = Rules(core)
     modules: dict[str, Module] = {}
     files: dict[str, str] = {}
-    for instance in core.instances:
+    for instance, rich in zip(core.instances, instances, strict=True):
         module = modules.get(instance.machine)
         if module is None:
             module = modules[instance.machine] = _module(rules, model, instance.machine)
             _add_machine(module, files, diagnostics)
-        _add_instance(InstanceModule(module, instance), files, diagnostics)
+        printed = InstanceModule(module, instance, compared(model, rich))
+        _add_instance(printed, files, diagnostics)
     diagnostics.refuse_if_any()
     files[f"{rules.name}.tla"] = rules.text()
     files["Charter.tla"] = _library()

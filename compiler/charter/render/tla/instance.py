@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
@@ -25,6 +25,7 @@ from charter.render.tla.expr import Printer
 from charter.render.tla.machine import END, WRITTEN, Module, comment, header
 from charter.render.tla.names import TlaNames
 from charter.render.tla.types import TlaTypePrinter, bare
+from charter.semantics.compared_numbers import Compared
 
 DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is no failure.",)
 
@@ -39,6 +40,7 @@ class InstanceModule:
 
     module: Module
     instance: s.Instance
+    compared: Mapping[str, Compared] = field(default_factory=dict)
     names: TlaNames = field(init=False)
     types: TlaTypePrinter = field(init=False)
     elements: dict[str, tuple[str, ...]] = field(init=False)
@@ -132,7 +134,7 @@ class InstanceModule:
                 all_, places = f"Issued_{name}", self.places(name, here)
                 if name not in self.module.counters.names():
                     all_ = "{}"
-                return f"Offers({all_}, {places})"
+                return self.offers_of(name, all_, places)
             case t.Option(inner=t.Counter() as inner):
                 return f"OrOfferNone({self.offers(inner, here)})"
             case t.Map(key=key, value=t.Option(inner=t.Counter() as inner)):
@@ -141,6 +143,14 @@ class InstanceModule:
                 return f"OffersOfMap([{name} \\in {bare(self.types.set(key))} |-> {each}])"
             case _:
                 raise NotOffered(f"a parameter of the type {bare(self.types.set(kind))}")
+
+    def offers_of(self, counter: str, all_: str, places: str) -> str:
+        """The set of offers for a counter."""
+        more = self.compared.get(counter)
+        if more is None:
+            return f"Offers({all_}, {places})"
+        numbers = ", ".join(map(str, sorted(more.numbers)))
+        return f"OffersAlso({all_}, {places}, {{{numbers}}}, {more.ahead})"
 
     def places(self, counter: str, here: Sequence[tuple[t.Type, str]]) -> str:
         """The set of a counter's values that the state stores under the sort elements in `here`."""

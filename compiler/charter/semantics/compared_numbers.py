@@ -1,0 +1,123 @@
+"""The values of counters that rules compare with: an environment offers those besides the values
+that it knows from a state, since they tell cases apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.reach import with_called
+from charter.core.walk import rules
+
+_ORDERED = ("lt", "le", "gt", "ge")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`numbers` of a counter that are compared, and those beside them where the order counts.
+    `ahead`: how far after the newest value the comparisons with bumped values reach, 1 at least."""
+
+    numbers: frozenset[int] = frozenset()
+    ahead: int = 1
+
+    def after(self, newest: int) -> frozenset[int]:
+        """The values to offer in a state whose newest value is `newest`."""
+        return self.numbers.union(range(newest + 1, newest + 1 + self.ahead))
+
+
+NOTHING = Compared()
+
+
+class _ByIdentity:
+    """A model and an instance that are compared by identity: they do not change, and to compare
+    two models takes long."""
+
+    def __init__(self, model: n.Model, instance: n.Instance) -> None:
+        self.model, self.instance = model, instance
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _ByIdentity)
+            and other.model is self.model
+            and other.instance is self.instance
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.model), id(self.instance)))
+
+
+def compared(model: n.Model, instance: n.Instance) -> Mapping[str, Compared]:
+    """What the rules and the properties of an instance's machine, and its `only`, compare counters
+    with, by counter; without counters of which nothing but the next value is offered for that."""
+    return _compared(_ByIdentity(model, instance))
+
+
+@lru_cache(maxsize=8)
+def _compared(of: _ByIdentity) -> Mapping[str, Compared]:
+    found: dict[str, Compared] = {}
+    for e in with_called(_own(of.model, of.instance), of.model.functions):
+        for counter, more in _in(e):
+            known = found.get(counter, NOTHING)
+            numbers = known.numbers | more.numbers
+            found[counter] = Compared(numbers, max(known.ahead, more.ahead))
+    return {counter: one for counter, one in found.items() if one != NOTHING}
+
+
+def _own(model: n.Model, instance: n.Instance) -> Iterator[n.Expr]:
+    """The expressions of a machine and its parts, its properties and the instance's `only`."""
+    name = instance.machine
+    systems = tuple(s for s in model.systems if s.name == name)
+    named = {name, *(part.component for s in systems for part in s.parts)}
+    yield from rules(
+        replace(
+            model,
+            components=tuple(c for c in model.components if c.name in named),
+            systems=systems,
+            properties=tuple(p for p in model.properties if p.machine == name),
+            liveness=tuple(p for p in model.liveness if p.machine == name),
+        )
+    )
+    yield from (condition for _, condition in instance.only)
+
+
+def _in(e: n.Expr) -> Iterator[tuple[str, Compared]]:
+    """What one expression compares with, without its subexpressions. What is given to a function
+    counts as compared by its order: the function may do it."""
+    match e:
+        case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge" as op, left=left, right=right):
+            for side in (left, right):
+                yield from _side(side, ordered=op in _ORDERED)
+        case n.Binary(op="in", right=n.SetNew(items=items)):
+            for item in items:
+                yield from _side(item, ordered=False)
+        case n.Call(args=args):
+            for arg in args:
+                yield from _side(arg, ordered=True)
+        case _:
+            pass
+
+
+def _side(e: n.Expr, *, ordered: bool) -> Iterator[tuple[str, Compared]]:
+    match e:
+        case n.Literal(type=t.Counter(name=name), value=int() as value):
+            around = {value - 1, value, value + 1} if ordered else {value}
+            yield name, Compared(frozenset(number for number in around if number >= 0))
+        case n.Builtin(type=t.Counter(name=name), name="bump"):
+            yield name, Compared(ahead=_bumps(e) + ordered)
+        case _:
+            pass
+
+
+def _bumps(e: n.Expr) -> int:
+    """How many bumps stand around a value."""
+    match e:
+        case n.Builtin(name="bump", args=(inner,)):
+            return 1 + _bumps(inner)
+        case _:
+            return 0
+
+
+__all__ = ["NOTHING", "Compared", "compared"]

@@ -1,0 +1,77 @@
+"""Arguments that are counters: besides what the state tells, the numbers that the rules compare
+with. The engines and TLC offer the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support import tlc
+from tests.support.engines import both, counts, natively, verdicts
+
+from charter import api
+from charter.semantics.compared_numbers import NOTHING, Compared, compared
+
+CHARTER = """protocol test.offered
+counter Epoch
+fun far(seen: Epoch, limit: Epoch) -> bool cites silent = seen > limit
+component gate {
+  state epoch: Epoch = 0
+  state begun: bool = false
+  state open: bool = false
+  operation renew(seen: Epoch) -> bool cites silent {
+    branch stale when old: seen < epoch reply false
+    branch renewed {
+      epoch' = if begun then epoch else bump(epoch)
+      begun' = true
+      open' = open or CONDITION
+      reply true
+    }
+  }
+}
+witness w of gate: took renew/renewed
+always never_open of gate cites silent: not open
+instance tiny of gate { }
+"""
+CONDITIONS = {
+    "seen == 3": Compared(frozenset({3})),
+    "3 == seen": Compared(frozenset({3})),
+    "seen > 4": Compared(frozenset({3, 4, 5})),
+    "seen >= bump(bump(epoch))": Compared(ahead=3),
+    "seen == bump(bump(epoch))": Compared(ahead=2),
+    "seen > bump(epoch)": Compared(ahead=2),
+    "seen in {5, 7}": Compared(frozenset({5, 7})),
+    "far(seen, 6)": Compared(frozenset({5, 6, 7})),
+    "seen == 2 or seen == 9": Compared(frozenset({2, 9})),
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_engines_offer_what_the_rules_compare_with(condition: str) -> None:
+    model = api.load_text(CHARTER.replace("CONDITION", condition))
+    tiny = model.instances[0]
+    assert compared(model, tiny) == {"Epoch": CONDITIONS[condition]}
+    fast, plain = both(model, tiny)
+    assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
+    (opened,) = (p for p in fast.properties if p.kind == "always")
+    assert opened.seen, condition
+
+
+@pytest.mark.parametrize(
+    "condition", ["seen == epoch", "seen > epoch", "seen == bump(epoch)", "epoch != seen"]
+)
+def test_nothing_more_is_offered_when_the_state_and_the_next_value_are_enough(
+    condition: str,
+) -> None:
+    model = api.load_text(CHARTER.replace("CONDITION", condition))
+    assert compared(model, model.instances[0]) == {}
+    assert NOTHING.after(4) == {5}
+
+
+@pytest.mark.parametrize("condition", ["seen == 3", "seen in {5, 7} or seen > bump(epoch)"])
+def test_tlc_offers_the_same(condition: str, jar: Path, tmp_path: Path) -> None:
+    model = api.load_text(CHARTER.replace("CONDITION", condition).replace("not open", "epoch < 2"))
+    tiny = model.instances[0]
+    said = tlc.check(jar, model, tiny, tmp_path)
+    found = natively(model, tiny, symmetry=False).counts
+    assert (said.error, said.distinct, said.depth) == ("", found.distinct, len(found.levels))
