@@ -31,7 +31,8 @@ def forgetful(suite: Suite) -> dict[str, tuple[VectorItem, ...]]:
 
 
 def has_mutants(manifest: Manifest) -> bool:
-    """Whether the charter of a suite has mutants, told apart by its vectors or not."""
+    """Whether the charter has mutants of the component of a suite, told apart by its vectors or
+    not."""
     return bool(manifest.models.mutants or manifest.counts.get("mutants"))
 
 
@@ -96,6 +97,7 @@ def outlook(manifest: Manifest, forgotten: Mapping[str, object]) -> str:
             " differs, as in `the n in int 0..3: n == m - 1` for m = 0, is told by no vector"
         )
     return (
-        "the charter has no mutants, and no operation in the suite surely changes what is observed,"
-        f" so the run cannot be trusted: write a mutant ({_HELP})"
+        f"the charter has no mutant of a rule of the component {manifest.component}, and no"
+        " operation in the suite surely changes what is observed, so the run cannot be trusted:"
+        f" write a mutant of such a rule ({_HELP})"
     )

@@ -115,13 +115,14 @@ def _show_skipped(skipped: Json, most: int = 6) -> None:
 
 
 def _show_forgetful(finished: Finished) -> None:
-    """Shows that the charter has no mutants, and what took their place."""
+    """Shows that the charter has no mutants of the component, and what took their place."""
     places = [str(item["where"]) for item in finished.canaries if isinstance(item, dict)]
     names = [place.partition(FORGETS)[2] for place in places if FORGETS in place]
     if names:
-        out("the charter has no mutants; its model without the effect of"
-            f" {' and of '.join(names)} was caught instead: mutants of your own prove more"
-            " (`conform help variants-mutants-overlays`)")  # fmt: skip
+        component = finished.run["component"]
+        out(f"the charter has no mutant of a rule of the component {component}; its model without"
+            f" the effect of {' and of '.join(names)} was caught instead: mutants of your own prove"
+            " more (`conform help variants-mutants-overlays`)")  # fmt: skip
 
 
 def _show_broken(counted: Mapping[str, Json]) -> None:
