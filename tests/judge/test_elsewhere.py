@@ -97,6 +97,8 @@ def test_a_suite_outside_of_projects_has_the_models_of_the_project_of_the_target
     assert code == 0, out + err
     code, _, err = conform("run", "--target", "reference", "--suite", "suite", "--out", "again")
     assert code == 2 and "call the command in the project of its charter, or name a" in err
+    assert "a suite or the folder of a target there, after `conform generate`" in err, "not cut"
+    assert "the adapter did not start" not in err
     shutil.rmtree(project / "generated")
     code, _, err = conform("run", "--target", target, "--suite", "suite", "--out", "again")
     assert (code, err.count("\n")) == (2, 1)

@@ -29,7 +29,7 @@ from conform.adapters.targets import (
     target,
 )
 from conform.console.errors import BadSuite, UnknownTarget
-from conform.judging.model import PACKAGE, use_folders
+from conform.judging.model import PACKAGE, load, use_folders
 from conform.judging.refutations import LOAD
 from conform.runs.earlier_target import target_of_run
 from conform.runs.kept_vectors import kept, remedy
@@ -106,6 +106,7 @@ def prepared_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
     module = found.manifest.models.charter
     folders = model_folders(module, run.place, chosen.folder)
     use_folders(folders)
+    load(module)  # here, as the lines in which an adapter says that it is missing are cut
     prepared = prepare(chosen, run.release, model_values(module, folders))
     start = replace(prepared.start, consts=found.manifest.consts)
     prepared = replace(prepared, start=start)
