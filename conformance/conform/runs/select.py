@@ -150,7 +150,7 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
     )
     raise BadSuite(
         f"no generated suite {of}; {_at_hand()}; `conform vectors` makes the suite of any charter,"
-        " and --suite names one"
+        " and --suite names it"
     )
 
 
@@ -167,8 +167,11 @@ def _at_hand() -> str:
         return NO_PROJECT
     held = sorted({f"{each.protocol} {each.component}" for _, each in _manifests(here.generated)})
     there = f"there are suites of {', '.join(held)}; " if held else ""
-    place = here.relative(here.charters)
-    return f"{there}`conform generate` makes those of the charters in {place}/, and sees no others"
+    charters, adapters = here.relative(here.charters), here.relative(here.adapters)
+    return (
+        f"{there}`conform generate` makes those of the charters in {charters}/ that an adapter in"
+        f" {adapters}/ names (`conform generate --adapter LANGUAGE CHARTER` writes one)"
+    )
 
 
 def generated_suite(digest: str, target_folder: Path | None = None) -> str:

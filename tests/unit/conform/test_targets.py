@@ -335,7 +335,12 @@ def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder
     reference = target("reference")
     assert suite_for(reference, "") == str(suites / "warden")
     (suites / "warden" / "manifest.json").unlink()
-    with pytest.raises(BadSuite, match=r"^no generated suite is here; `conform generate` makes"):
+    told = (
+        r"^no generated suite is here; `conform generate` makes those of the charters in spec/ that"
+        r" an adapter in adapters/ names \(`conform generate --adapter LANGUAGE CHARTER` writes"
+        r" one\); `conform vectors` makes the suite of any charter, and --suite names it$"
+    )
+    with pytest.raises(BadSuite, match=told):
         suite_for(reference, "")  # and not that of a charter that comes with conform
     (tmp_path / "charter.toml").unlink()
     with pytest.raises(BadSuite, match="this folder is in no project"):
