@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from charter.formats.spelling import nearest
+from charter.syntax.misplaced import MISPLACED
 from charter.syntax.parser_position import Mistake, Stuck
 from charter.syntax.tla_habits import HABITS
 
@@ -37,6 +38,7 @@ MEMBERS: Final = frozenset({"state", "operation", "step", "observe"})
 """Words that a part of a component or system begins with."""
 
 MISTAKES: Final = (
+    *MISPLACED,
     *HABITS,
     Mistake(
         "behind `->` stands the branch alone, without its operation",
@@ -57,8 +59,7 @@ MISTAKES: Final = (
             "component c { state x: bool = true // free\n}",
         ),
         lambda s: (
-            s.text in {"/", "#", "/*", "//"}
-            or (s.text in {"\\", "("} and s.behind.startswith("*"))
+            (s.text + s.behind).startswith(("#", "//", "/*", "\\*", "(*"))
             or (s.text == "*" and s.last == "(")
         ),
     ),

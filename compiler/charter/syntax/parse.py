@@ -122,7 +122,7 @@ def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
     except UnexpectedCharacters as error:
         start = error.pos_in_stream or 0
         text = source.text[start]
-    before = tuple(str(token) for token in fed[-2:])
+    before = tuple(str(token) for token in fed[-8:])
     end = start + len(text)
     behind = source.text[end:].partition("\n")[0]
     message, hint, back = explain(Stuck(text, before, behind, _accepted(fed)))

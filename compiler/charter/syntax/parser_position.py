@@ -12,9 +12,9 @@ LETTERS: Final = re.compile(r"[A-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """The position where the parser failed: the token there ("" at the end of the file), up to two
-    tokens before it, the rest of its line, and the tokens that were acceptable (as the grammar
-    writes them: `if`, `NAME`)."""
+    """The position where the parser failed: the token there ("" at the end of the file), up to
+    eight tokens before it, the rest of its line, and the tokens that were acceptable (as the
+    grammar writes them: `if`, `NAME`)."""
 
     text: str
     before: tuple[str, ...]

@@ -67,6 +67,11 @@ def test_a_comment_in_another_writing_is_named_when_the_file_begins_with_it(sign
     assert "a comment begins with two dashes" in diagnostics.errors[0].message
 
 
+def test_a_single_slash_is_no_comment() -> None:
+    assert refused("fun f(a: int 0..3) -> int 0..3 = a / 2").message.startswith("`/` cannot stand")
+    assert refused("sort A / brokers").message.startswith("`/` cannot stand here; expected a decl")
+
+
 def test_the_expected_tokens_are_said_in_words_when_nothing_better_is_known() -> None:
     found = refused("scenario 1 of c { }")
     assert found.message == "`1` cannot stand here; expected a text in quotation marks"
