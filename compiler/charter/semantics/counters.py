@@ -327,11 +327,27 @@ class _Scope:
         stored = (e for value in (*others, *self.sent) for e in self._inside(value))
         for e in stored:
             if _is_bump(e) and (self._more(e, variable) or 0) > least:
+                used, other = self._use(e)
                 return (
-                    f"{_at(e)} is stored where {variable} may stay below it; set {variable} to"
-                    " it in the same branch and under the same condition"
+                    f"{_at(e)} is {used} where {variable} may stay below it; set {variable} to"
+                    f" it in the same branch and under the same condition{other}"
                 )
         return ""
+
+    def _use(self, used: n.Expr) -> tuple[str, str]:
+        """What is done with a value, and what else can be done about it."""
+        changes = (*(value for _, value in self.assigned), *self.sent)
+        if any(used in _chosen(value) for value in changes):
+            return "stored", ""
+        sides = (
+            side
+            for e in self.nodes
+            if isinstance(e, n.Binary) and e.op in ("eq", "ne", "lt", "le", "gt", "ge")
+            for side in (e.left, e.right)
+        )
+        if used in sides:
+            return "compared", ", or compare with less"
+        return "used", ""
 
     def _inside(self, value: n.Expr) -> Iterator[n.Expr]:
         """The subexpressions of a value, and those of what its local names mean."""

@@ -183,6 +183,16 @@ instance tiny of c { }
             "13:40: `y` may be less than x was; `max(x, ...)` is not",
         ),
         ("x' = bump(x)  y' = bump(y)", "13:12: `bump(x)`"),
+        (
+            "x' = bump(x)  behind' = e >= bump(bump(x))",
+            "13:36: `bump(bump(x))` is compared where x may stay below it; set x to it in the same"
+            " branch and under the same condition, or compare with less",
+        ),
+        (
+            "x' = bump(x)  behind' = (let up = bump(bump(x)) in e >= up)",
+            "13:41: `bump(bump(x))` is used where x may stay below it; set x to it in the same"
+            " branch and under the same condition",
+        ),
     ],
 )
 def test_place_where_a_value_below_the_greatest_is_bumped_is_told(
