@@ -81,8 +81,12 @@ def _read(text: str, instance: n.Instance) -> tuple[str, int]:
 
 def _listed(bounds: Mapping[str, int]) -> str:
     """The bounds, as a charter writes them."""
+    return f"the bounds {_pairs(bounds)}" if bounds else "no bounds"
+
+
+def _pairs(bounds: Mapping[str, int]) -> str:
     pairs = ((name, str(v).lower() if isinstance(v, bool) else v) for name, v in bounds.items())
-    return "the bounds " + ", ".join(f"{name}={v}" for name, v in pairs) if bounds else "no bounds"
+    return ", ".join(f"{name}={v}" for name, v in pairs)
 
 
 def _inside(kind: t.Type, value: int, universe: Universe) -> bool:
@@ -131,8 +135,8 @@ def _refuse_unnamed(instance: n.Instance, sorts: Mapping[str, tuple[str, ...]]) 
                     missing = dict(instance.sorts)[sort][number]
                     raise WrongBound(
                         f"{sort}={len(sorts[sort])} leaves out {missing}, which"
-                        f" {instance.name} names; its bounds are given by"
-                        f" {_listed(bounds_of(instance))}"
+                        f" {instance.name} names. The bounds of {instance.name}:"
+                        f" {_pairs(bounds_of(instance))}"
                     )
 
 

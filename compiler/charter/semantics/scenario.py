@@ -271,7 +271,13 @@ def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     args = _args(machine, line, run)
     for statement, before in _beginnings(step):
         if not machine.evaluator.step(before, run.state, args):
-            return f"`{statement.span.quote()}` ({statement.span.where()}) stops it"
+            quoted = statement.span.quote()
+            match statement:  # the elaborator writes that something is left of the budget
+                case n.Require(condition=n.Binary(left=n.StateRef(name=name))) if (
+                    name == f"budget.{quoted}"
+                ):
+                    return f"its budget `{quoted}` is used up"
+            return f"`{quoted}` ({statement.span.where()}) stops it"
     raise AssertionError("nothing stops the step: it is enabled")
 
 

@@ -132,6 +132,18 @@ def test_a_step_that_is_not_enabled_says_which_line_stops_it() -> None:
     assert found.actual == "`require lease.holder != present(n)` (<text>:21:5) stops it"
 
 
+def test_a_step_whose_budget_is_used_up_says_so() -> None:
+    budget = LEASE.replace("sort Node\n", "sort Node\nconst calls_left: int 0..2\n").replace(
+        "step call(n: Node) {", "step call(n: Node) budget calls_left {"
+    )
+    text = scenario("calls_left = 1\ndo call(a)\ndo call(b)", "service").replace(LEASE, budget)
+    model = api.load_text(text)
+    with pytest.raises(ScenarioFails) as fails:
+        follow(model, model.scenarios[0])
+    assert fails.value.expected == "call(b) to be enabled"
+    assert fails.value.actual == "its budget `calls_left` is used up"
+
+
 def test_check_reports_a_failing_scenario_at_its_line() -> None:
     text = scenario('step "1 first"\ndo acquire(a)\nexpect holder == none')
     (found,) = api.check_texts((Source("lease", text),)).errors
