@@ -57,6 +57,23 @@ def test_each_class_has_the_steps_to_it_in_each_instance(
     ]
 
 
+def test_missing_classes_name_both_places_where_they_can_stand(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (charter.parent / "coverage" / "classes.charter").unlink()
+    (charter.parent / "coverage").rmdir()
+    assert main(["coverage", str(charter)]) == 2
+    said = capsys.readouterr().err
+    here = charter.parent
+    assert f"neither {here / 'lamps.coverage'} nor {here / 'coverage'} exists: a file, or" in said
+    assert main(["coverage", str(here)]) == 2
+    said = capsys.readouterr().err
+    assert f"{here / 'coverage'} does not exist: a folder with files that declare" in said
+    assert main(["coverage", str(charter), "--classes", str(here / "none")]) == 2
+    said = capsys.readouterr().err
+    assert f"{here / 'none'} does not exist: a file, or a folder with files, that dec" in said
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -78,3 +78,12 @@ def test_pages_are_read_from_the_package_when_installed(installed):
 )  # fmt: skip
 def test_label_is_found_as_it_is_printed(label, title):
     assert explanation(label).startswith(f"# {title}\n")
+
+
+@pytest.mark.parametrize(
+    ("word", "like"), [("type/mismach", "type/mismatch"), ("mismatch", "type/mismatch")]
+)
+def test_a_misspelt_word_is_told_with_the_one_that_is_probably_meant(word, like):
+    code, _, err = explain(ROOT / "conformance", word)
+    assert code == 2
+    assert f"'{word}' is neither a diagnostic code nor a count; did you mean {like}" in err

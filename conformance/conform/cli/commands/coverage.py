@@ -164,11 +164,22 @@ def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateCl
     folder = arguments.classes or _folder(arguments.charter)
     if not folder.exists():
         raise ConformError(
-            f"{folder} does not exist: a folder with files that declare witnesses, one for each"
-            " class of states; `conform help coverage` shows some"
+            f"{_missing(arguments)} that declare witnesses, one for each class of states;"
+            " `conform help coverage` shows some"
         )
     with errors_shown(folder):
         return coverage.with_classes(charter, folder, selection)
+
+
+def _missing(arguments: argparse.Namespace) -> str:
+    """Where the classes could stand, and do not."""
+    if arguments.classes:
+        return f"{arguments.classes} does not exist: a file, or a folder with files,"
+    folder = _folder(arguments.charter)
+    if arguments.charter.is_dir():
+        return f"{folder} does not exist: a folder with files"
+    own = beside_charter(arguments.charter, coverage.COVERAGE)
+    return f"neither {own} nor {folder} exists: a file, or a folder with files,"
 
 
 def _folder(charter: Path) -> Path:

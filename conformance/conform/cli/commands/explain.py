@@ -6,6 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
+from charter.formats.spelling import nearest
 from conform.adapters.projects import docs
 from conform.console.errors import ConformError
 from conform.console.terminal import out
@@ -44,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         word = _as_listed(arguments.word)
         near = [name for name in known if arguments.word in name or word in name]
+        near = near or [like for like in (nearest(arguments.word, known, 0.75),) if like]
         hint = f"; did you mean {', '.join(near)}" if near else ""
         raise ConformError(
             f"{arguments.word!r} is neither a diagnostic code nor a count{hint}; --list shows all"

@@ -16,7 +16,9 @@ EXAMPLES = """examples:
   conform prove spec/kafka
   conform prove spec/kafka --instance tiny_elr --variant pre_kip_966
 
-Proves `always` properties by induction, for all values of counters, in the sorts of an instance.
+Proves `always` properties of a component by induction, for all values of counters, in the sorts of
+an instance. Of a system nothing is proved: with an instance of one all is open, and the exit code
+is 3; name an instance of a component with --instance, or use `conform explore`.
 What is open is not refuted: it may need a stronger lemma, one that is false in the state that is
 shown with the step that breaks the property. Exit code 0: all are proved; 3: some are
 open; 1: one is false at the start. `eventually` is not checked: use `conform explore`.
