@@ -26,7 +26,6 @@ KAFKA = ROOT / "spec" / "kafka"
         (("run", "--target", "x", "--limit"), "0"),
         (("run", "--target", "x", "--limit"), "many"),
         (("run", "--target", "x", "--limit"), "-1"),
-        (("explore", "x", "--most"), "-1"),
         (("simulate", "x", "--steps"), "few"),
         (("simulate", "x", "--steps"), "0"),
     ],
@@ -36,6 +35,13 @@ def test_number_that_is_none_is_named_without_our_own_words(conform, command, va
     assert code == 2
     assert f"{value!r} is not a whole number from 1 on" in err
     assert "_count" not in err
+
+
+@pytest.mark.parametrize("command", ["explore", "coverage", "verdicts", "vectors", "watch"])
+def test_limit_of_states_is_from_0_on(conform, command):
+    code, _, err = conform(command, "x", "--most", "-5")
+    assert code == 2
+    assert "'-5' is not a whole number from 0 on" in err
 
 
 def test_folder_that_is_no_run_is_told_without_the_words_of_the_system(conform, tmp_path):

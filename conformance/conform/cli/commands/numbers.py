@@ -7,15 +7,19 @@ import argparse
 
 def count(text: str) -> int:
     """A whole number of at least 1; thousands may be separated (`10_000`, `10,000`)."""
-    digits = text.replace("_", "").replace(",", "")
-    if not digits.isdecimal() or not int(digits):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return int(digits)
+    return _at_least(1, text)
 
 
 def count_or_all(text: str) -> int:
     """The same, or 0 for no limit."""
-    return 0 if text == "0" else count(text)
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    digits = text.replace("_", "").replace(",", "")
+    if not digits.isdecimal() or int(digits) < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
+    return int(digits)
 
 
 def whole(text: str) -> int:
