@@ -1,6 +1,7 @@
 """The commands about charters: what they print, and how they end."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -195,8 +196,27 @@ def test_simulate_finds_what_is_violated_and_the_seed_that_finds_it_again(confor
     code, out, _ = conform("simulate", toy, "--walks", 60, "--workers", 2)
     assert code == 1
     assert "always never_full fails; a shortened trace:\n   1  put(node: n" in out
-    assert "reproduce with: --seed 0 --walks 50 --steps 10" in out
+    again = f"conform simulate {toy} --instance tiny --walks 50 --steps 10 --seed 0"
+    assert f"  reproduce with: {again}\n" in out
     assert "never seen: witness two_held" in out
+
+
+def test_simulate_repeats_a_finding_with_the_options_that_were_given(conform, toy):
+    toy.write_text(
+        TOY.replace("when held != {}", "when some_held: held != {}") + "mutant forgets in tiny "
+        "{ replace conjunct some_held of box.put/full with false } caught by at_most_one\n"
+    )
+    given = ("--mutant", "forgets", "--set", "Node=3", "--unguided", "--steps", 7)
+    _, out, _ = conform("simulate", toy, *given, "--walks", 60)
+    line = next(line for line in out.splitlines() if "reproduce with: " in line)
+    again = shlex.split(line.partition("reproduce with: ")[2])
+    assert again == [
+        "conform", "simulate", str(toy), "--instance", "tiny",
+        "--mutant", "forgets", "--set", "Node=3",
+        "--walks", "50", "--steps", "7", "--seed", "0", "--unguided",
+    ]  # fmt: skip
+    code, repeated, _ = conform(*again[1:])
+    assert code == 1 and line in repeated.splitlines()
 
 
 def test_simulate_says_the_same_in_any_number_of_processes(conform, toy):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -103,14 +104,25 @@ def run(arguments: argparse.Namespace) -> int:
         _show(found, settings, walk)
         for one, story in zip(found.findings, stories, strict=True):
             show_story(story, SHORTENED)
-            again = f"--seed {one.seed} --walks {one.batch} --steps {arguments.steps}"
-            out(f"  reproduce with: {again}")
+            out(f"  reproduce with: {_again(arguments, one.seed, one.batch)}")
         if walk is None:
             _show_end(found)
         if mutant is not None:
             out(_of_mutant(mutant, found.unlooked))
     draw([*stories, *([] if walk is None else [walk])], arguments)
     return 1 if found.findings else 0
+
+
+def _again(arguments: argparse.Namespace, seed: int, walks: int) -> str:
+    """The command that makes the walks of one seed again."""
+    command = ["conform", "simulate", str(arguments.charter), "--instance", arguments.instance]
+    for option in ("variant", "mutant"):
+        if given := getattr(arguments, option):
+            command += [f"--{option}", given]
+    for bound in arguments.bounds:
+        command += ["--set", bound]
+    command += ["--walks", str(walks), "--steps", str(arguments.steps), "--seed", str(seed)]
+    return shlex.join([*command, *["--unguided"] * arguments.unguided])
 
 
 def _judged(model: Model, name: str, found: WalksResult) -> MutantStatus | None:
