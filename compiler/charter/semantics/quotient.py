@@ -27,14 +27,15 @@ in the order of sources and outcomes, and every engine has to expand the same on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import factorial
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.core.walk import nodes
 from charter.semantics.counters import CounterUses, bumped_apart, conditions, rule_expressions
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
@@ -97,13 +98,15 @@ def _permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[s
     several = {name: len(m) for name, m in machine.instance.sorts if len(m) > 1}
     if not symmetry:
         return (), dict.fromkeys(several, "--no-symmetry")
-    named = _named(machine)
+    named, asked = _named(machine), _asked(machine)
     sorts: list[str] = []
     apart: dict[str, str] = {}
     total = 1
     for name, size in several.items():
         if name in named:
             apart[name] = "a rule, a property or the instance's `only` names one of its elements"
+        elif name in asked:
+            apart[name] = "the expression of --where names one of its elements"
         elif total * factorial(size) > MOST_RENAMINGS:
             apart[name] = f"{size} elements have too many permutations"
         else:
@@ -115,11 +118,21 @@ def _permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[s
 def _named(machine: Machine) -> frozenset[str]:
     """The sorts of which a rule, a property or a condition of the instance names an element: those
     are not interchangeable."""
-    return frozenset(
-        e.type.name
-        for e in (*rule_expressions(machine.model), *conditions([machine.instance]))
-        if isinstance(e, n.Literal) and isinstance(e.type, t.Sort)
+    properties = tuple(p for p in machine.model.properties if p.name != n.ASKED)
+    rules = rule_expressions(replace(machine.model, properties=properties))
+    return _sorts_in((*rules, *conditions([machine.instance])))
+
+
+def _asked(machine: Machine) -> frozenset[str]:
+    """The sorts of which the expression of `--where` names an element."""
+    return _sorts_in(
+        e for p in machine.model.properties if p.name == n.ASKED for e in nodes(p.body)
     )
+
+
+def _sorts_in(expressions: Iterable[n.Expr]) -> frozenset[str]:
+    literals = (e for e in expressions if isinstance(e, n.Literal))
+    return frozenset(e.type.name for e in literals if isinstance(e.type, t.Sort))
 
 
 def permute(kind: t.Type, value: Value, renaming: Renaming, universe: Universe) -> Value:

@@ -59,6 +59,14 @@ def test_a_sort_is_left_alone_when_only_names_an_element() -> None:
     assert not found.sorts and "names one of its elements" in found.apart["Node"]
 
 
+def test_only_the_expression_of_where_is_blamed_when_it_alone_names_an_element() -> None:
+    text = RACE + "instance tiny of box { Node = {x, y} }"
+    charter = api.Charter((api.Source("toy.charter", text),))
+    model = charter.with_state_condition(charter.model(), api.PLAIN, "tiny", "at == present(x)")
+    found = Quotient.of(Machine.of(narrowed(model, "box"), model.instances[0]))
+    assert found.apart == {"Node": "the expression of --where names one of its elements"}
+
+
 def test_a_sort_is_left_alone_when_its_permutations_are_too_many() -> None:
     found = quotient("instance tiny of box { Node = 7 }")
     assert MOST_RENAMINGS < 5_040
