@@ -14,9 +14,16 @@ from charter.semantics.machine import Taken
 from charter.semantics.values import Universe, to_json
 
 
-def gave_up(most: int) -> str:
-    """The reason why a property is unknown if there are more than `most` states."""
-    return f"the search gave up before its end, at {most:,} states; --most N goes on to N"
+def gave_up(found: int) -> str:
+    """The reason why a property is unknown if a search ended early, with so many states."""
+    return f"the search gave up before its end, at {found:,} states; --most N goes on to N"
+
+
+def too_many(found: int, most: int) -> str:
+    """The reason why a property is unknown if a search found all states, more than `most`."""
+    return (
+        f"the search for runs gave up, at {found:,} states, more than {most:,}; --most N allows N"
+    )
 
 
 Answer = Literal["holds", "fails", "unknown"]

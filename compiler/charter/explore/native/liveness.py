@@ -35,7 +35,13 @@ from charter.explore.native.search import Search
 from charter.explore.native.traces import DecodedOutcome, Disagreement, ReachedStep, Teller, Traces
 from charter.passes.narrow import narrowed
 from charter.semantics.expressions import State
-from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements
+from charter.semantics.fairness import (
+    LivenessResult,
+    bound,
+    gave_up,
+    names_elements,
+    too_many,
+)
 from charter.semantics.faults import refuse_faults
 from charter.semantics.lasso import Lasso
 from charter.semantics.machine import Machine
@@ -231,8 +237,10 @@ class _Asking:
         """The result for each property on the graph of a complete search."""
         options, most = self.options, self.options.most_states or MOST
         try:
-            if not search.complete or search.distinct > most:
-                raise NoRoom(search.stopped or gave_up(most))
+            if not search.complete:
+                raise NoRoom(search.stopped or gave_up(search.distinct))
+            if search.distinct > most:
+                raise NoRoom(too_many(search.distinct, most))
             count = len(asked.predicates)
             graph = Graph(search.room, functions(options.cache), search.distinct, count)
             follow(search, graph, lambda now: self.report(now, EDGES))

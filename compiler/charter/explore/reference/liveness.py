@@ -57,7 +57,7 @@ class _Graphs:
             if self.options.symmetry and not symmetry:
                 bare = replace(self.model, properties=())
                 found = explore(bare, self.instance, replace(self.options, symmetry=False))
-            self.kept[symmetry] = _Runs.of(self.model, found, self.options.most_states)
+            self.kept[symmetry] = _Runs.of(self.model, found)
         return self.kept[symmetry]
 
 
@@ -67,18 +67,18 @@ class _Runs:
 
     model: n.Model
     found: ReferenceExploration
-    most: int
     steps: tuple[TraceStep, ...]
 
     @staticmethod
-    def of(model: n.Model, found: ReferenceExploration, most: int) -> _Runs:
-        """The edges in the order of the search, which gives up at `most` states."""
-        return _Runs(model, found, most, tuple(e.step for here in found.graph.edges for e in here))
+    def of(model: n.Model, found: ReferenceExploration) -> _Runs:
+        """The edges in the order of the search."""
+        return _Runs(model, found, tuple(e.step for here in found.graph.edges for e in here))
 
     def verdict(self, live: n.Eventually) -> LivenessResult:
         """The result for one property."""
-        if not self.found.counts.complete:
-            return LivenessResult(live.name, "unknown", detail=gave_up(self.most))
+        counts = self.found.counts
+        if not counts.complete:
+            return LivenessResult(live.name, "unknown", detail=gave_up(counts.distinct))
         edges = self._edges(live.fairness)
         universe = self.found.graph.machine.universe
         try:
@@ -88,7 +88,7 @@ class _Runs:
                     return self._fails(live, values, seen)
         except EvaluationError as problem:
             return LivenessResult(live.name, "unknown", detail=str(problem))
-        leaves = self.found.counts.outside
+        leaves = counts.outside
         outside = "runs that leave the instance are not checked" if leaves else ""
         return LivenessResult(live.name, "holds", detail=outside)
 
