@@ -345,7 +345,7 @@ def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
     assert not found.counts.complete and not found.fine and found.storage.spilled == 0
     assert re.fullmatch(
         r"\d+ MiB of memory are used and \S+ has only 1 MiB left; [\d,]+ states were found, at \d+ "
-        r"bytes each, and [\d,]+ of them are not expanded", found.stopped,
+        r"bytes each, and [\d,]+ of them were not searched further", found.stopped,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from charter.explore.native.context import (
     MachineContext,
 )
 from charter.explore.native.journal import Journal, JournalLevel
+from charter.explore.native.layout import MOST_COUNTER
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.program import Program, first_row
 from charter.explore.native.states import BLOCK_ROWS, States
@@ -212,15 +213,22 @@ class Search:
                 raise
             if not self._try():
                 return False
-            known = self.distinct
-            self.stopped = (
-                f"{reason}; {known:,} states were found, at {self.bytes_each} bytes each, and "
-                f"{known - self.expanded:,} of them are not expanded"
-            )
+            self.stopped = self._why_stopped(reason)
             self._tables.clear()  # nothing is inserted any more, and traces need the memory
             self._fresh.clear()
             self._check_rest()
         return True
+
+    def _why_stopped(self, reason: NoRoom | CounterTooLarge) -> str:
+        """Why the search ends early, with its numbers and a remedy."""
+        known = f"{self.distinct:,} states were found"
+        left = f"{self.distinct - self.expanded:,} of them were not searched further"
+        if isinstance(reason, NoRoom):
+            return f"{reason}; {known}, at {self.bytes_each} bytes each, and {left}"
+        return (
+            f"the search stopped since a counter would exceed {MOST_COUNTER}; {known}, and {left}; "
+            "`only OPERATION if CONDITION` in the instance bounds it"
+        )
 
     def _is_wrong(self) -> bool:
         """Whether a property is violated, a value is undefined, or a state is a deadlock."""

@@ -344,7 +344,7 @@ def _show(one: _Explored) -> None:
         )
     if found.symmetry is not None:
         for name, why in found.symmetry.apart.items():
-            out(f"elements of {name} are not interchangeable: {why}")
+            out(f"elements of {name} are not treated as interchangeable: {why}")
     for story in one.violated:
         show_story(story)
     if found.expected:
