@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from tests.support.boxes import TOY
 
+from charter import api
+from conform.console.progress import SearchListener
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -158,6 +161,44 @@ def test_explore_says_what_is_kept_when_it_is_interrupted(conform, toy, monkeypa
     monkeypatch.setattr("charter.api.explore", interrupted)
     code, _, err = conform("explore", toy, *more)
     assert code == 130 and says in err
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--engine", "reference")])
+def test_explore_says_what_was_found_before_it_was_interrupted(conform, toy, monkeypatch, more):
+    toy.write_text(TOY.replace("when held != {}", "when size(held) > 2").replace("= 2 }", "= 3 }"))
+    listen = SearchListener.__call__
+
+    def interrupted(self, *now):
+        listen(self, *now)
+        if self.found.startswith("2 violations"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(SearchListener, "__call__", interrupted)
+    monkeypatch.setattr("charter.explore.reference.search.REPORT_EVERY", 1)
+    code, out, err = conform("explore", toy, *more)
+    assert (code, out) == (130, "")
+    *found, ended = err.splitlines()[-4:]
+    assert found == [
+        "always never_full fails, after 1 step",
+        "always at_most_one fails, after 2 steps",
+        "the same command with --most 1,000 shows their traces",
+    ]
+    assert ended.startswith("conform: interrupted after ") and "nothing is kept" in ended
+
+
+def test_explore_says_what_was_found_before_a_search_failed(conform, toy, monkeypatch):
+    def fails(_model, _instance, options, _progress):
+        options.on_violation(api.FirstViolation("stepwise", "grows", 6, 12_345))
+        raise api.CannotExplore("the disk is full")
+
+    monkeypatch.setattr("charter.api.explore", fails)
+    code, _, err = conform("explore", toy)
+    assert code == 2
+    assert err.splitlines()[-3:] == [
+        "stepwise grows fails, after 6 steps",
+        "the same command with --most 13,000 shows its trace",
+        "conform: the disk is full",
+    ]
 
 
 def test_prove_tells_proved_from_open(conform, toy):

@@ -66,7 +66,7 @@ from charter.semantics.bounds import WrongBound
 from charter.semantics.values import TooManyValues
 
 if TYPE_CHECKING:
-    from charter.explore.result import SearchResult
+    from charter.explore.result import FirstViolation, SearchResult
     from charter.explore.swarm import WalksResult
     from charter.render.story.tell import Story
     from charter.semantics.scenario import ScenarioFails
@@ -82,6 +82,7 @@ __all__ = [
     "Diagnostic",
     "Diagnostics",
     "ExploreOptions",
+    "FirstViolation",
     "LoadedRest",
     "MadeSuite",
     "Missing",
@@ -148,6 +149,7 @@ __all__ = [
 ]
 
 _IMPORTED_LATE = {
+    "FirstViolation": "charter.explore.result",
     "ScenarioFails": "charter.semantics.scenario",
     "SearchResult": "charter.explore.result",
     "Story": "charter.render.story.tell",

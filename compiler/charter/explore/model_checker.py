@@ -3,14 +3,14 @@ result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 from charter.core import nodes as n
 from charter.core.nodes import ASKED
-from charter.explore.result import CheckResult, Condition, SearchResult
+from charter.explore.result import CheckResult, Condition, FirstViolation, SearchResult
 from charter.passes import for_search
 from charter.passes.companions import Companion, companions
 from charter.semantics.machine import Machine
@@ -36,7 +36,8 @@ class ExploreOptions:
     visited set (None: states are kept whole). `states`: whether the states are needed afterwards.
     `limit`: how many states that match `--where` are listed. `mutant`: the name of the model's
     mutant, noted with its states. `first`: stop at the end of the level in which something is
-    wrong. `keep_code`: compiled code is kept for later processes."""
+    wrong. `keep_code`: compiled code is kept for later processes. `on_violation`: called during the
+    search when a property, other than `eventually`, turns out to be violated."""
 
     engine: Literal["auto", "native", "reference", "spark"] = "auto"
     most_states: int = 0
@@ -52,6 +53,7 @@ class ExploreOptions:
     mutant: str = ""
     first: bool = False
     keep_code: bool = True
+    on_violation: Callable[[FirstViolation], None] | None = None
 
 
 class EngineUnsupported(Exception):
@@ -112,6 +114,15 @@ class Problem:
     def reported(self, findings: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
         """The findings that are reported."""
         return tuple(one for one in findings if one.name not in self.unreported)
+
+    def teller(
+        self, on_violation: Callable[[FirstViolation], None] | None
+    ) -> Callable[[FirstViolation], None] | None:
+        """The same callback, for what is reported only."""
+        if on_violation is None:
+            return None
+        tell = on_violation  # of a type without None inside the function, too
+        return lambda one: None if one.name in self.unreported else tell(one)
 
     def conditions(self, findings: Sequence[CheckResult]) -> tuple[Condition, ...]:
         """How often each condition of a property was met."""

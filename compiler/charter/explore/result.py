@@ -45,6 +45,17 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstViolation:
+    """A violated property or a failure as a running search sees it first: the number of steps to
+    it, and a number of states among which it is: a search for one more state finds it."""
+
+    kind: Kind
+    name: str
+    steps: int
+    states: int
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A condition of the property called `of`: its text ("": that the property is not vacuous), its
     location, and in how many states or steps it was met."""

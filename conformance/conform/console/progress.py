@@ -167,12 +167,13 @@ def span(seconds: float) -> str:
 @dataclass(slots=True)
 class SearchListener:
     """The callback for the progress of a search: distinct states, transitions, the level, and
-    states in the queue."""
+    states in the queue. `found` says what the search has found so far, "" for nothing."""
 
     show: Callable[[str], None]
     pace: Pace = field(default_factory=lambda: Pace(time.monotonic()))
     last: str = ""
     doing: str = ""
+    found: str = ""
 
     def __call__(
         self, distinct: int, generated: int, level: int, queue: int, doing: str = "", /
@@ -183,7 +184,7 @@ class SearchListener:
             self.doing, self.pace = doing, Pace(now)
         line = self.pace.line(now, distinct, generated, level, queue)
         self.last = f"{doing}: {line}" if doing else line
-        self.show(self.last)
+        self.show(f"{self.last}; {self.found}" if self.found else self.last)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,9 @@ import threading
 
 import pytest
 
-from conform.console.progress import JudgedLines, Pace, bar, left, searching, span
+from charter.api import FirstViolation
+from conform.cli.commands.search_note import FoundSoFar
+from conform.console.progress import JudgedLines, Pace, SearchListener, bar, left, searching, span
 
 
 def lines(sizes: list[int]) -> list[str]:
@@ -46,6 +48,19 @@ def test_nothing_is_said_of_an_engine_that_does_not_tell_its_queue() -> None:
     pace = Pace(0.0)
     said = [pace.line(i, 1000 * i, 9000 * i, i, 0) for i in range(1, 9)]
     assert not [line for line in said if "to the end" in line]
+
+
+def test_the_line_of_a_search_tells_how_many_violations_it_has_found() -> None:
+    said: list[str] = []
+    listener = SearchListener(said.append)
+    so_far = FoundSoFar(listener)
+    for name, steps in (("p", 6), ("p", 9), ("q", 7)):
+        so_far.add(FirstViolation("always", name, steps, 100))
+        listener(100, 300, 8, 10)
+    assert said[0].endswith(", 10 in the queue; 1 violation, after 6 steps")
+    assert said[1].endswith(", 10 in the queue; 1 violation, after 6 steps")
+    assert said[2].endswith("; 2 violations, the first after 6 steps")
+    assert listener.last.endswith(", 10 in the queue")
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,7 @@ def native_options(problem: Problem, options: ExploreOptions) -> NativeOptions:
         store=options.store,
         memory=options.memory,
         first=options.first,
+        on_violation=problem.teller(options.on_violation),
         untold=frozenset(one.witness.name for one in problem.companions),
     )
 

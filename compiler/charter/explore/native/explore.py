@@ -18,7 +18,8 @@ from charter.explore.native.memory import NoRoom, Room, default_budget
 from charter.explore.native.program import Choices, program
 from charter.explore.native.search import GaveUp, Note, Search, SearchCounts
 from charter.explore.native.traces import Teller, Traces, TraceSource, bare
-from charter.explore.result import CheckResult, Counts, Storage
+from charter.explore.native.violations import watched
+from charter.explore.result import CheckResult, Counts, FirstViolation, Storage
 from charter.semantics.faults import refuse_faults
 
 DEFAULT = Choices()
@@ -30,7 +31,8 @@ class NativeOptions:
     cache); `journal`: the folder of the journal; `store`: its URI, on Spark; `memory`: bytes to
     use before files (0: most of the free memory); `untold`: the names of witnesses whose traces
     are not needed; `optimized`: the code is optimized from the start, not only once the search
-    turns out to be long; `first`: stop at the end of the level in which something is wrong."""
+    turns out to be long; `first`: stop at the end of the level in which something is wrong;
+    `on_violation`: called when a property turns out to be violated."""
 
     choices: Choices = DEFAULT
     _: KW_ONLY
@@ -43,6 +45,7 @@ class NativeOptions:
     untold: frozenset[str] = frozenset()
     optimized: bool = False
     first: bool = False
+    on_violation: Callable[[FirstViolation], None] | None = None
 
 
 class Ended(TraceSource, Protocol):
@@ -124,7 +127,7 @@ def searched(
         room = Room(options.memory or default_budget(), options.journal or Path(folder))
         search = Search(compiled, room, options.workers, options.most_states, journal)
         search.first = options.first
-        search.run(on_progress)
+        search.run(watched(search, on_progress, options.on_violation))
         yield search, message
 
 

@@ -40,6 +40,7 @@ from charter.explore.native.tasks import (
     initial_row,
     row_at,
 )
+from charter.explore.native.violations import watched
 from charter.semantics.faults import refuse_faults
 
 ALONE = 4 * SLICE
@@ -374,7 +375,7 @@ def explore(
         place = options.store or str((options.journal or Path(folder)).resolve())
         kept = bool(options.store or options.journal)
         search = SparkSearch(compiled, session, Store(place), options.most_states, kept=kept)
-        search.run(on_progress)
+        search.run(watched(search, on_progress, options.on_violation))
         return result_of(search, search.message, options.untold)
 
 

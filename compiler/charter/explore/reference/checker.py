@@ -27,7 +27,8 @@ class ReferenceChecker:
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """As `ModelChecker.check`."""
-        found = _explored(problem.model, problem.instance, options, progress)
+        told = replace(options, on_violation=problem.teller(options.on_violation))
+        found = _explored(problem.model, problem.instance, told, progress)
         begun = time.monotonic()
         verdicts = check_liveness(problem.model, problem.instance, found, _chosen(options))
         return SearchResult(
@@ -49,7 +50,8 @@ def liveness_of(
     """The result for each `eventually` only."""
     progress(0, 0, 0, 0, BY_REFERENCE)
     bare = replace(problem.model, properties=())
-    found = _explored(bare, problem.instance, options, progress, BY_REFERENCE)
+    untold = replace(options, on_violation=None)
+    found = _explored(bare, problem.instance, untold, progress, BY_REFERENCE)
     return check_liveness(problem.model, problem.instance, found, _chosen(options))
 
 
@@ -81,7 +83,8 @@ def _explored(
     def tell(distinct: int, generated: int, level: int) -> None:
         progress(distinct, generated, level, 0, doing)
 
-    return explore(model, instance, _chosen(options), tell)
+    chosen = replace(_chosen(options), on_violation=options.on_violation)
+    return explore(model, instance, chosen, tell)
 
 
 def _chosen(options: ExploreOptions) -> ReferenceOptions:

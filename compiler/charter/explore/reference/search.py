@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
-from charter.explore.result import CheckResult, Counts, Kind, Trace, TraceStep
+from charter.explore.result import (
+    CheckResult,
+    Counts,
+    FirstViolation,
+    Kind,
+    Trace,
+    TraceStep,
+    is_wrong,
+)
 from charter.passes.narrow import narrowed
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.canonical import Canonical, Form
@@ -31,11 +39,13 @@ OUTSIDE = -1
 @dataclass(frozen=True, slots=True)
 class ReferenceOptions:
     """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
-    that keeps their order; `most_states`: where to stop (0: never)."""
+    that keeps their order; `most_states`: where to stop (0: never); `on_violation`: called
+    when a property turns out to be violated."""
 
     symmetry: bool = True
     renaming: bool = True
     most_states: int = 0
+    on_violation: Callable[[FirstViolation], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,7 @@ class _Search:
     outside: int = 0
     levels: list[int] = field(default_factory=list)
     findings: dict[tuple[Kind, str], CheckResult] = field(default_factory=dict)
+    on_violation: Callable[[FirstViolation], None] | None = None
 
     def see(
         self, kind: Kind, name: str, at: tuple[int, TraceStep | None], detail: str = ""
@@ -118,7 +129,9 @@ class _Search:
         source, step = at
         path = self.graph.path(source)
         trace = path if step is None else (*path, step)
-        self.findings[kind, name] = CheckResult(kind, name, 1, trace, detail)
+        found = self.findings[kind, name] = CheckResult(kind, name, 1, trace, detail)
+        if self.on_violation is not None and is_wrong(found):
+            self.on_violation(FirstViolation(kind, name, len(trace), len(self.graph.states)))
 
     def check(self, scope: Scope, at: tuple[int, TraceStep | None]) -> None:
         """Check the properties of a state or, with a step, of a transition."""
@@ -213,6 +226,7 @@ def explore(
         ReferenceGraph(machine, canonical),
         tuple(prop for prop in properties if not is_of_transition(prop)),
         tuple(prop for prop in properties if is_of_transition(prop)),
+        on_violation=options.on_violation,
     )
     complete = search.run(options.most_states, on_progress)
 

@@ -21,6 +21,7 @@ from conform.cli.commands.charters import (
 )
 from conform.cli.commands.mutants import MutantStatus, chosen, judged, try_all
 from conform.cli.commands.numbers import count, count_or_all, gibibytes
+from conform.cli.commands.search_note import FoundSoFar
 from conform.cli.commands.states import (
     add_states,
     asked,
@@ -175,11 +176,17 @@ def _others(model: Model, names: Sequence[str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def _interruptible(progress: SearchListener, journal: Path | str | None) -> Iterator[None]:
-    """Reports, if a search is interrupted, how far it was and which results are kept."""
+def _interruptible(progress: SearchListener, journal: Path | str | None) -> Iterator[FoundSoFar]:
+    """Reports, if a search is interrupted, what it has found, how far it was and which results are
+    kept."""
+    found = FoundSoFar(progress)
     try:
-        yield
+        yield found
+    except api.CannotExplore:
+        found.say()
+        raise
     except KeyboardInterrupt:
+        found.say()
         so_far = f" after {progress.last}" if progress.last else ""
         raise Interrupted(
             f"interrupted{so_far}; the rest was not searched, and nothing is kept "
@@ -241,7 +248,8 @@ def _explore(
         model = asked(charter, model, selection, arguments)
         ready(model, arguments)
         options = _options(arguments)
-        with searching() as progress, _interruptible(progress, arguments.journal):
+        with searching() as progress, _interruptible(progress, arguments.journal) as so_far:
+            options = replace(options, on_violation=so_far.add)
             found = api.explore(model, arguments.instance, options, progress)
     except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None

@@ -1,8 +1,20 @@
-"""Says how an instance was searched, beside a table of what was found."""
+"""Says how an instance was searched, beside a table of what was found, and what a search that is
+not finished has found."""
 
 from __future__ import annotations
 
-from conform.console.terminal import number, say
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conform.console.terminal import number, plural, say
+
+if TYPE_CHECKING:
+    from charter.api import FirstViolation
+    from conform.console.progress import SearchListener
+
+FEW = 1_000
+"""A search for so many states takes no time."""
 
 
 def say_how(instance: str, states: int, complete: bool, why_slow: str) -> None:
@@ -12,3 +24,49 @@ def say_how(instance: str, states: int, complete: bool, why_slow: str) -> None:
         say(f"{instance} was searched by the slow engine: {why_slow}")
     if not complete:
         say(f"{instance} has more than {number(states)} states; --most searches more")
+
+
+@dataclass(slots=True)
+class FoundSoFar:
+    """What a search has found that did not come to its end; its progress tells how much."""
+
+    progress: SearchListener
+    violations: dict[tuple[str, str], FirstViolation] = field(default_factory=dict)
+
+    def add(self, one: FirstViolation) -> None:
+        """Add what the search tells, unless that is known."""
+        known = self.violations
+        known.setdefault((one.kind, one.name), one)
+        steps = plural(min(each.steps for each in known.values()), "step")
+        self.progress.found = (
+            f"1 violation, after {steps}"
+            if len(known) == 1
+            else f"{len(known)} violations, the first after {steps}"
+        )
+
+    def say(self) -> None:
+        """Say what was found, and how the traces are shown."""
+        if self.violations:
+            _say(sorted(self.violations.values(), key=lambda one: (one.steps, one.name)))
+
+
+def _say(found: Sequence[FirstViolation]) -> None:
+    for one in found:
+        say(f"{_headline(one)}, after {plural(one.steps, 'step')}")
+    traces = "its trace" if len(found) == 1 else "their traces"
+    most = number(_rounded_up(max(one.states for one in found) + 1))
+    say(f"the same command with --most {most} shows {traces}")
+
+
+def _headline(one: FirstViolation) -> str:
+    if one.kind == "deadlock":
+        return "deadlock: no step can happen any more"
+    if one.kind == "undefined":
+        return f"{one.name} asks for a value that does not exist"
+    return f"{one.kind} {one.name} fails"
+
+
+def _rounded_up(states: int) -> int:
+    """At least so many states, as a number with two digits that are not 0."""
+    unit = max(FEW, int("1" + "0" * (len(str(states)) - 2)))
+    return -(-states // unit) * unit
