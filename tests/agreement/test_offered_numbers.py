@@ -10,7 +10,7 @@ from tests.support import tlc
 from tests.support.engines import both, counts, natively, verdicts
 
 from charter import api
-from charter.semantics.compared_numbers import NOTHING, Compared, compared
+from charter.semantics.compared_numbers import NOTHING, NumbersCompared, compared
 
 CHARTER = """protocol test.offered
 counter Epoch
@@ -34,15 +34,15 @@ always never_open of gate cites silent: not open
 instance tiny of gate { }
 """
 CONDITIONS = {
-    "seen == 3": Compared(frozenset({3})),
-    "3 == seen": Compared(frozenset({3})),
-    "seen > 4": Compared(frozenset({3, 4, 5})),
-    "seen >= bump(bump(epoch))": Compared(ahead=3),
-    "seen == bump(bump(epoch))": Compared(ahead=2),
-    "seen > bump(epoch)": Compared(ahead=2),
-    "seen in {5, 7}": Compared(frozenset({5, 7})),
-    "far(seen, 6)": Compared(frozenset({5, 6, 7})),
-    "seen == 2 or seen == 9": Compared(frozenset({2, 9})),
+    "seen == 3": NumbersCompared(frozenset({3})),
+    "3 == seen": NumbersCompared(frozenset({3})),
+    "seen > 4": NumbersCompared(frozenset({3, 4, 5})),
+    "seen >= bump(bump(epoch))": NumbersCompared(ahead=3),
+    "seen == bump(bump(epoch))": NumbersCompared(ahead=2),
+    "seen > bump(epoch)": NumbersCompared(ahead=2),
+    "seen in {5, 7}": NumbersCompared(frozenset({5, 7})),
+    "far(seen, 6)": NumbersCompared(frozenset({5, 6, 7})),
+    "seen == 2 or seen == 9": NumbersCompared(frozenset({2, 9})),
 }
 
 

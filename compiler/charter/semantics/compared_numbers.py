@@ -16,7 +16,7 @@ _ORDERED = ("lt", "le", "gt", "ge")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class NumbersCompared:
     """`numbers` of a counter that are compared, and those beside them where the order counts.
     `ahead`: how far after the newest value the comparisons with bumped values reach, 1 at least."""
 
@@ -28,7 +28,7 @@ class Compared:
         return self.numbers.union(range(newest + 1, newest + 1 + self.ahead))
 
 
-NOTHING = Compared()
+NOTHING = NumbersCompared()
 
 
 class _ByIdentity:
@@ -49,20 +49,20 @@ class _ByIdentity:
         return hash((id(self.model), id(self.instance)))
 
 
-def compared(model: n.Model, instance: n.Instance) -> Mapping[str, Compared]:
+def compared(model: n.Model, instance: n.Instance) -> Mapping[str, NumbersCompared]:
     """What the rules and the properties of an instance's machine, and its `only`, compare counters
     with, by counter; without counters of which nothing but the next value is offered for that."""
     return _compared(_ByIdentity(model, instance))
 
 
 @lru_cache(maxsize=8)
-def _compared(of: _ByIdentity) -> Mapping[str, Compared]:
-    found: dict[str, Compared] = {}
+def _compared(of: _ByIdentity) -> Mapping[str, NumbersCompared]:
+    found: dict[str, NumbersCompared] = {}
     for e in with_called(_own(of.model, of.instance), of.model.functions):
         for counter, more in _in(e):
             known = found.get(counter, NOTHING)
             numbers = known.numbers | more.numbers
-            found[counter] = Compared(numbers, max(known.ahead, more.ahead))
+            found[counter] = NumbersCompared(numbers, max(known.ahead, more.ahead))
     return {counter: one for counter, one in found.items() if one != NOTHING}
 
 
@@ -83,7 +83,7 @@ def _own(model: n.Model, instance: n.Instance) -> Iterator[n.Expr]:
     yield from (condition for _, condition in instance.only)
 
 
-def _in(e: n.Expr) -> Iterator[tuple[str, Compared]]:
+def _in(e: n.Expr) -> Iterator[tuple[str, NumbersCompared]]:
     """What one expression compares with, without its subexpressions. What is given to a function
     counts as compared by its order: the function may do it."""
     match e:
@@ -100,13 +100,13 @@ def _in(e: n.Expr) -> Iterator[tuple[str, Compared]]:
             pass
 
 
-def _side(e: n.Expr, *, ordered: bool) -> Iterator[tuple[str, Compared]]:
+def _side(e: n.Expr, *, ordered: bool) -> Iterator[tuple[str, NumbersCompared]]:
     match e:
         case n.Literal(type=t.Counter(name=name), value=int() as value):
             around = {value - 1, value, value + 1} if ordered else {value}
-            yield name, Compared(frozenset(number for number in around if number >= 0))
+            yield name, NumbersCompared(frozenset(number for number in around if number >= 0))
         case n.Builtin(type=t.Counter(name=name), name="bump"):
-            yield name, Compared(ahead=_bumps(e) + ordered)
+            yield name, NumbersCompared(ahead=_bumps(e) + ordered)
         case _:
             pass
 
@@ -120,4 +120,4 @@ def _bumps(e: n.Expr) -> int:
             return 0
 
 
-__all__ = ["NOTHING", "Compared", "compared"]
+__all__ = ["NOTHING", "NumbersCompared", "compared"]

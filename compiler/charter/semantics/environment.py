@@ -18,7 +18,7 @@ from itertools import combinations, permutations, product
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.compared_numbers import NOTHING, Compared, compared
+from charter.semantics.compared_numbers import NOTHING, NumbersCompared, compared
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import NotFinite, Universe
@@ -56,7 +56,7 @@ class Issued:
     them. `compared`: what the rules compare counters with."""
 
     universe: Universe
-    compared: Mapping[str, Compared] = field(default_factory=dict)
+    compared: Mapping[str, NumbersCompared] = field(default_factory=dict)
     all: dict[str, set[int]] = field(default_factory=dict)
     under: dict[tuple[str, str, Value], set[int]] = field(default_factory=dict)
 

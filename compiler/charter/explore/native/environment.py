@@ -21,7 +21,7 @@ from charter.explore.native.functions import CTX
 from charter.explore.native.layout import CannotCompile, Layout
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
-from charter.semantics.compared_numbers import NOTHING, Compared
+from charter.semantics.compared_numbers import NOTHING, NumbersCompared
 
 POOL = 68
 """The most values of one counter in an argument list."""
@@ -87,7 +87,7 @@ class OfferPrinter:
     context: MachineContext
     variable_slots: VariableSlots
     issued: IssuedMasks
-    compared: Mapping[str, Compared]
+    compared: Mapping[str, NumbersCompared]
     code: Code = field(init=False)
 
     # --- counters in the state -------------------------------------------------------------------
@@ -157,7 +157,7 @@ class OfferPrinter:
         place = self.code.at(CTX, self.context.masks + at)
         self.code.store(self.code.binary("or", self.code.load(place), bit), place)
 
-    def print_pool(self, pool: fn.Pool, compared: Compared) -> None:
+    def print_pool(self, pool: fn.Pool, compared: NumbersCompared) -> None:
         """`@pool(ctx, current, all, out)`: writes the values, each with whether it is foreign, and
         those that the rules compare with; returns their number."""
         held, issued, out = Ref("%held"), Ref("%all"), Pointer("%out")

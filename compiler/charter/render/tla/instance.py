@@ -25,7 +25,7 @@ from charter.render.tla.expr import Printer
 from charter.render.tla.machine import END, WRITTEN, Module, comment, header
 from charter.render.tla.names import TlaNames
 from charter.render.tla.types import TlaTypePrinter, bare
-from charter.semantics.compared_numbers import Compared
+from charter.semantics.compared_numbers import NumbersCompared
 
 DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is no failure.",)
 
@@ -40,7 +40,7 @@ class InstanceModule:
 
     module: Module
     instance: s.Instance
-    compared: Mapping[str, Compared] = field(default_factory=dict)
+    compared: Mapping[str, NumbersCompared] = field(default_factory=dict)
     names: TlaNames = field(init=False)
     types: TlaTypePrinter = field(init=False)
     elements: dict[str, tuple[str, ...]] = field(init=False)
