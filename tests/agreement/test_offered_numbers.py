@@ -50,7 +50,7 @@ CONDITIONS = {
 def test_engines_offer_what_the_rules_compare_with(condition: str) -> None:
     model = api.load_text(CHARTER.replace("CONDITION", condition))
     tiny = model.instances[0]
-    assert compared(model, tiny) == {"Epoch": CONDITIONS[condition]}
+    assert compared(model, "gate") == {"Epoch": CONDITIONS[condition]}
     fast, plain = both(model, tiny)
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
     (opened,) = (p for p in fast.properties if p.kind == "always")
@@ -64,7 +64,7 @@ def test_nothing_more_is_offered_when_the_state_and_the_next_value_are_enough(
     condition: str,
 ) -> None:
     model = api.load_text(CHARTER.replace("CONDITION", condition))
-    assert compared(model, model.instances[0]) == {}
+    assert compared(model, "gate") == {}
     assert NOTHING.after(4) == {5}
 
 
@@ -75,3 +75,9 @@ def test_tlc_offers_the_same(condition: str, jar: Path, tmp_path: Path) -> None:
     said = tlc.check(jar, model, tiny, tmp_path)
     found = natively(model, tiny, symmetry=False).counts
     assert (said.error, said.distinct, said.depth) == ("", found.distinct, len(found.levels))
+
+
+def test_a_bound_of_a_search_is_offered_nothing_for() -> None:
+    bounded = CHARTER.replace("gate { }", "gate { only renew if epoch <= 3 }")
+    model = api.load_text(bounded.replace("CONDITION", "seen == epoch"))
+    assert compared(model, "gate") == {}

@@ -31,34 +31,33 @@ class NumbersCompared:
 NOTHING = NumbersCompared()
 
 
-class _ByIdentity:
-    """A model and an instance that are compared by identity: they do not change, and to compare
-    two models takes long."""
+class _Machine:
+    """A machine of a model, which is compared by identity: models do not change, and to compare two
+    takes long."""
 
-    def __init__(self, model: n.Model, instance: n.Instance) -> None:
-        self.model, self.instance = model, instance
+    def __init__(self, model: n.Model, machine: str) -> None:
+        self.model, self.machine = model, machine
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _ByIdentity)
-            and other.model is self.model
-            and other.instance is self.instance
-        )
+        if not isinstance(other, _Machine):
+            return False
+        return other.model is self.model and other.machine == self.machine
 
     def __hash__(self) -> int:
-        return hash((id(self.model), id(self.instance)))
+        return hash((id(self.model), self.machine))
 
 
-def compared(model: n.Model, instance: n.Instance) -> Mapping[str, NumbersCompared]:
-    """What the rules and the properties of an instance's machine, and its `only`, compare counters
-    with, by counter; without counters of which nothing but the next value is offered for that."""
-    return _compared(_ByIdentity(model, instance))
+def compared(model: n.Model, machine: str) -> Mapping[str, NumbersCompared]:
+    """What the rules and the properties of a machine compare counters with, by counter; without
+    counters of which nothing but the next value is offered for that. The `only` of an instance does
+    not count: it bounds a search, and tells no cases apart."""
+    return _compared(_Machine(model, machine))
 
 
 @lru_cache(maxsize=8)
-def _compared(of: _ByIdentity) -> Mapping[str, NumbersCompared]:
+def _compared(of: _Machine) -> Mapping[str, NumbersCompared]:
     found: dict[str, NumbersCompared] = {}
-    for e in with_called(_own(of.model, of.instance), of.model.functions):
+    for e in with_called(_own(of.model, of.machine), of.model.functions):
         for counter, more in _in(e):
             known = found.get(counter, NOTHING)
             numbers = known.numbers | more.numbers
@@ -66,9 +65,8 @@ def _compared(of: _ByIdentity) -> Mapping[str, NumbersCompared]:
     return {counter: one for counter, one in found.items() if one != NOTHING}
 
 
-def _own(model: n.Model, instance: n.Instance) -> Iterator[n.Expr]:
-    """The expressions of a machine and its parts, its properties and the instance's `only`."""
-    name = instance.machine
+def _own(model: n.Model, name: str) -> Iterator[n.Expr]:
+    """The expressions of a machine, its parts and its properties."""
     systems = tuple(s for s in model.systems if s.name == name)
     named = {name, *(part.component for s in systems for part in s.parts)}
     yield from rules(
@@ -80,7 +78,6 @@ def _own(model: n.Model, instance: n.Instance) -> Iterator[n.Expr]:
             liveness=tuple(p for p in model.liveness if p.machine == name),
         )
     )
-    yield from (condition for _, condition in instance.only)
 
 
 def _in(e: n.Expr) -> Iterator[tuple[str, NumbersCompared]]:

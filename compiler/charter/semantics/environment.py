@@ -116,7 +116,7 @@ class Arguments:
     @staticmethod
     def at(machine: Machine, state: State) -> Arguments:
         """The arguments that can be offered in `state`."""
-        issued = Issued(machine.universe, compared(machine.model, machine.instance))
+        issued = Issued(machine.universe, compared(machine.model, machine.instance.machine))
         for variable in machine.variables:
             issued.collect(variable.type, state[variable.name])
         return Arguments(issued)

@@ -229,7 +229,7 @@ def _text(unit: Unit, plan: ProgramInterface, choices: Choices) -> str:
     RangePrinter(unit, machine.variables).print()
     keys.print_key()
     issued = IssuedMasks.of(plan.layout, params_of(machine))
-    besides = compared(machine.model, machine.instance)
+    besides = compared(machine.model, machine.instance.machine)
     offers = OfferPrinter(unit, context, plan.variable_slots, issued, besides)
     print_operations(unit, offers)
     asked = None

@@ -35,12 +35,12 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
     rules = Rules(core)
     modules: dict[str, Module] = {}
     files: dict[str, str] = {}
-    for instance, rich in zip(core.instances, instances, strict=True):
+    for instance in core.instances:
         module = modules.get(instance.machine)
         if module is None:
             module = modules[instance.machine] = _module(rules, model, instance.machine)
             _add_machine(module, files, diagnostics)
-        printed = InstanceModule(module, instance, compared(model, rich))
+        printed = InstanceModule(module, instance, compared(model, instance.machine))
         _add_instance(printed, files, diagnostics)
     diagnostics.refuse_if_any()
     files[f"{rules.name}.tla"] = rules.text()
