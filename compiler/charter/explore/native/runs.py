@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -29,8 +30,10 @@ AT_ONCE = 64
 """Fairness conditions that are checked in one pass over the graph."""
 
 
+@lru_cache(maxsize=2)
 def functions(cache: Path | None) -> Library:
-    """The compiled functions that follow edges of a graph."""
+    """The compiled functions that follow edges of a graph: the same for every charter, and linked
+    once in a process."""
     return linked(object_code(scc.text(), cache), scc.SIGNATURES)
 
 
