@@ -10,6 +10,8 @@ from tests.support import tlc
 from tests.support.engines import both, counts, natively, verdicts
 
 from charter import api
+from charter.explore.native.explore import CannotCompile
+from charter.explore.reference.search import explore as by_definition
 from charter.semantics.compared_numbers import NOTHING, NumbersCompared, compared
 
 CHARTER = """protocol test.offered
@@ -66,6 +68,75 @@ def test_nothing_more_is_offered_when_the_state_and_the_next_value_are_enough(
     model = api.load_text(CHARTER.replace("CONDITION", condition))
     assert compared(model, "gate") == {}
     assert NOTHING.after(4) == {5}
+
+
+SHAPES = {
+    "seen: option Epoch": "seen == present(3)",
+    "seen: map Node -> option Epoch": "some n in Node: seen[n] == present(3)",
+    "seen: Epoch, other: Epoch": "seen == 3 and other == epoch",
+    "seen: Epoch, node: Node": "seen == 3 and held[node] == none",
+}
+
+
+@pytest.mark.parametrize("params", SHAPES)
+def test_engines_offer_it_in_arguments_of_each_shape(params: str) -> None:
+    text = CHARTER.replace("(seen: Epoch) -> bool", f"({params}) -> bool")
+    for old, new in (
+        ("branch stale when old: seen < epoch reply false\n", ""),
+        ("counter Epoch\n", "counter Epoch\nsort Node\n"),
+        (
+            "  state begun",
+            "  state held: map Node -> option Epoch = [n in Node: none]\n  state begun",
+        ),
+        ("gate { }", "gate { Node = 2 }"),
+        ("CONDITION", f"({SHAPES[params]})"),
+        # What is compared with an option is no counter: the number stands in a call.
+        ("present(3)", "present(same(3))"),
+        ("component gate", "fun same(e: Epoch) -> Epoch cites silent = e\ncomponent gate"),
+    ):
+        assert old in text or old == "present(3)"
+        text = text.replace(old, new)
+    model = api.load_text(text)
+    fast, plain = both(model, model.instances[0])
+    assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
+    (opened,) = (p for p in fast.properties if p.kind == "always")
+    assert opened.seen
+
+
+def test_engines_offer_it_for_a_counter_that_the_state_does_not_hold() -> None:
+    text = CHARTER.replace("state epoch: Epoch = 0", "state last: option Epoch = none")
+    text = text.replace("branch stale when old: seen < epoch reply false\n", "")
+    text = text.replace("      epoch' = if begun then epoch else bump(epoch)\n", "")
+    model = api.load_text(text.replace("CONDITION", "seen == 3"))
+    fast, plain = both(model, model.instances[0])
+    assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
+    (opened,) = (p for p in fast.properties if p.kind == "always")
+    assert opened.seen
+
+
+@pytest.mark.parametrize("condition", ["seen == 63", "seen > 62"])
+def test_the_greatest_number_of_the_native_engine_is_offered(condition: str) -> None:
+    model = api.load_text(CHARTER.replace("CONDITION", condition))
+    fast, plain = both(model, model.instances[0])
+    assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
+    (opened,) = (p for p in fast.properties if p.kind == "always")
+    assert opened.seen
+
+
+@pytest.mark.parametrize("condition", ["seen > 63", "seen == 64", "seen == 300"])
+def test_a_greater_number_is_refused_by_the_native_engine(condition: str) -> None:
+    model = api.load_text(CHARTER.replace("CONDITION", condition))
+    with pytest.raises(CannotCompile):
+        natively(model, model.instances[0])
+    found = by_definition(model, model.instances[0])
+    (opened,) = (p for p in found.properties if p.kind == "always")
+    assert opened.seen
+
+
+def test_what_is_offered_does_not_depend_on_what_is_asked() -> None:
+    text = CHARTER.replace("CONDITION", "seen == epoch")
+    model = api.load_text(text.replace("not open", "not open or epoch > 7"))
+    assert compared(model, "gate") == {}
 
 
 @pytest.mark.parametrize("condition", ["seen == 3", "seen in {5, 7} or seen > bump(epoch)"])

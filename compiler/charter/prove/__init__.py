@@ -11,8 +11,8 @@ that the encoder has a bug. `CannotEncode` is raised for what the encoding does 
 
 from charter.prove.distinguish import (
     Alike,
+    Compared,
     Difference,
-    NumbersCompared,
     PairQuestion,
     Unclear,
     distinguish,
@@ -59,6 +59,7 @@ __all__ = [
     "Answered",
     "Beyond",
     "CannotEncode",
+    "Compared",
     "Difference",
     "EncodingOptions",
     "FalseInitially",
@@ -70,7 +71,6 @@ __all__ = [
     "Meets",
     "NotInductive",
     "NotProved",
-    "NumbersCompared",
     "Open",
     "PairQuestion",
     "Proved",

@@ -52,7 +52,7 @@ class Unclear:
     reason: str
 
 
-NumbersCompared = Difference | Alike | Unclear
+Compared = Difference | Alike | Unclear
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def distinguish(
     question: PairQuestion,
     options: EncodingOptions | None = None,
     rlimit: int = RLIMIT,
-) -> NumbersCompared:
+) -> Compared:
     """The first observable difference between two models, replayed on both definitions. Raises
     CannotEncode where their states or signatures differ."""
     pair = _encode(machines, question, options or EncodingOptions())
@@ -139,7 +139,7 @@ class _Search:
     given: dict[str, Term]
     refused: list[Term] = field(default_factory=list)
 
-    def at(self, frame: int) -> NumbersCompared:
+    def at(self, frame: int) -> Compared:
         """The first difference in the step of a frame."""
         terms = self.pair.first.terms
         given = {name: (term, frame) for name, term in self.given.items()}

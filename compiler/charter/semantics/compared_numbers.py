@@ -10,7 +10,7 @@ from functools import lru_cache
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.reach import with_called
-from charter.core.walk import rules
+from charter.core.walk import machine_rules
 
 _ORDERED = ("lt", "le", "gt", "ge")
 
@@ -48,9 +48,9 @@ class _Machine:
 
 
 def compared(model: n.Model, machine: str) -> Mapping[str, NumbersCompared]:
-    """What the rules and the properties of a machine compare counters with, by counter; without
-    counters of which nothing but the next value is offered for that. The `only` of an instance does
-    not count: it bounds a search, and tells no cases apart."""
+    """What the rules of a machine compare counters with, by counter. A counter is missing if this
+    adds nothing to what is offered anyway. Properties and the `only` of an instance do not count:
+    what is offered is the same whatever is asked."""
     return _compared(_Machine(model, machine))
 
 
@@ -66,18 +66,11 @@ def _compared(of: _Machine) -> Mapping[str, NumbersCompared]:
 
 
 def _own(model: n.Model, name: str) -> Iterator[n.Expr]:
-    """The expressions of a machine, its parts and its properties."""
+    """The expressions in the rules of a machine and of its parts."""
     systems = tuple(s for s in model.systems if s.name == name)
     named = {name, *(part.component for s in systems for part in s.parts)}
-    yield from rules(
-        replace(
-            model,
-            components=tuple(c for c in model.components if c.name in named),
-            systems=systems,
-            properties=tuple(p for p in model.properties if p.machine == name),
-            liveness=tuple(p for p in model.liveness if p.machine == name),
-        )
-    )
+    components = tuple(c for c in model.components if c.name in named)
+    yield from machine_rules(replace(model, components=components, systems=systems))
 
 
 def _in(e: n.Expr) -> Iterator[tuple[str, NumbersCompared]]:

@@ -230,16 +230,17 @@ def test_fingerprints_count_what_whole_states_count(
 @pytest.mark.slow
 @pytest.mark.parametrize("fingerprints", [False, True])
 def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
-    kafka: n.Model, cache: Path, tmp_path: Path, fingerprints: bool, monkeypatch: pytest.MonkeyPatch
+    kafka: n.Model, tmp_path: Path, fingerprints: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Small keys are treated like wide ones."""
+    """Small keys are treated like wide ones. (The code has a cache of its own: what is changed here
+    is no part of the names in it.)"""
     monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
     instance = next(i for i in kafka.instances if i.name == "tiny_elr")
-    options = NativeOptions(Choices(fingerprints=fingerprints), cache=cache)
+    options = NativeOptions(Choices(fingerprints=fingerprints), cache=tmp_path / "code")
     whole = explore(kafka, instance, options)
     assert whole.search.plan.raw
     assert whole.search.plan.memory == ("fingerprints" if fingerprints else "numbers")
-    options = replace(options, journal=tmp_path, workers=2)
+    options = replace(options, journal=tmp_path / "journal", workers=2)
     killed(kafka, instance, options, 7)
     again = explore(kafka, instance, options)
     assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
@@ -249,9 +250,10 @@ def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
     "wide", ["tiny_shutdown", pytest.param("tiny_elr", marks=pytest.mark.slow)]
 )
 def test_keys_are_compared_where_their_hashes_are_the_same(
-    kafka: n.Model, model: n.Model, wide: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+    kafka: n.Model, model: n.Model, wide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a hash of twelve bits there are many; fingerprints take such states for one."""
+    """With a hash of twelve bits there are many; fingerprints take such states for one. (The code
+    has a cache of its own: what is changed here is no part of the names in it.)"""
     monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
     chosen = next(i for i in kafka.instances if i.name == wide)
     good = [explore(kafka, chosen), explore(model, model.instances[0])]
@@ -260,7 +262,7 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
         ((kafka, chosen), (model, model.instances[0])), good, strict=True
     ):
         for workers in WORKERS:
-            found = explore(of, instance, NativeOptions(workers=workers, cache=cache))
+            found = explore(of, instance, NativeOptions(workers=workers, cache=tmp_path))
             assert (counts(found), verdicts(found)) == (counts(right), verdicts(right))
     merged = explore(model, model.instances[0], NativeOptions(Choices(fingerprints=True)))
     assert merged.counts.distinct < good[1].counts.distinct

@@ -117,6 +117,30 @@ def test_it_is_printed_when_something_else_is_chosen(
             made(model, tmp_path, other)
 
 
+ORDERS = """
+protocol orders
+counter Epoch
+component gate {
+  state epoch: Epoch = 0
+  operation renew() -> bool cites silent { branch on { epoch' = bump(epoch) reply true } }
+}
+witness w of gate: took renew/on
+instance tiny of gate { only renew if epoch == bump(0) or true }
+instance other of gate { only renew if CONDITION }
+"""
+
+
+def test_it_is_printed_when_the_condition_of_another_instance_compares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers in the conditions of all instances decide which values are renamed."""
+    made(api.load_text(ORDERS.replace("CONDITION", "epoch <= 3")), tmp_path)
+    refuse(monkeypatch)
+    with pytest.raises(AssertionError, match="printed"):
+        made(api.load_text(ORDERS.replace("CONDITION", "epoch <= 9")), tmp_path)
+    made(api.load_text(ORDERS.replace("CONDITION", "epoch <= 3")), tmp_path)
+
+
 def test_a_comment_prints_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(api.load_text(LAMP), tmp_path)
     refuse(monkeypatch)

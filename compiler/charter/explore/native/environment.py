@@ -18,7 +18,7 @@ from charter.explore.native.code import TRUE, Code, Number, Pointer, Ref, Truth
 from charter.explore.native.context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
-from charter.explore.native.layout import CannotCompile, Layout
+from charter.explore.native.layout import MOST_COUNTER, CannotCompile, Layout
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
 from charter.semantics.compared_numbers import NOTHING, NumbersCompared
@@ -160,6 +160,8 @@ class OfferPrinter:
     def print_pool(self, pool: fn.Pool, compared: NumbersCompared) -> None:
         """`@pool(ctx, current, all, out)`: writes the values, each with whether it is foreign, and
         those that the rules compare with; returns their number."""
+        if max((compared.ahead, *compared.numbers)) > MOST_COUNTER:
+            raise CannotCompile(f"a rule that compares a counter with a number past {MOST_COUNTER}")
         held, issued, out = Ref("%held"), Ref("%all"), Pointer("%out")
         code = Code.of(pool, CTX, held, issued, out)
         none = code.compare("eq", held, 0)

@@ -46,9 +46,11 @@ def place_of(
 ) -> Path:
     """The file of what is known of a machine's IR: named by this compiler, by core without spans
     and comments, and by all that was chosen. The model of the machine has been narrowed."""
-    asked = predicates or ()
-    of = machine.model
-    whole = replace(of, instances=(machine.instance,), properties=(*of.properties, *asked))
+    asked, of, instance = predicates or (), machine.model, machine.instance
+    # Which counters are compared depends on the conditions of all instances (`CounterUses`).
+    conditions = dict.fromkeys(other.only for other in of.instances)
+    instances = (instance, *(replace(instance, starts=(), only=only) for only in conditions))
+    whole = replace(of, instances=instances, properties=(*of.properties, *asked))
     number = None if predicates is None else len(predicates)
     parts = compiler(), encoding.digest(whole), number, choices
     return cache / f"{sha256(repr(parts).encode()).hexdigest()}.json"

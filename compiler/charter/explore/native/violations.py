@@ -35,14 +35,19 @@ def watched(
         return on_progress
     plan = search.program.plan
     properties = {p.name: p for p in plan.machine.model.properties}
-    open_ = {
+    all_ = {
         number: (kind, name)
         for number, (noted, name) in enumerate(plan.noted)
         for kind in KINDS
         if kind == noted
     }
+    open_, distinct = dict(all_), 0
 
     def tell(now: SearchCounts) -> None:
+        nonlocal distinct
+        if now.distinct < distinct:  # the search began anew, with states told apart
+            open_.update(all_)
+        distinct = now.distinct
         for number, (kind, name) in [*open_.items()]:
             note = search.note(number)
             if not note.count:

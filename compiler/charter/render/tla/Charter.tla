@@ -69,7 +69,8 @@ Offers(all, here) ==
         \cup (IF others = {} THEN {} ELSE {Offer(Max(others), 1)})
         \cup (IF skipped = {} THEN {} ELSE {Offer(Max(skipped), 1)})
         \cup {Offer(newest + 1, IF current = {} THEN 0 ELSE 1)}
-\* The same, and as foreign ones the `numbers` that the rules compare with, and more after the newest.
+\* The same, and as foreign ones the `numbers` that the rules compare with, and the `ahead` values
+\* after the newest.
 OffersAlso(all, here, numbers, ahead) ==
   LET found == Offers(all, here)
       newest == IF all = {} THEN -1 ELSE Max(all)

@@ -34,9 +34,9 @@ class FoundSoFar:
     violations: dict[tuple[str, str], FirstViolation] = field(default_factory=dict)
 
     def add(self, one: FirstViolation) -> None:
-        """Add what the search tells, unless that is known."""
+        """Add what the search tells; a search that begins anew tells it again."""
         known = self.violations
-        known.setdefault((one.kind, one.name), one)
+        known[one.kind, one.name] = one
         steps = plural(min(each.steps for each in known.values()), "step")
         self.progress.found = (
             f"1 violation, after {steps}"
