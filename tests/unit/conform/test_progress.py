@@ -58,8 +58,9 @@ def test_the_line_of_a_search_tells_how_many_violations_it_has_found() -> None:
         so_far.add(FirstViolation("always", name, steps, 100))
         listener(100, 300, 8, 10)
     assert said[0].endswith(", 10 in the queue; 1 violation, after 6 steps")
-    assert said[1].endswith(", 10 in the queue; 1 violation, after 6 steps")
-    assert said[2].endswith("; 2 violations, the first after 6 steps")
+    # A search that begins anew tells it again.
+    assert said[1].endswith(", 10 in the queue; 1 violation, after 9 steps")
+    assert said[2].endswith("; 2 violations, the first after 7 steps")
     assert listener.last.endswith(", 10 in the queue")
 
 
