@@ -29,7 +29,7 @@ from charter import api
 from charter.explore.native.explore import Choices, NativeOptions, explore
 from charter.explore.native.liveness import check_liveness as check_natively
 from charter.explore.native.llvm import compiled, linked
-from charter.explore.native.program import plan_and_text
+from charter.explore.native.program import machine_of, printed_program
 from charter.explore.reference.liveness import check_liveness as check_by_definition
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
@@ -190,7 +190,7 @@ def compile_time():
     say("controller, in seconds of CPU")
     for name in ("tiny_elr", "standard"):
         start = cpu()
-        _, text = plan_and_text(model, chosen(model, name), Choices())
+        _, text, _ = printed_program(machine_of(model, chosen(model, name)), Choices())
         printed = cpu()
         code = compiled(text)
         made = cpu()

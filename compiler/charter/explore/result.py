@@ -17,6 +17,9 @@ from charter.semantics.machine import Machine
 
 EngineName = Literal["native", "reference", "spark"]
 Kind = Literal["always", "stepwise", "witness", "branch", "undefined", "deadlock"]
+WRONG: tuple[Kind, ...] = ("always", "stepwise", "undefined", "deadlock")
+"""The kinds of which any is a violation or a failure."""
+
 Answer = Literal["holds", "violated", "unknown", "found", "not found"]
 
 
@@ -288,7 +291,7 @@ class SearchResult:
 def is_wrong(one: CheckResult | LivenessResult) -> bool:
     """Whether a result is a violation or a failure."""
     if isinstance(one, CheckResult):
-        return one.seen > 0 and one.kind not in ("witness", "branch")
+        return one.seen > 0 and one.kind in WRONG
     return one.answer == "fails"
 
 

@@ -11,6 +11,8 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.reach import with_called
 from charter.core.walk import machine_rules
+from charter.semantics.counters import is_bump
+from charter.semantics.evaluate import ByIdentity
 
 _ORDERED = ("lt", "le", "gt", "ge")
 
@@ -31,33 +33,17 @@ class NumbersCompared:
 NOTHING = NumbersCompared()
 
 
-class _Machine:
-    """A machine of a model, which is compared by identity: models do not change, and to compare two
-    takes long."""
-
-    def __init__(self, model: n.Model, machine: str) -> None:
-        self.model, self.machine = model, machine
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Machine):
-            return False
-        return other.model is self.model and other.machine == self.machine
-
-    def __hash__(self) -> int:
-        return hash((id(self.model), self.machine))
-
-
 def compared(model: n.Model, machine: str) -> Mapping[str, NumbersCompared]:
     """What the rules of a machine compare counters with, by counter. A counter is missing if this
     adds nothing to what is offered anyway. Properties and the `only` of an instance do not count:
     what is offered is the same whatever is asked."""
-    return _compared(_Machine(model, machine))
+    return _compared(ByIdentity(model), machine)
 
 
 @lru_cache(maxsize=8)
-def _compared(of: _Machine) -> Mapping[str, NumbersCompared]:
+def _compared(of: ByIdentity, machine: str) -> Mapping[str, NumbersCompared]:
     found: dict[str, NumbersCompared] = {}
-    for e in with_called(_own(of.model, of.machine), of.model.functions):
+    for e in with_called(_own(of.model, machine), of.model.functions):
         for counter, more in _in(e):
             known = found.get(counter, NOTHING)
             numbers = known.numbers | more.numbers
@@ -95,7 +81,7 @@ def _side(e: n.Expr, *, ordered: bool) -> Iterator[tuple[str, NumbersCompared]]:
         case n.Literal(type=t.Counter(name=name), value=int() as value):
             around = {value - 1, value, value + 1} if ordered else {value}
             yield name, NumbersCompared(frozenset(number for number in around if number >= 0))
-        case n.Builtin(type=t.Counter(name=name), name="bump"):
+        case n.Builtin(type=t.Counter(name=name)) if is_bump(e):
             yield name, NumbersCompared(ahead=_bumps(e) + ordered)
         case _:
             pass
@@ -103,11 +89,7 @@ def _side(e: n.Expr, *, ordered: bool) -> Iterator[tuple[str, NumbersCompared]]:
 
 def _bumps(e: n.Expr) -> int:
     """How many bumps stand around a value."""
-    match e:
-        case n.Builtin(name="bump", args=(inner,)):
-            return 1 + _bumps(inner)
-        case _:
-            return 0
+    return 1 + _bumps(e.args[0]) if is_bump(e) else 0
 
 
 __all__ = ["NOTHING", "NumbersCompared", "compared"]

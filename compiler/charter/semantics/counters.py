@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -46,7 +46,7 @@ class CounterUses:
                     compared.add(name)
                 case _:
                     pass
-        bumped = (e.type.name for e in inside if _is_bump(e) and isinstance(e.type, t.Counter))
+        bumped = (e.type.name for e in inside if is_bump(e) and isinstance(e.type, t.Counter))
         seen = compared | numbers.keys()
         ranked = frozenset(c.name for c in model.counters if c.ordered and c.name in seen)
         return CounterUses(ranked, numbers, frozenset(bumped))
@@ -73,7 +73,7 @@ def why_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
             fallen = (scope.falls(name) for name in names for scope in scopes)
             told[counter] = tuple(one for one in fallen if one)[:_SHOWN]
         else:
-            bumps = (e for scope in scopes for e in scope.nodes if _is_bump(e))
+            bumps = (e for scope in scopes for e in scope.nodes if is_bump(e))
             mine = (e for e in bumps if e.type == t.Counter(counter))
             places = tuple(dict.fromkeys(map(_at, mine)))[:_SHOWN]
             told[counter] = (*places, "bump one value only, or the greatest, as in bump(max(a, b))")
@@ -185,7 +185,7 @@ class _Scope:
         fixed = {*given, *(one.name for one in statements if isinstance(one, n.Bind | n.Pick))}
         fixed -= {name for e in inside for name in binds(e)}
         steady = None if changing else frozenset(fixed)
-        bumps = any(map(_is_bump, inside))
+        bumps = any(map(is_bump, inside))
         return _Scope(inside, named, given, tuple(assigned), sent, unbound, steady, bumps)
 
     def places(self, expr: n.Expr, several: frozenset[str]) -> Iterator[tuple[str, Bumped]]:
@@ -307,7 +307,7 @@ class _Scope:
 
     def _bumps(self, value: n.Expr) -> bool:
         """Whether a value has the next one of a counter in it."""
-        return any(map(_is_bump, self._inside(value)))
+        return any(map(is_bump, self._inside(value)))
 
     def _falls(self, variable: str) -> str:
         """As `falls`, for each condition on its own. A variable stays the greatest if its new value
@@ -326,7 +326,7 @@ class _Scope:
         others = (value for name, value in self.assigned if name != variable)
         stored = (e for value in (*others, *self.sent) for e in self._inside(value))
         for e in stored:
-            if _is_bump(e) and (self._more(e, variable) or 0) > least:
+            if is_bump(e) and (self._more(e, variable) or 0) > least:
                 used, other = self._use(e)
                 return (
                     f"{_at(e)} is {used} where {variable} may stay below it; set {variable} to"
@@ -423,7 +423,8 @@ def _chosen(expr: n.Expr) -> Iterator[n.Expr]:
             yield expr
 
 
-def _is_bump(e: n.Expr) -> bool:
+def is_bump(e: n.Expr) -> TypeGuard[n.Builtin]:
+    """Whether an expression is the next value of a counter."""
     return isinstance(e, n.Builtin) and e.name == "bump"
 
 

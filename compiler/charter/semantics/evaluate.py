@@ -41,21 +41,21 @@ class Mail:
     is_lost: bool = False
 
 
-class _ByIdentity:
+class ByIdentity:
     """A model that is compared by identity: models do not change, and to compare two takes long."""
 
     def __init__(self, model: n.Model) -> None:
         self.model = model
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.model is self.model
+        return isinstance(other, ByIdentity) and other.model is self.model
 
     def __hash__(self) -> int:
         return id(self.model)
 
 
 @lru_cache(maxsize=4)
-def _expressions(of: _ByIdentity) -> Expressions:
+def _expressions(of: ByIdentity) -> Expressions:
     """The functions of a model's expressions. Kept, since each scenario and instance asks for those
     of one model."""
     return Expressions({function.name: function for function in of.model.functions})
@@ -74,7 +74,7 @@ class Evaluator(Expressions):
         """An evaluator of a component or system of `model`."""
         components = {c.name: c for c in model.components}
         parts = [part for s in model.systems if s.name == machine for part in s.parts]
-        shared = _expressions(_ByIdentity(model))
+        shared = _expressions(ByIdentity(model))
         return Evaluator(
             shared.functions,
             shared._made,

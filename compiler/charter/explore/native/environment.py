@@ -104,9 +104,9 @@ class OfferPrinter:
         code.give()
         self.unit.add(code)
         self.print_pool(fn.POOL, NOTHING)
-        for number, name in enumerate(self.issued.all):
+        for name in self.issued.all:
             if name in self.compared:
-                self.print_pool(fn.pool_of(number), self.compared[name])
+                self.print_pool(fn.pool_of(name), self.compared[name])
 
     def collect(
         self, kind: t.Type, where: tuple[int, Truth], keys: tuple[tuple[str, int], ...]
@@ -360,8 +360,7 @@ class _Loops:
         code, offers = self.code, self.offers
         room = code.memory(2 * POOL)
         everything = code.load(CTX, offers.context.masks + offers.issued.all[name])
-        own = name in offers.compared
-        pool = fn.pool_of([*offers.issued.all].index(name)) if own else fn.POOL
+        pool = fn.pool_of(name) if name in offers.compared else fn.POOL
         count = code.call(pool, CTX, mask, everything, room)
         return room, count
 

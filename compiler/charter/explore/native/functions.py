@@ -107,9 +107,9 @@ def step(name: str) -> Outcomes:
     return Callee(f"step_{name}", (PTR, READ, READ, OWN, I64), I64)
 
 
-def pool_of(number: int) -> Pool:
-    """As POOL, for the counter of this number, which rules compare with numbers of the text."""
-    return replace(POOL, name=f"pool_{number}")
+def pool_of(counter: str) -> Pool:
+    """As POOL, for a counter that rules compare with numbers of the text."""
+    return replace(POOL, name=f"pool_{counter}")
 
 
 def offer(number: int) -> Callee[None, Pointer]:

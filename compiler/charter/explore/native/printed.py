@@ -15,6 +15,9 @@ from charter.core import nodes as n
 from charter.project.compiler_digest import compiler
 from charter.semantics.machine import Machine
 
+MOST_FILES = 2 * MOST
+"""The most files in a cache of programs: object code, and what is known of its IR."""
+
 
 @dataclass(frozen=True, slots=True)
 class Printed:
@@ -38,7 +41,7 @@ class Printed:
 
     def keep(self, place: Path) -> None:
         """Store it, beside the object code."""
-        to_cache(place, json.dumps(asdict(self)).encode(), 2 * MOST)
+        to_cache(place, json.dumps(asdict(self)).encode(), MOST_FILES)
 
 
 def place_of(

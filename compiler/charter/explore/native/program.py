@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from charter.cache.files import MOST, kept
+from charter.cache.files import kept
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
@@ -34,7 +34,7 @@ from charter.explore.native.llvm import (
 from charter.explore.native.memory import Array
 from charter.explore.native.outcomes import print_noted, print_outcomes, target_of
 from charter.explore.native.outline import outlined
-from charter.explore.native.printed import Printed, place_of
+from charter.explore.native.printed import MOST_FILES, Printed, place_of
 from charter.explore.native.ranges import RangePrinter
 from charter.explore.native.transition_graph import FairnessLabels, LinkPrinter
 from charter.explore.native.unit import Unit
@@ -92,7 +92,7 @@ class CodeSource:
         if self.cache is None:
             return _compiled_once(self.text(), optimized)
         place = _place(self.printed.digest, self.cache, optimized)
-        return kept(place, lambda: compiled(self.text(), optimized=optimized), 2 * MOST)
+        return kept(place, lambda: compiled(self.text(), optimized=optimized), MOST_FILES)
 
     def is_optimized_already(self) -> bool:
         """Whether the cache has optimized code."""
@@ -151,17 +151,8 @@ def machine_of(model: n.Model, instance: n.Instance) -> Machine:
     return Machine.of(narrowed(replace(model, scenarios=()), instance.machine), instance)
 
 
-def plan_and_text(
-    model: n.Model, instance: n.Instance, choices: Choices
-) -> tuple[ProgramInterface, str]:
-    """The interface and the IR of an instance. Raises CannotCompile, or KeyError if the model lacks
-    the instance's machine."""
-    plan, text, _ = _printed(machine_of(model, instance), choices)
-    return plan, text
-
-
-def _printed(machine: Machine, choices: Choices) -> tuple[ProgramInterface, str, Printed]:
-    """The interface of a machine, its IR, and what is kept of that."""
+def printed_program(machine: Machine, choices: Choices) -> tuple[ProgramInterface, str, Printed]:
+    """The interface of a machine, its IR, and what is kept of that. Raises CannotCompile."""
     unit = _unit_of(machine)
     trail = trail_words(unit.declared, unit.machine.operations.values()) if choices.detailed else 0
     plan = _interface(machine, choices, trail)
@@ -362,9 +353,9 @@ def _plan_and_source(
         place = place_of(cache, machine, choices.predicates, replace(choices, predicates=None))
         known = Printed.known(place)
     if known is not None:
-        later = remembered(lambda: _printed(machine, choices)[1])
+        later = remembered(lambda: printed_program(machine, choices)[1])
         return _interface(machine, choices, known.trail), CodeSource(later, known, choices, cache)
-    plan, text, printed = _printed(machine, choices)
+    plan, text, printed = printed_program(machine, choices)
     if place is not None:
         printed.keep(place)
     return plan, CodeSource(lambda: text, printed, choices, cache)

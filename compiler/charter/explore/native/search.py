@@ -33,6 +33,7 @@ from charter.explore.native.program import Program, first_row
 from charter.explore.native.states import BLOCK_ROWS, States
 from charter.explore.native.unit import FATAL_COUNTER, WHY
 from charter.explore.native.worker import BUFFER, Worker
+from charter.explore.result import WRONG
 
 BUFFERED = 1 << 17
 """Records in the buffers of one partition of all workers, as long as each has room for a state."""
@@ -232,8 +233,8 @@ class Search:
 
     def _is_wrong(self) -> bool:
         """Whether a property is violated, a value is undefined, or a state is a deadlock."""
-        noted, harmless = self.program.plan.noted, ("witness", "predicate")
-        return any(k not in harmless and self.note(i).count for i, (k, _) in enumerate(noted))
+        noted = enumerate(self.program.plan.noted)
+        return any(kind in WRONG and self.note(i).count for i, (kind, _) in noted)
 
     def _try(self) -> bool:
         """Look for an anchor unless that was done. Returns whether the states found so far remain

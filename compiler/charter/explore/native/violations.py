@@ -10,9 +10,7 @@ from typing import Protocol
 from charter.core.transition import is_of_transition
 from charter.explore.native.program import Program
 from charter.explore.native.search import Note, SearchCounts
-from charter.explore.result import FirstViolation, Kind
-
-KINDS: tuple[Kind, ...] = ("always", "stepwise", "undefined", "deadlock")
+from charter.explore.result import WRONG, FirstViolation
 
 
 class Running(Protocol):
@@ -38,7 +36,7 @@ def watched(
     all_ = {
         number: (kind, name)
         for number, (noted, name) in enumerate(plan.noted)
-        for kind in KINDS
+        for kind in WRONG
         if kind == noted
     }
     open_, distinct = dict(all_), 0
