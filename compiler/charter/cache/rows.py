@@ -19,6 +19,8 @@ from operator import is_
 from types import ModuleType
 
 _TUPLE = ""
+_PLAIN = (int, str)
+"""What is written as it is: these and null."""
 _TRUE, _FALSE = object(), object()
 """Truth values in rows that are not written yet."""
 _JSON = json.JSONEncoder(
@@ -28,17 +30,23 @@ _JSON = json.JSONEncoder(
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """The fields of a class in the order of a row: those given by position, then those by name."""
+    """The fields of a class in the order of a row: those given by position, then those by name.
+    Equal objects agree in those that are `compared`."""
 
     make: Callable[..., object]
     placed: tuple[str, ...]
     named: tuple[str, ...]
+    compared: tuple[str, ...]
 
     @staticmethod
     def of(made: type) -> _Fields:
         chosen = [field for field in fields(made) if field.init]
-        placed = tuple(field.name for field in chosen if not field.kw_only)
-        return _Fields(made, placed, tuple(field.name for field in chosen if field.kw_only))
+        return _Fields(
+            made,
+            tuple(field.name for field in chosen if not field.kw_only),
+            tuple(field.name for field in chosen if field.kw_only),
+            tuple(field.name for field in fields(made) if field.compare),
+        )
 
 
 class Rows:
@@ -65,11 +73,11 @@ class Rows:
     def digest(self, tree: object, omitted: Collection[str] = ()) -> str:
         """The same for equal trees. Fields with an `omitted` name, of any class, do not change
         it."""
-        compared = {
-            made: [f.name for f in fields(made) if f.compare and f.name not in omitted]
-            for made in self._fields
+        names = {
+            made: [name for name in it.compared if name not in omitted]
+            for made, it in self._fields.items()
         }
-        return sha256(_rows(tree, compared)).hexdigest()
+        return sha256(_rows(tree, names)).hexdigest()
 
     def _made(self, rows: list[list[object]]) -> object:
         """The object of the last row."""
@@ -93,7 +101,7 @@ def _rows(tree: object, names: Mapping[type, Sequence[str]]) -> bytes:
     by_identity: dict[int, tuple[int]] = {}
 
     def cell(item: object) -> object:
-        if item is None or isinstance(item, int | str):
+        if item is None or isinstance(item, _PLAIN):
             # Python takes 1 for equal to True, and rows with either for equal.
             return item if not isinstance(item, bool) else _TRUE if item else _FALSE
         found = by_identity.get(id(item))

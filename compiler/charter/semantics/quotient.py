@@ -67,6 +67,8 @@ class Quotient:
         """The quotient of a machine whose model has been narrowed to it. Without `symmetry` no sort
         is permuted, without `renaming` no counter is renamed."""
         sorts, apart = _permuted(machine, symmetry)
+        if not machine.model.counters:
+            return Quotient(sorts, apart=apart)
         inside = {kind for v in machine.variables for kind in t.inside(v.type)}
         held = frozenset(c.name for c in machine.model.counters if c in inside)
         exact = held & bumped_apart(machine.model).keys()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from llvmlite import binding as llvm
 
@@ -31,23 +32,36 @@ DETAILED = {"outcomes_of": (True, 2), "noted": (True, 3)}
 """What else can be called in a program whose operations are asked for one by one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """The processor of this machine, as LLVM calls it, and what it can do."""
+
+    name: str
+    features: str
+
+
+ANY = Processor("", "")
+"""What every processor of this kind can do."""
+
+
+@cache
+def processor() -> Processor:
+    """The processor, asked for once in a process: to ask takes a quarter of a millisecond."""
+    return Processor(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
 def machine_digest() -> str:
     """A digest of the processor and compiler that object code depends on."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    features = llvm.get_host_cpu_features().flatten()
-    name = llvm.get_host_cpu_name()
-    return f"{llvm.llvm_version_info} {llvm.get_process_triple()} {name} {features}"
+    own, triple = processor(), llvm.get_process_triple()
+    return f"{llvm.llvm_version_info} {triple} {own.name} {own.features}"
 
 
 def compiled(text: str, *, optimized: bool = True) -> ObjectCode:
     """Object code of a module. The passes of level 2 take half as long again, for searches that are
     a hundredth or two faster. Code that is not optimized is there in a tenth of the time, and takes
     twice as long to run."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(text)
-    target = _target(2 if optimized else 0)
+    target = _target(2 if optimized else 0, processor())
     options = llvm.create_pipeline_tuning_options(speed_level=1 if optimized else 0)
     options.loop_vectorization = False
     options.slp_vectorization = False
@@ -57,10 +71,12 @@ def compiled(text: str, *, optimized: bool = True) -> ObjectCode:
     return bytes(target.emit_object(module))
 
 
-def _target(level: int) -> llvm.TargetMachine:
+def _target(level: int, own: Processor) -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=own.name,
+        features=own.features,
         opt=level,
         reloc="pic",
         codemodel="jitdefault",
@@ -81,9 +97,11 @@ class Library:
 
 def linked(code: ObjectCode, signatures: Mapping[str, tuple[bool, int]] = SIGNATURES) -> Library:
     """The functions of object code."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(1))
+    # Nothing is compiled here: neither does it matter what the processor can do, nor is the module
+    # needed without which no engine is made. Compiling it would take longer than linking.
+    module = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(module, _target(0, ANY))
+    engine.remove_module(module)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     functions: dict[str, Function] = {}

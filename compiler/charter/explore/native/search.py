@@ -32,7 +32,7 @@ from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.program import Program, first_row
 from charter.explore.native.states import BLOCK_ROWS, States
 from charter.explore.native.unit import FATAL_COUNTER, WHY
-from charter.explore.native.worker import BUFFER, Worker
+from charter.explore.native.worker import BUFFER, Worker, empty, filled
 from charter.explore.result import WRONG
 
 BUFFERED = 1 << 17
@@ -316,12 +316,13 @@ class Search:
         recall, context = self.program.library["recall"], self._crew[0].context
         done = 0
         while done < count:
-            self._emptied()
+            empty(self._crew, self.plan)
             part = min(self.buffer // 2, count - done)
             recall(context.address, rows.at(done * self.states.width), part)
-            self._merge([self._insert(p) for p in range(PARTITIONS)])
+            lists = filled(self._crew, self.plan)
+            self._merge([self._insert(p, lists) for p in range(PARTITIONS)])
             done += part
-        self._emptied()
+        empty(self._crew, self.plan)
 
     def _finished(self, first: int) -> None:
         """Record in the journal that the level from number `first` on is complete."""
@@ -363,10 +364,11 @@ class Search:
         begun = time.monotonic()
         blocks = self._expand_all(done, end, pool)
         self.expanded = blocks.next
+        lists = filled(self._crew, self.plan)
         if self.workers == 1:
-            counts = [self._insert(p) for p in range(PARTITIONS)]
+            counts = [self._insert(p, lists) for p in range(PARTITIONS)]
         else:
-            counts = list(pool.map(self._insert, range(PARTITIONS)))
+            counts = list(pool.map(self._insert, range(PARTITIONS), repeat(lists)))
         self._merge(counts)
         took = time.monotonic() - begun
         if took > LONG:
@@ -383,7 +385,7 @@ class Search:
         while True:
             share = max(LEAST, (end - done) // (2 * self.workers))
             blocks = Blocks(self, done, end, min(self._block, share))
-            self._emptied()
+            empty(self._crew, self.plan)
             if self.workers == 1:
                 self._expand(self._crew[0], blocks)
             else:
@@ -394,11 +396,6 @@ class Search:
             for worker, numbers in zip(self._crew, before, strict=True):
                 for (start, _), part in zip(counted, numbers, strict=True):
                     worker.context.write(start, part)
-
-    def _emptied(self) -> None:
-        for worker in self._crew:
-            for p in range(PARTITIONS):
-                worker.context.view[self.plan.outs + 2 * p + 1] = 0
 
     def _expand(self, worker: Worker, blocks: Blocks) -> None:
         expand = self.program.library["expand"]
@@ -418,19 +415,18 @@ class Search:
         counts = worker.context.numbers(outs, 2 * PARTITIONS)[1::2]
         return max(counts) + MARGIN + self._block < self.buffer
 
-    def _insert(self, p: int) -> int:
+    def _insert(self, p: int, lists: Array) -> int:
         """Insert the records of one partition into its table; returns how many were new. Raises
         NoRoom."""
-        at, lists = self.plan.outs + 2 * p, Array.of(2 * self.workers)
-        pairs = [worker.context.numbers(at, 2) for worker in self._crew]
-        lists.write(0, [number for pair in pairs for number in pair])
-        coming = sum(count for _, count in pairs)
-        while int(self._tables[p].size * FULL) - self._tables[p].used < coming:
-            self._tables[p] = self._grown(self._tables[p])
-        table, fresh = self._tables[p], self._fresh[p].address
+        start, table = 2 * self.workers * p, self._tables[p]
+        coming = sum(lists.numbers(start, 2 * self.workers)[1::2])
+        if not coming:
+            return 0
+        while int(table.size * FULL) - table.used < coming:
+            table = self._tables[p] = self._grown(table)
         new = self.program.library["insert"](
-            table.array.address, table.size, lists.address, self.workers, fresh,
-            self.states.directory.address,
+            table.array.address, table.size, lists.at(start), self.workers,
+            self._fresh[p].address, self.states.directory.address,
         )  # fmt: skip
         table.used += new
         return new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from charter.explore.native.context import CAPACITY, PARTITIONS, MachineContext
@@ -30,3 +31,19 @@ class Worker:
         for p in range(PARTITIONS):
             worker.context.view[plan.outs + 2 * p] = worker.buffers.at(p * size)
         return worker
+
+
+def empty(crew: Sequence[Worker], plan: MachineContext) -> None:
+    """Forget the records in all buffers."""
+    outs = plan.outs
+    for worker in crew:
+        for at in range(outs + 1, outs + 2 * PARTITIONS, 2):
+            worker.context.view[at] = 0
+
+
+def filled(crew: Sequence[Worker], plan: MachineContext) -> Array:
+    """For each partition the buffer of each worker, and the number of its records."""
+    outs = [worker.context.numbers(plan.outs, 2 * PARTITIONS) for worker in crew]
+    lists = Array.of(2 * PARTITIONS * len(crew))
+    lists.write(0, [n for p in range(0, 2 * PARTITIONS, 2) for out in outs for n in out[p : p + 2]])
+    return lists
