@@ -201,11 +201,14 @@ def follow(search: Search, graph: Graph, tell: Callable[[SearchCounts], None]) -
     contexts = [Array.of(search.plan.size) for _ in range(search.workers)]
     for context in contexts:
         context.view[LINKED] = block.address
-    with ThreadPoolExecutor(search.workers) as pool:
-        try:
-            list(pool.map(followers.work, contexts))
-        finally:
-            followers.stopped = True  # an interrupt does not wait for the remaining blocks
+    if search.workers == 1:
+        followers.work(contexts[0])
+    else:
+        with ThreadPoolExecutor(search.workers) as pool:
+            try:
+                list(pool.map(followers.work, contexts))
+            finally:
+                followers.stopped = True  # an interrupt does not wait for the remaining blocks
     for number in range(search.plan.notes):
         at = search.plan.noted + NOTE * number
         notes = [Note(*context.numbers(at, NOTE)) for context in contexts]
