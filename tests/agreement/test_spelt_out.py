@@ -89,7 +89,7 @@ def test_a_component_answers_as_the_definition_does(every: int, tmp_path: Path) 
     module = import_model(model, model.components[0], tmp_path, "spelt_out")
     beside = Compared.beside(machine, {"c": module})
     tally = compare(found, beside, every)
-    assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
+    assert isinstance(beside.evaluator, Compared) and beside.evaluator.compared
     assert tally.states > 100 and tally.moves > 2_000
 
 
@@ -129,5 +129,5 @@ def test_parameters_without_a_name_are_told_apart_in_nested_matches(tmp_path: Pa
     module = import_model(model, model.components[0], tmp_path, "unnamed")
     beside = Compared.beside(found.search.program.plan.machine, {"office": module})
     tally = compare(found, beside, 1)
-    assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
+    assert isinstance(beside.evaluator, Compared) and beside.evaluator.compared
     assert tally.moves > 20

@@ -106,7 +106,7 @@ def test_every_transition_agrees_with_the_definition_when_a_machine_crashes(
     beside = Compared.beside(found.search.program.plan.machine, {"disk": module})
     tally = compare(found, beside, 1)
     assert tally.states > 30
-    assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
+    assert isinstance(beside.evaluator, Compared) and beside.evaluator.compared
     assert {f.name: f.seen for f in found.properties}["replaced"]
 
 

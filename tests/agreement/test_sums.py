@@ -57,7 +57,7 @@ def test_native_engine_and_generated_model_sum_as_the_definition_does(tmp_path: 
     module = import_model(model, model.components[0], tmp_path, "bank")
     beside = Compared.beside(machine, {"bank": module})
     tally = compare(found, beside, 1)
-    assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
+    assert isinstance(beside.evaluator, Compared) and beside.evaluator.compared
     assert tally.states > 100 and tally.moves > 1_000
     assert {(f.kind, f.name): f.seen > 0 for f in found.properties} == {
         ("always", "bounded"): False,

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 
+from tests.support.sharing import Reads, Sharing
+
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.semantics.evaluate import Evaluator, Outcome
+from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Json, Universe, to_json
@@ -41,31 +43,35 @@ class Model:
             self.states[flat] = made
         return self.states[flat]
 
-    def compare(
-        self,
-        operation: n.Operation,
-        state: State,
-        args: tuple[Value, ...],
-        outcomes: tuple[Outcome, ...] | None,
-    ) -> None:
-        """Asserts that the model allows just these outcomes (None: it has to raise)."""
-        given = self._args(operation, args)
-        try:
-            said = self.module.outcomes(self.state(state), operation.name, given)
-        except Exception as problem:
-            if type(problem).__name__ not in NO_VALUE or outcomes is not None:
-                raise AssertionError(f"{operation.name} {given} in {state}") from problem
-            return
-        assert outcomes is not None, (operation.name, given, state)
-        found: list[Answer] = [(o.branch, o.reply, o.state) for o in said]
-        expected: list[Answer] = []
+    def expected(self, operation: n.Operation, outcomes: tuple[Outcome, ...]) -> list[Answer]:
+        """The outcomes as the model tells them. It has no ghosts, so that some may be alike."""
+        found: list[Answer] = []
         for outcome in outcomes:
             reply, after = self._reply(operation, outcome.reply), self.state(outcome.state)
             answer = outcome.branch, reply, after
-            if answer not in expected:
-                expected.append(answer)
-        assert len(found) == len(expected), (operation.name, given, state)
-        assert all(answer in found for answer in expected), (operation.name, given, state)
+            if answer not in found:
+                found.append(answer)
+        return found
+
+    def compare(
+        self,
+        operation: n.Operation,
+        before: object,
+        args: tuple[Value, ...],
+        expected: list[Answer] | None,
+    ) -> None:
+        """Asserts that the model allows just these answers (None: it has to raise)."""
+        given = self._args(operation, args)
+        try:
+            said = self.module.outcomes(before, operation.name, given)
+        except Exception as problem:
+            if type(problem).__name__ not in NO_VALUE or expected is not None:
+                raise AssertionError(f"{operation.name} {given} in {before}") from problem
+            return
+        assert expected is not None, (operation.name, given, before)
+        found: list[Answer] = [(o.branch, o.reply, o.state) for o in said]
+        assert len(found) == len(expected), (operation.name, given, before)
+        assert all(answer in found for answer in expected), (operation.name, given, before)
 
     def _args(self, operation: n.Operation, args: tuple[Value, ...]) -> dict[str, Json]:
         if (operation.name, args) not in self.args:
@@ -81,22 +87,52 @@ class Model:
         return self.replies[operation.name, reply]
 
 
+@dataclass(slots=True)
+class Questions:
+    """The questions that are asked: how many different ones, and how many were compared. `met` are
+    those that may be asked again, in a system; a component is asked each once.
+
+    What is held of the last state is by identity: the state as an object of the model, and what the
+    model has to answer where the definition gives the very same outcomes."""
+
+    met: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] | None
+    asked: int = 0
+    compared: int = 0
+    state: State = field(default_factory=dict)
+    before: object = None
+    expected: dict[int, tuple[tuple[Outcome, ...], list[Answer]]] = field(default_factory=dict)
+
+    def is_new(self, operation: n.Operation, state: State, args: tuple[Value, ...]) -> bool:
+        """Counts a question, unless it was asked before."""
+        if self.met is not None:
+            question = id(operation), tuple(state.values()), args
+            if question in self.met:
+                return False
+            self.met.add(question)
+        self.asked += 1
+        return True
+
+    def begin(self, model: Model, state: State) -> None:
+        """Forget the state before, unless it is this very one."""
+        if state is not self.state:
+            self.state, self.before = state, model.state(state)
+            self.expected.clear()
+
+
 @dataclass(frozen=True, slots=True)
-class Compared(Evaluator):
+class Compared(Sharing):
     """An evaluator that compares the outcomes of operations with those of `models`, by component,
     for one in `every` different questions."""
 
     models: Mapping[str, Model] = field(kw_only=True)
     components: Mapping[int, str] = field(kw_only=True)
     every: int = field(default=1, kw_only=True)
-    asked: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] = field(
-        default_factory=set, kw_only=True
-    )
+    questions: Questions = field(kw_only=True)
 
     @property
     def compared(self) -> int:
         """How many operations were compared."""
-        return len(self.asked) // self.every
+        return self.questions.compared
 
     @staticmethod
     def beside(machine: Machine, modules: Mapping[str, ModuleType], every: int = 1) -> Machine:
@@ -109,7 +145,8 @@ class Compared(Evaluator):
         base = machine.evaluator
         evaluator = Compared(
             base.functions, universe=base.universe, parts=base.parts,
-            models=models, components=names, every=every,
+            reads=Reads.of(components), models=models, components=names, every=every,
+            questions=Questions(None if own else set()),
         )  # fmt: skip
         return replace(machine, evaluator=evaluator)
 
@@ -118,12 +155,27 @@ class Compared(Evaluator):
     ) -> tuple[Outcome, ...]:
         outcomes: tuple[Outcome, ...] | None = None
         try:
-            outcomes = Evaluator.operate(self, operation, state, args)
+            outcomes = Sharing.operate(self, operation, state, args)
             return outcomes
         finally:
-            question = id(operation), tuple(state.values()), args
-            if question not in self.asked:
-                self.asked.add(question)
-                if len(self.asked) % self.every == 0:
-                    model = self.models[self.components[id(operation)]]
-                    model.compare(operation, state, args, outcomes)
+            questions = self.questions
+            if questions.is_new(operation, state, args) and questions.asked % self.every == 0:
+                questions.compared += 1
+                self._compare(operation, state, args, outcomes)
+
+    def _compare(
+        self,
+        operation: n.Operation,
+        state: State,
+        args: tuple[Value, ...],
+        outcomes: tuple[Outcome, ...] | None,
+    ) -> None:
+        model, questions = self.models[self.components[id(operation)]], self.questions
+        questions.begin(model, state)
+        expected: list[Answer] | None = None
+        if outcomes is not None:
+            if id(outcomes) not in questions.expected:
+                answers = model.expected(operation, outcomes)
+                questions.expected[id(outcomes)] = outcomes, answers
+            expected = questions.expected[id(outcomes)][1]
+        model.compare(operation, questions.before, args, expected)

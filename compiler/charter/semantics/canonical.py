@@ -42,6 +42,11 @@ class Canonical:
     _kept: dict[tuple[object, ...], Form] = field(default_factory=dict, repr=False)
     """Of values of variables that stand alone the form under each renaming, by the ranks: many
     states have the same."""
+    _continued: dict[tuple[object, ...], tuple[object, Ranks]] = field(
+        default_factory=dict, repr=False
+    )
+    """Of values of the other variables the form and the ranks after it, by the renaming and the
+    ranks before."""
     _counted: dict[tuple[str, Value], tuple[tuple[str, int], ...]] = field(
         default_factory=dict, repr=False
     )
@@ -72,7 +77,7 @@ class Canonical:
         for variable, reads in zip(self.variables, self.reads, strict=True):
             value = state[variable.name]
             if reads is None:
-                columns.append(tuple([form.of(variable.type, value) for form in forms]))
+                columns.append(tuple([self._met(form, variable, value) for form in forms]))
                 continue
             key = variable.name, value, tuple([told[name] for name in reads])
             known = self._kept.get(key)
@@ -82,6 +87,20 @@ class Canonical:
                     self._kept[key] = known
             columns.append(known)
         return min(zip(*columns, strict=True), default=())
+
+    def _met(self, form: _Form, variable: StateVar, value: Value) -> object:
+        """The form of a value with counters that are renamed by first occurrence."""
+        before = tuple([(name, tuple(known.items())) for name, known in form.ranks.items()])
+        key = id(form.renaming), variable.name, value, before
+        known = self._continued.get(key)
+        if known is None:
+            made = form.of(variable.type, value)
+            known = made, {name: dict(ranks) for name, ranks in form.ranks.items()}
+            if len(self._continued) < MOST_KEPT:
+                self._continued[key] = known
+        else:
+            form.ranks = {name: dict(ranks) for name, ranks in known[1].items()}
+        return known[0]
 
     def _ranks(self, state: State) -> Ranks:
         quotient = self.quotient

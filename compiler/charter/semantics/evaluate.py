@@ -89,22 +89,46 @@ class Evaluator(Expressions):
         """All allowed outcomes: of the first branch with a true guard or, where that stands in an
         `in any order` group, of every branch of the group with a true guard."""
         scope, names = Scope(self.universe, state), _named(operation.params, args)
-        found: list[Outcome] = []
+        found: list[tuple[Outcome, ...]] = []
         group = 0
         for branch in operation.branches:
             if found and (group == 0 or branch.group != group):
                 break
             for bind in branch.lets:
                 if bind.name not in names:
-                    names[bind.name] = self.value(bind.value, scope, names)
-            if all(self.code(c.condition)(scope, names) for c in branch.guard):
-                group = branch.group
-                label = f"{operation.name}/{branch.name}"
-                for local, after in self.run(branch.body, state, names):
-                    found.append(Outcome(label, self.value(branch.reply, scope, local), after))
+                    names[bind.name] = self.bound(bind, scope, names)
+            if self.guarded(branch, scope, names):
+                ends = self.ends(operation, branch, scope, names)
+                if ends:
+                    group = branch.group
+                    found.append(ends)
         if not found:
             raise EvaluationError(f"no branch of {operation.name} applies", operation.span)
-        return distinct(found)
+        return self.together(found)
+
+    def bound(self, bind: n.Bind, scope: Scope, names: Locals) -> Value:
+        """The value that a `let` before a branch gives a name."""
+        return self.value(bind.value, scope, names)
+
+    def guarded(self, branch: n.Branch, scope: Scope, names: Locals) -> bool:
+        """Whether the guard of a branch is true."""
+        return all(self.code(c.condition)(scope, names) for c in branch.guard)
+
+    def ends(
+        self, operation: n.Operation, branch: n.Branch, scope: Scope, names: Locals
+    ) -> tuple[Outcome, ...]:
+        """The outcomes of a branch whose guard is true."""
+        label = f"{operation.name}/{branch.name}"
+        return tuple(
+            [
+                Outcome(label, self.value(branch.reply, scope, local), after)
+                for local, after in self.run(branch.body, scope.before, names)
+            ]
+        )
+
+    def together(self, found: Sequence[tuple[Outcome, ...]]) -> tuple[Outcome, ...]:
+        """The outcomes of several branches, without repeats."""
+        return distinct([outcome for ends in found for outcome in ends])
 
     def step(self, step: n.Step, state: State, args: tuple[Value, ...]) -> tuple[Outcome, ...]:
         """All outcomes of a step of a system; none where it is not enabled."""

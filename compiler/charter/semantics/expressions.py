@@ -218,8 +218,12 @@ class Expressions:
     def _call(self, e: n.Call) -> Code:
         function = self.functions[e.function]
         params = [param.name for param in function.params]
-        body, args = self.code(function.body), self._each(e.args)
+        body = self.code(function.body)
         assert len(params) == len(e.args)  # said once: `strict` takes time at each call
+        if len(params) == 1:
+            (name,), one = params, self.code(e.args[0])
+            return lambda scope, names: body(scope, {name: one(scope, names)})
+        args = self._each(e.args)
         return lambda scope, names: body(scope, dict(zip(params, args(scope, names))))  # noqa: B905
 
     def _match(self, e: n.Match) -> Code:

@@ -51,6 +51,10 @@ class Universe:
         default_factory=dict, repr=False, compare=False
     )
     """The same by the identity of a type, which is held: its hash takes longer."""
+    _placed: dict[int, tuple[t.Type, Mapping[Value, int]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """Where each value is, by the identity of its type."""
 
     @staticmethod
     def of(instance: Instance) -> Universe:
@@ -149,7 +153,10 @@ class Universe:
 
     def positions(self, kind: t.Type) -> Mapping[Value, int]:
         """The index of each value in `domain(kind)`."""
-        return self._of(kind).positions
+        found = self._placed.get(id(kind))
+        if found is None:
+            found = self._placed[id(kind)] = kind, self._of(kind).positions
+        return found[1]
 
     def _of(self, kind: t.Type) -> _Listed:
         found = self._found.get(id(kind))
