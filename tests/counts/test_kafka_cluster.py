@@ -36,6 +36,7 @@ LARGER += ["pair_failed_start_in_order", "pair_failed_start_expired", "pair_answ
 LARGER += ["pair_late_heartbeat"]
 LARGER += ["pair_produced", "pair_produced_lost", "pair_produced_to_one"]
 LARGER += ["pair_asked", "pair_asked_of_one", "pair_balanced", "pair_last_known"]
+LARGER += ["pair_balanced_lost", "pair_flushed_in_time", "pair_proactive_down"]
 LARGER += ["pair_proactive", "pair_aggressive", "pair_manual"]
 LARGER += ["last_standing_kept", "trio_of_three", "trio_proposed", "trio_deleted"]
 LARGER += ["pair_deleted_unseen", "pair_deleted_lost", "pair_unclean_allowed", "pair_feature_off"]

@@ -50,13 +50,11 @@ ROWS = {
         claims=("Heartbeats",),
     ),
     "A6 metadata, and replicas that are deleted": Row(
-        "learn delete_replica learn/follows learn/remains_leader delete",
+        "learn learn/without_replica learn/follows learn/remains_leader",
         "metadata_log_matching metadata_is_read followers_are_replicas leader_knows_the_isr",
         ("B-R13", "B-R27", "X-S32", "X-S41", "X-S43"),
         "pair_reassigned",
         claims=("I5", "L4"),
-        lacks="brokers do not read the replicas: each reads what follows from them for itself, and"
-        " deletes its log in a step of its own",
     ),
     "A7 proposals of several members": Row(
         "propose_join propose_leave propose/unfit propose/proposed",
@@ -79,13 +77,11 @@ ROWS = {
         "pair tiny_log",
     ),
     "A10 reassignments in the system": Row(
-        "reassign cancel_reassignment delete_replica reassign/begun reassign/completed",
+        "reassign cancel_reassignment reassign/begun reassign/completed",
         "reassigned_by_the_rules reassignment_keeps_min_isr enough_copies reassignments_end",
-        ("R-E1", "R-E4", "R-E6"),
+        ("R-E1", "R-E4", "R-E6", "X-S33", "X-S34"),
         "pair_reassigned pair_reassigned_lost trio_reassigned",
         claims=("Reassignment", "L7"),
-        lacks="MODEL has no reassignment to fewer replicas than the minimum: here it begins, and"
-        " does not end (decision 0091); in the system none replaces another",
     ),
     "A14 writes with any acks, and errors": Row(
         "write produce retry write/not_enough_replicas",
@@ -119,8 +115,6 @@ ROWS = {
         holds="metadata_log_matching leader_knows_the_isr no_acknowledged_record_lost",
         searched="pair_both_lost pair_deleted",
         claims=("I5", "I8"),
-        lacks="I5 compares logs of metadata: here a broker has the changes that matter to it, and"
-        " the newest of them has to be the controller's",
     ),
     "I7": Row(
         holds="enough_candidates last_known_elr_is_for_recovery",
@@ -163,14 +157,13 @@ ROWS = {
         searched="tiny_elr pair_both_lost",
         claims=("R2", "I7, lower bound", "Both empty"),
     ),
-    "writes in their order, S2-E10": Row(
+    "linearizability, S2-E10": Row(
         "produce consume read/shown",
-        "writes_are_ordered acknowledged_is_kept acknowledged_is_committed a_consumer_reads_on",
+        "writes_are_ordered acknowledged_is_kept acknowledged_is_committed a_consumer_reads_on"
+        " reads_are_recent reads_are_recent_from_the_epoch_start",
         ("S2-E10", "C-E1", "C-E2"),
         "pair_produced pair_produced_lost",
         claims=("S2-E10", "S2-E10, recency", "Idempotence"),
-        lacks="a history of reads and writes that is linearizable: the texts contradict it for"
-        " reads; idempotent producers, whose rules no text gives",
     ),
     # Worked examples of the texts.
     "S0-E1, S0-E2 with logs and variations": Row(
@@ -276,20 +269,30 @@ ROWS = {
         claims=("S3, the gate alone", "LRS, negative answers", "S3, negative answers"),
     ),
     "modes of recovery": Row(
-        "recover elect_uncleanly elect_periodically",
+        "ask_for_log tell_log recover elect_uncleanly elect_periodically",
         "recovery_takes_the_complete recovery_ends proactive_does_not_wait recoveries_are_marked",
-        ("S0-E2", "S1 manual mode: the partition waits for an operator"),
-        "pair_balanced pair_proactive pair_last_known pair_manual pair_aggressive",
-        claims=("Balanced recovery, in the end", "Proactive, manual", "Proactive, in the end"),
-        lacks="recovery is one step of the system: the requests for logs and their answers, and the"
-        " time for which proactive recovery waits, are left out",
+        (
+            "S0-E2",
+            "S1 manual mode: the partition waits for an operator",
+            "X-S52",
+            "X-S53",
+            "X-S54",
+        ),
+        "pair_balanced pair_balanced_lost pair_proactive pair_last_known pair_manual"
+        " pair_aggressive",
+        claims=(
+            "Answers to an inspection",
+            "Balanced recovery, in the end",
+            "Proactive, manual",
+            "Proactive, in the end",
+        ),
     ),
     "ways of flushing": Row(
-        holds="a_loss_is_short the_last_segment_is_lost flushed_records_survive",
-        shown=("S3 a flush of every record survives the same", "B-R3", "B-R4"),
-        searched="pair_flushed pair_flushed_by_two pair_rolled",
+        "flush_in_time",
+        "a_loss_is_short the_last_segment_is_lost flushed_records_survive flush_in_time_keeps_all",
+        ("S3 a flush of every record survives the same", "B-R3", "B-R4", "B-R43"),
+        "pair_flushed pair_flushed_by_two pair_flushed_in_time pair_rolled",
         claims=("K7, f1 to f4",),
-        lacks="a flush after a time: there is none here, and it bounds no loss",
     ),
 }
 

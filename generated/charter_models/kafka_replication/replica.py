@@ -44,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "bb0b7e49d72b2941a46b"
+SPEC_DIGEST = "b41e27c9261ea5477c3e"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -81,6 +81,7 @@ class PartitionRecord:
 
     topic_id: TopicId
     """0 if the topic does not exist any more."""
+    replicas: frozenset[Broker]
     leader: Broker | None
     isr: frozenset[Broker]
     leader_epoch: LeaderEpoch
@@ -211,15 +212,24 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:115  S3 Replication from leader, MODEL §2.2
+    12-replica-rules.charter:116  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
+
+
+def leader_for(record: PartitionRecord, me: Broker) -> Broker | None:
+    """Whom a broker takes for the leader: if the partition has no replica on it, it follows
+    nobody.
+
+    12-replica-rules.charter:121  MODEL §2.10
+    """
+    return record.leader if me in record.replicas else None
 
 
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: the ISR and the proposed one, since the controller may have accepted it.
 
-    12-replica-rules.charter:120  S2 §6.5.2
+    12-replica-rules.charter:125  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
@@ -230,7 +240,7 @@ def may_commit(lead: Leadership) -> bool:
     so that the maximal ISR need not contain all candidates; and what is committed would have
     too few copies (the last replica standing).
 
-    12-replica-rules.charter:126  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:131  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(lead.isr) >= lead.min_isr
 
@@ -238,7 +248,7 @@ def may_commit(lead: Leadership) -> bool:
 def known_end(peer: Peer | None) -> int:
     """The end of a follower's log, as far as its leader knows.
 
-    12-replica-rules.charter:130  S2 §6.5.2
+    12-replica-rules.charter:135  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -246,7 +256,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """The end of what all members of the maximal ISR have.
 
-    12-replica-rules.charter:134  S2 §6.5.2, S3 Consumer's message visibility
+    12-replica-rules.charter:139  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me})
@@ -256,7 +266,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int) -> int:
     """The leader's high watermark after a fetch, a write or a change of the ISR. It never falls.
 
-    12-replica-rules.charter:139  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:144  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead):
         return max(high_watermark, replicated(me, lead, end))
@@ -273,7 +283,7 @@ def end_of_epoch(
     it. `own` is the epoch that the replica leads in, which has no end yet. A log without that
     epoch and any earlier one gives the epoch that is asked for.
 
-    12-replica-rules.charter:146  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:151  MODEL §3.2, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -297,7 +307,7 @@ def divergence(
     """Where the log of a follower diverges from its leader's, judged by the follower's last
     record; none if it does not.
 
-    12-replica-rules.charter:155  MODEL §3.2, S2 §6.6
+    12-replica-rules.charter:160  MODEL §3.2, S2 §6.6
     """
     if request.last is None:
         return None
@@ -311,7 +321,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], diverging: Epoc
     this, only if both name one epoch. Else the follower cuts at the end of its own earlier
     epoch, and may have to truncate again.
 
-    12-replica-rules.charter:167  S2 §6.6, MODEL §3.2
+    12-replica-rules.charter:172  S2 §6.6, MODEL §3.2
     """
     mine = end_of_epoch(world, log, diverging.epoch, None)
     return min(mine.end, diverging.end) if mine.epoch == diverging.epoch else mine.end
@@ -320,7 +330,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], diverging: Epoc
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has fetched up to its leader's high watermark.
 
-    12-replica-rules.charter:172  S2 §6.5.3
+    12-replica-rules.charter:177  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -330,7 +340,7 @@ def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
     watermark is there, it may be lower than that of an earlier leader. The leader itself need
     not be there yet: S2 §6.4.2 asks for that, §6.5.3 does not (decision 0105).
 
-    12-replica-rules.charter:178  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:183  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= epoch_start
 
@@ -341,7 +351,7 @@ def caught_up(peer: Peer | None, high_watermark: int, epoch_start: int) -> bool:
     (`present`). `peer` is none until then, but for members of the ISR that
     `renewed_leadership` keeps, which S2 to the letter would not.
 
-    12-replica-rules.charter:184  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:189  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -359,7 +369,7 @@ def proposed_epochs(
     member of the ISR needs none: if it has been fenced or has restarted since, the partition
     epoch is another one.
 
-    12-replica-rules.charter:191  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:196  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -374,7 +384,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, epoch_start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:208  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:213  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -395,7 +405,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:220  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:225  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, epoch_start),
@@ -410,7 +420,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:227  S2 §6.5.2
+    12-replica-rules.charter:232  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -759,9 +769,13 @@ class Replica:
         if record.topic_id != self.topic_id:  # another
             return self._learn_another_topic(me, record)
 
+        # learn/without_replica  25-replica.charter:158  S2 §6.5.4, MODEL §2.10
+        if me not in record.replicas:  # removed
+            return self._learn_without_replica(record)
+
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/remains_with_minimum  25-replica.charter:159
+        # learn/remains_with_minimum  25-replica.charter:170
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -770,7 +784,7 @@ class Replica:
         ):
             return self._learn_remains_with_minimum(me, record)
 
-        # learn/superseded  25-replica.charter:170  MODEL §2.10
+        # learn/superseded  25-replica.charter:181  MODEL §2.10
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -778,34 +792,33 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:175  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:186  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record)
 
-        # learn/remains_follower  25-replica.charter:187  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:198  MODEL §2.10
         if (
             same_epoch  # epoch
             and self.leader == record.leader  # known
         ):
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:190  MODEL §2.10, S2 §6.4.2, S2 §6.5.4
+        # learn/elected_again  25-replica.charter:201  MODEL §2.10, S2 §6.4.2, S2 §6.5.4
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record)
 
-        # learn/becomes_leader  25-replica.charter:200  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:211  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record)
 
-        # learn/follows  25-replica.charter:212  MODEL §2.10, S2 §6.6
-        # The log is not truncated yet: the first fetch tells whether it diverges. A broker without
-        # a replica follows nobody.
+        # learn/follows  25-replica.charter:222  MODEL §2.10, S2 §6.6
+        # The log is not truncated yet: the first fetch tells whether it diverges.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
         return [Outcome("learn/follows", True, after)]
 
@@ -826,7 +839,7 @@ class Replica:
             log=next_log,
             high_watermark=0,
             leads=fresh_leadership(self.world, record, 0) if record.leader == me else None,
-            leader=record.leader,
+            leader=leader_for(record, me),
             leader_epoch=record.leader_epoch,
             flushed=min(
                 frozenset({self.flushed})
@@ -838,6 +851,30 @@ class Replica:
             ),
         )
         return [Outcome("learn/another_topic", True, after)]
+
+    def _learn_without_replica(self, record: PartitionRecord) -> list[Outcome[Replica, bool]]:
+        """A reassignment has removed the replica, or the broker never had one: its log goes.
+
+        S2 §6.5.4, MODEL §2.10
+        """
+        next_log = ()
+        after = replace(
+            self,
+            log=next_log,
+            high_watermark=0,
+            leads=None,
+            leader=None,
+            leader_epoch=record.leader_epoch,
+            flushed=min(
+                frozenset({self.flushed})
+                | frozenset(
+                    place
+                    for place in range(0, self.world.max_log + 1)
+                    if place < self.flushed and at(self.log, place) != at(next_log, place)
+                ),
+            ),
+        )
+        return [Outcome("learn/without_replica", True, after)]
 
     def _learn_remains_with_minimum(
         self,
@@ -860,7 +897,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  25-replica.charter:175  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:186  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(
             replace(value(self.leads), min_isr=record.min_isr), record.isr, record.partition_epoch
         )
@@ -876,7 +913,7 @@ class Replica:
         me: Broker,
         record: PartitionRecord,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  25-replica.charter:190  MODEL §2.10, S2 §6.4.2, S2 §6.5.4"""
+        """learn/elected_again  25-replica.charter:201  MODEL §2.10, S2 §6.4.2, S2 §6.5.4"""
         lead = renewed_leadership(self.world, value(self.leads), record, len(self.log))
         after = replace(
             self,
@@ -917,22 +954,22 @@ class Replica:
         """
         lead = self.leads
 
-        # propose/not_leader  25-replica.charter:224  MODEL §2.9
+        # propose/not_leader  25-replica.charter:234  MODEL §2.9
         if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
-        # propose/pending  25-replica.charter:226  S2 §6.5.2
+        # propose/pending  25-replica.charter:236  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:227  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:237  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.epoch_start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:231  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:241  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -956,15 +993,15 @@ class Replica:
         """
         lead = self.leads
 
-        # take_decision/late  25-replica.charter:246  MODEL §2.9
+        # take_decision/late  25-replica.charter:256  MODEL §2.9
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:259  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:256  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:266  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -972,7 +1009,7 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:249  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:259  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -1011,7 +1048,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:271  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:281  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -1026,12 +1063,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:288  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:278  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:288  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -1056,11 +1093,11 @@ class Replica:
         S0 §5.1.1, S2 §6.2, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:292
+        # lose_power/lost  25-replica.charter:302
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:292"""
+        """lose_power/lost  25-replica.charter:302"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1086,11 +1123,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:303
+        # lose_disk/lost  25-replica.charter:313
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:303"""
+        """lose_disk/lost  25-replica.charter:313"""
         next_log = ()
         after = replace(
             self,
@@ -1120,7 +1157,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:315
+        # start/started  25-replica.charter:325
         after = replace(
             self,
             starting=True,
@@ -1134,7 +1171,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:325
+        # fail_to_start/killed  25-replica.charter:335
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1147,11 +1184,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:330
+        # fail_to_start/lost  25-replica.charter:340
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:330"""
+        """fail_to_start/lost  25-replica.charter:340"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1175,7 +1212,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:343
+        # begin/begun  25-replica.charter:353
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1183,32 +1220,16 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:350  MODEL §8.1
+        # begin/late  25-replica.charter:360  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
-    def delete(self) -> list[Outcome[Replica, bool]]:
-        """A reassignment has removed the replica: its broker deletes the log.
+    def flush_in_time(self) -> list[Outcome[Replica, bool]]:
+        """Some time has passed since the last flush (flush.ms), or the operating system writes
+        to the disk what is in the page cache.
 
-        S2 §6.5.4
+        S0 §5, S3 How Kafka persists messages
         """
 
-        # delete/deleted  25-replica.charter:355
-        return self._delete_deleted()
-
-    def _delete_deleted(self) -> list[Outcome[Replica, bool]]:
-        """delete/deleted  25-replica.charter:355"""
-        next_log = ()
-        after = replace(
-            self,
-            log=next_log,
-            high_watermark=0,
-            flushed=min(
-                frozenset({self.flushed})
-                | frozenset(
-                    place
-                    for place in range(0, self.world.max_log + 1)
-                    if place < self.flushed and at(self.log, place) != at(next_log, place)
-                ),
-            ),
-        )
-        return [Outcome("delete/deleted", True, after)]
+        # flush_in_time/flushed  25-replica.charter:366
+        after = replace(self, flushed=len(self.log))
+        return [Outcome("flush_in_time/flushed", True, after)]

@@ -73,7 +73,7 @@ OPERATIONS: tuple[str, ...] = (
     "start",
     "fail_to_start",
     "begin",
-    "delete",
+    "flush_in_time",
 )
 OBSERVES: tuple[str, ...] = (
     "topic_id",
@@ -189,8 +189,8 @@ def outcomes(
                 state.begin(number(args["process"]), BrokerEpoch(opaque_number(args["epoch"]))),
                 lambda reply: reply,
             )
-        case "delete":
-            return in_json(state.delete(), lambda reply: reply)
+        case "flush_in_time":
+            return in_json(state.flush_in_time(), lambda reply: reply)
         case _:
             raise ValueError(f"{COMPONENT} offers no operation {operation}")
 
@@ -326,6 +326,7 @@ def _partition_record_from(data: Json) -> PartitionRecord:
     it = fields_of(data)
     return PartitionRecord(
         topic_id=TopicId(opaque_text(it["topic_id"])),
+        replicas=frozenset(Broker(text_of(entry)) for entry in items_of(it["replicas"])),
         leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
         isr=frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
         leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
