@@ -235,8 +235,8 @@ class TypeResolver:
                 self.diagnostics.error("name/unknown", message, node.span, hint=hint)
                 numbers = (name for name, kind in self.consts.items() if isinstance(kind, ty.Int))
                 return ty.Limit(nearest(node.name, numbers), 0)
-            case sx.Binary(op="+" | "-", left=left, right=sx.IntLit(value=value)):
-                base = self.limit(left)
+            case sx.Binary(op="+" | "-", right=sx.IntLit(value=value)):
+                base = self.limit(node.left)
                 return ty.Limit(base.const, base.plus + (value if node.op == "+" else -value))
             case _:
                 message = "a limit is a number, a constant, or a constant plus a number"

@@ -82,12 +82,12 @@ def _is_true(expr: ir.Expr) -> bool:
     match expr:
         case _ if is_wrong(expr):
             return False
-        case ir.Literal(value=value):
-            return value is True
-        case ir.Binary(op="eq" | "le" | "ge" | "subset", left=left, right=right):
-            return left == right
-        case ir.Binary(op="or", left=left, right=right):
-            return _is_true(left) or _is_true(right)
+        case ir.Literal():
+            return expr.value is True
+        case ir.Binary(op="eq" | "le" | "ge" | "subset"):
+            return expr.left == expr.right
+        case ir.Binary(op="or"):
+            return _is_true(expr.left) or _is_true(expr.right)
         case _:
             return False
 

@@ -59,18 +59,29 @@ def _for_all(expr: ir.Expr, index: str) -> ir.Expr | None:
 def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
     """Whether the condition implies that `wanted` is not empty."""
     match condition:
-        case ir.Unary(op="not", operand=operand):
-            return _says_empty(operand, wanted)
-        case ir.Binary(op="ne", left=left, right=right):
-            return {_is_empty(left), _is_empty(right)} == {True, False} and wanted in (left, right)
-        case ir.Binary(op="gt", left=ir.Builtin(name="size", args=(of,)), right=low):
-            return of == wanted and isinstance(low, ir.Literal) and _number(low) >= 0
-        case ir.Binary(op="ge", left=ir.Builtin(name="size", args=(of,)), right=low):
-            return of == wanted and isinstance(low, ir.Literal) and _number(low) >= 1
-        case ir.Binary(op="in", right=group):
-            return group == wanted
-        case ir.Quantified(kind="some" | "exactly one", domain=group):
-            return group == wanted
+        case ir.Unary(op="not"):
+            return _says_empty(condition.operand, wanted)
+        case ir.Binary(op="ne"):
+            return {_is_empty(condition.left), _is_empty(condition.right)} == {
+                True,
+                False,
+            } and wanted in (condition.left, condition.right)
+        case ir.Binary(op="gt", left=ir.Builtin(name="size", args=(of,))):
+            return (
+                of == wanted
+                and isinstance(condition.right, ir.Literal)
+                and _number(condition.right) >= 0
+            )
+        case ir.Binary(op="ge", left=ir.Builtin(name="size", args=(of,))):
+            return (
+                of == wanted
+                and isinstance(condition.right, ir.Literal)
+                and _number(condition.right) >= 1
+            )
+        case ir.Binary(op="in"):
+            return condition.right == wanted
+        case ir.Quantified(kind="some" | "exactly one"):
+            return condition.domain == wanted
         case _:
             return False
 
@@ -78,14 +89,21 @@ def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
 def _says_empty(condition: ir.Expr, wanted: ir.Expr) -> bool:
     """Whether the negated condition implies that `wanted` is not empty."""
     match condition:
-        case ir.Binary(op="eq", left=left, right=right):
-            return {_is_empty(left), _is_empty(right)} == {True, False} and wanted in (left, right)
-        case ir.Unary(op="not", operand=operand):
-            return _says_nonempty(operand, wanted)
-        case ir.Binary(op="eq" | "le", left=ir.Builtin(name="size", args=(of,)), right=zero):
-            return of == wanted and isinstance(zero, ir.Literal) and _number(zero) == 0
-        case ir.Binary(op="or", left=left, right=right):
-            return _says_empty(left, wanted) or _says_empty(right, wanted)
+        case ir.Binary(op="eq"):
+            return {_is_empty(condition.left), _is_empty(condition.right)} == {
+                True,
+                False,
+            } and wanted in (condition.left, condition.right)
+        case ir.Unary(op="not"):
+            return _says_nonempty(condition.operand, wanted)
+        case ir.Binary(op="eq" | "le", left=ir.Builtin(name="size", args=(of,))):
+            return (
+                of == wanted
+                and isinstance(condition.right, ir.Literal)
+                and _number(condition.right) == 0
+            )
+        case ir.Binary(op="or"):
+            return _says_empty(condition.left, wanted) or _says_empty(condition.right, wanted)
         case _:
             return False
 

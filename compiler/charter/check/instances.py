@@ -95,9 +95,9 @@ class Bounds:
 
     def _sort(self, name: str, value: sx.Expr) -> None:
         match value:
-            case sx.IntLit(value=size) if size > 0:
-                self._refuse_many(name, size, value.span)
-                self.sizes[name] = min(size, ty.MOST_ELEMENTS)
+            case sx.IntLit() if value.value > 0:
+                self._refuse_many(name, value.value, value.span)
+                self.sizes[name] = min(value.value, ty.MOST_ELEMENTS)
             case sx.SetLit(items=items) if items and all(isinstance(i, sx.Ident) for i in items):
                 self._refuse_many(name, len(items), value.span)
                 self._elements(name, [item for item in items if isinstance(item, sx.Ident)])

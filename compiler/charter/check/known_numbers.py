@@ -55,16 +55,18 @@ class KnownNumbers:
     def assume(self, condition: ir.Expr, *, truth: bool) -> KnownNumbers:
         """What is known where `condition` has the value `truth`."""
         match condition:
-            case ir.Unary(op="not", operand=operand):
-                return self.assume(operand, truth=not truth)
-            case ir.Binary(op="and" | "or" as op, left=left, right=right):
+            case ir.Unary(op="not"):
+                return self.assume(condition.operand, truth=not truth)
+            case ir.Binary(op="and" | "or" as op):
                 if truth == (op == "and"):
-                    return self.assume(left, truth=truth).assume(right, truth=truth)
+                    return self.assume(condition.left, truth=truth).assume(
+                        condition.right, truth=truth
+                    )
                 return self
-            case ir.Binary(op="implies", left=left, right=right):
+            case ir.Binary(op="implies"):
                 if truth:
                     return self
-                return self.assume(left, truth=True).assume(right, truth=False)
+                return self.assume(condition.left, truth=True).assume(condition.right, truth=False)
             case ir.Local(name=name) if name in self.values:
                 return self.assume(self.values[name], truth=truth)
             case ir.Binary() if isinstance(condition.left.type, ty.Int):
@@ -316,10 +318,12 @@ class KnownNumbers:
                 for item in rest:
                     found = self.arithmetic.either(found, self.interval(item))
                 return found
-            case ir.Binary(op="union", left=left, right=right):
-                return self.arithmetic.either(self.of_members(left), self.of_members(right))
-            case ir.Binary(op="intersection" | "difference", left=left):
-                return self.of_members(left)
+            case ir.Binary(op="union"):
+                return self.arithmetic.either(
+                    self.of_members(group.left), self.of_members(group.right)
+                )
+            case ir.Binary(op="intersection" | "difference"):
+                return self.of_members(group.left)
             case ir.Comprehend():
                 inside = self.ranging(group.name, group.domain)
                 inside = inside.assume(group.condition, truth=True)

@@ -138,10 +138,10 @@ def _is_read_quickly(expr: ir.Expr) -> bool:
     match expr:
         case ir.Local() | ir.StateRef():
             return True
-        case ir.FieldOf(target=target):
-            return _is_read_quickly(target)
-        case ir.MapGet(target=target, key=key):
-            return _is_read_quickly(target) and _is_read_quickly(key)
+        case ir.FieldOf():
+            return _is_read_quickly(expr.target)
+        case ir.MapGet():
+            return _is_read_quickly(expr.target) and _is_read_quickly(expr.key)
         case _:
             return False
 
@@ -190,10 +190,10 @@ def holding(scope: TypeScope, condition: sx.Expr) -> TypeScope:
     """The scope of an expression that is evaluated only if a condition is true: the names of its
     `is` are visible."""
     match condition:
-        case sx.Binary(op="and", left=left, right=right):
-            return holding(holding(scope, left), right)
-        case sx.Is(subject=node, pattern=sx.Pattern(names=(name,))) if name.text != "_":
-            subject = replace(scope, diagnostics=Diagnostics()).infer(node)
+        case sx.Binary(op="and"):
+            return holding(holding(scope, condition.left), condition.right)
+        case sx.Is(pattern=sx.Pattern(names=(name,))) if name.text != "_":
+            subject = replace(scope, diagnostics=Diagnostics()).infer(condition.subject)
             inner = subject.type.inner if isinstance(subject.type, ty.Option) else UNKNOWN
             part = ir.Builtin("value", (subject,), type=inner, span=name.span)
             return replace(scope, parts={**scope.parts, name.text: part})

@@ -326,10 +326,10 @@ def _at_least(expr: ir.Expr, low: ty.Limit | None) -> str:
     """The comparison that says that `expr` is at least `low`, as one would write it; "" if its
     parts cannot be quoted."""
     match expr:
-        case ir.Binary(op="sub", left=left, right=ir.Literal() as right) if low == ty.Limit():
-            return _comparison(_text(left), ">=", _text(right))
-        case ir.Binary(op="sub", left=left, right=right) if low == ty.Limit():
-            return _comparison(_text(right), "<=", _text(left))
+        case ir.Binary(op="sub", right=ir.Literal() as right) if low == ty.Limit():
+            return _comparison(_text(expr.left), ">=", _text(right))
+        case ir.Binary(op="sub") if low == ty.Limit():
+            return _comparison(_text(expr.right), "<=", _text(expr.left))
         case _:
             return _comparison(_text(expr), ">=", show_limit(low) if low else "")
 
@@ -338,8 +338,8 @@ def _at_most(expr: ir.Expr, high: ty.Limit | None) -> str:
     """The comparison that says that `expr` is at most `high`."""
     limit = show_limit(high) if high else ""
     match expr:
-        case ir.Binary(op="add", left=left, right=ir.Literal(value=1)):
-            return _comparison(_text(left), "<", limit)
+        case ir.Binary(op="add", right=ir.Literal(value=1)):
+            return _comparison(_text(expr.left), "<", limit)
         case _:
             return _comparison(_text(expr), "<=", limit)
 

@@ -50,17 +50,17 @@ def linear(expr: ir.Expr) -> Linear:
             return Linear(number)
         case ir.ConstRef(name=name):
             return of_limit(ty.Limit(name))
-        case ir.Unary(op="negate", operand=operand):
-            return linear(operand).times(-1)
-        case ir.Binary(op="add" | "sub" as op, left=left, right=right):
-            return linear(left).plus(linear(right), 1 if op == "add" else -1)
-        case ir.Binary(op="mul", left=left, right=right):
-            one, other = linear(left), linear(right)
+        case ir.Unary(op="negate"):
+            return linear(expr.operand).times(-1)
+        case ir.Binary(op="add" | "sub" as op):
+            return linear(expr.left).plus(linear(expr.right), 1 if op == "add" else -1)
+        case ir.Binary(op="mul"):
+            one, other = linear(expr.left), linear(expr.right)
             if not one.terms:
                 return other.times(one.number)
             return one.times(other.number) if not other.terms else Linear(0, {expr: 1})
-        case ir.Let(name=name, value=value, body=body):
-            return linear(substitute(body, {name: value}))
+        case ir.Let(name=name):
+            return linear(substitute(expr.body, {name: expr.value}))
         case _:
             return Linear(0, {expr: 1})
 

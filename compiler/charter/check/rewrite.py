@@ -98,9 +98,11 @@ def _wrapped(line: sx.Statement, old: Sequence[sx.Statement]) -> sx.Statement:
         case sx.Let(name, value):
             before = named(old, "let", name.text)
             return replace(line, value=filled(value, before[0])) if len(before) == 1 else line
-        case sx.Pick(name=name, domain=domain):
+        case sx.Pick(name=name):
             before = named(old, "pick", name.text)
-            return replace(line, domain=filled(domain, before[0])) if len(before) == 1 else line
+            return (
+                replace(line, domain=filled(line.domain, before[0])) if len(before) == 1 else line
+            )
         case sx.Assign(sx.Ident(variable), value) if variable in updated(old):
             return replace(line, value=filled(value, whole_update(old, variable)))
         case sx.Reply(value):
@@ -153,9 +155,9 @@ def _put(whole: sx.Expr, path: Sequence[sx.FieldOf | sx.Index], value: sx.Expr) 
         case sx.FieldOf(field=field):
             inner = _put(sx.FieldOf(whole, field, span=span), rest, value)
             return sx.WithFields(whole, (sx.FieldInit(field, inner, span=span),), span=span)
-        case sx.Index(key=key):
-            inner = _put(sx.Index(whole, key, span=span), rest, value)
-            return sx.WithEntries(whole, (sx.Entry(key, inner, span=span),), span=span)
+        case sx.Index():
+            inner = _put(sx.Index(whole, first.key, span=span), rest, value)
+            return sx.WithEntries(whole, (sx.Entry(first.key, inner, span=span),), span=span)
 
 
 def _path(target: sx.Expr) -> list[sx.FieldOf | sx.Index]:
@@ -184,10 +186,10 @@ def named(body: Iterable[sx.Item], what: Named, name: str) -> list[sx.Expr]:
     found: list[sx.Expr] = []
     for line in body:
         match line:
-            case sx.Let(name=own, value=value) if what == "let" and own.text == name:
-                found.append(value)
-            case sx.Pick(name=own, domain=value) if what == "pick" and own.text == name:
-                found.append(value)
+            case sx.Let(name=own) if what == "let" and own.text == name:
+                found.append(line.value)
+            case sx.Pick(name=own) if what == "pick" and own.text == name:
+                found.append(line.domain)
             case _:
                 pass
     return found

@@ -79,13 +79,13 @@ def _executed(scenario: n.Scenario) -> Iterator[Declared]:
 def _called(declared: _Body, parts: dict[str, str]) -> Iterator[Declared]:
     """What a declaration calls or needs itself; `parts` are the components of its system."""
     match declared:
-        case n.Function(body=body):
-            yield from _functions((body,))
+        case n.Function():
+            yield from _functions((declared.body,))
         case n.Operation(branches=branches):
             yield from _functions(e for branch in branches for e in branch_expressions(branch))
-        case n.Step(body=body):
-            yield from _functions(e for line in body for e in statement_expressions(line))
-            calls = (line for line in body if isinstance(line, n.CallOperation))
+        case n.Step():
+            yield from _functions(e for line in declared.body for e in statement_expressions(line))
+            calls = (line for line in declared.body if isinstance(line, n.CallOperation))
             yield from ((parts[line.part], line.operation) for line in calls)
         case n.Component(state=state) | n.System(state=state):
             yield from _functions(variable.initial for variable in state)

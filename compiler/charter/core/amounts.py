@@ -56,8 +56,8 @@ class _Text:
                 return name == variable
             case n.MapWith(target=inner) | n.Let(body=inner):
                 return self.by_key(inner, variable)
-            case n.If(then=then, otherwise=otherwise):
-                return self.by_key(then, variable) and self.by_key(otherwise, variable)
+            case n.If():
+                return self.by_key(value.then, variable) and self.by_key(value.otherwise, variable)
             case n.Call(function=name):
                 return self.by_key(self.functions[name].body, variable)
             case n.Local(name=name) if name in self.locals:

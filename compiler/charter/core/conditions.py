@@ -52,8 +52,8 @@ def literal(expr: n.Expr) -> bool | None:
     match expr:
         case n.Literal(value=bool(truth)):
             return truth
-        case n.Let(body=body):
-            return literal(body)
+        case n.Let():
+            return literal(expr.body)
         case n.Match(cases=(only,)):
             return literal(only.body)
         case _:
@@ -88,14 +88,14 @@ def _parts(functions: Functions, expr: n.Expr) -> Iterator[n.Expr]:
         yield expr
         return
     match expr:
-        case n.Binary(left=left, right=right):
-            inner: tuple[n.Expr, ...] = (left, right)
-        case n.Unary(operand=operand) if not isinstance(operand, n.Call):
-            inner = (operand,)
-        case n.Let(body=body):
-            inner = (body,)
-        case n.If(condition=condition, then=then, otherwise=otherwise):
-            ways = zip((condition, then, otherwise), counted(expr), strict=True)
+        case n.Binary():
+            inner: tuple[n.Expr, ...] = (expr.left, expr.right)
+        case n.Unary() if not isinstance(expr.operand, n.Call):
+            inner = (expr.operand,)
+        case n.Let():
+            inner = (expr.body,)
+        case n.If():
+            ways = zip((expr.condition, expr.then, expr.otherwise), counted(expr), strict=True)
             inner = tuple(way for way, counts in ways if counts)
         case n.Match(cases=cases):
             inner = tuple(case.body for case in cases)

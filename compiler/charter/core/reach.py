@@ -155,11 +155,11 @@ def expressions(component: n.Component) -> Iterator[n.Expr]:
             yield from (fault.condition for fault in branch.faults)
             for statement in branch.body:
                 match statement:
-                    case n.Bind(value=value):
-                        yield value
-                    case n.Assign(variable=variable, value=value) if variable not in ghosts:
-                        yield value
-                    case n.Pick(domain=domain):
-                        yield domain
+                    case n.Bind():
+                        yield statement.value
+                    case n.Assign(variable=variable) if variable not in ghosts:
+                        yield statement.value
+                    case n.Pick():
+                        yield statement.domain
                     case n.Assign():
                         pass

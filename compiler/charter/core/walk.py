@@ -220,13 +220,13 @@ def line_expressions(scenario: ir.Scenario) -> Iterator[ir.Expr]:
     """The expressions in the lines of a scenario."""
     for line in scenario.steps:
         match line:
-            case ir.Do(args=args, reply=reply):
+            case ir.Do(args=args):
                 yield from args
-                yield from () if reply is None else (reply,)
-            case ir.Expect(condition=condition):
-                yield condition
-            case ir.Bind(value=value):
-                yield value
+                yield from () if line.reply is None else (line.reply,)
+            case ir.Expect():
+                yield line.condition
+            case ir.Bind():
+                yield line.value
             case ir.Moment():
                 pass
 
@@ -257,10 +257,10 @@ def never_empty(domain: ir.Expr, functions: Mapping[str, ir.Function]) -> bool:
             return True
         case ir.SetNew(items=items):
             return bool(items)
-        case ir.Binary(op="union", left=left, right=right):
-            return never_empty(left, functions) or never_empty(right, functions)
-        case ir.If(then=then, otherwise=otherwise):
-            return never_empty(then, functions) and never_empty(otherwise, functions)
+        case ir.Binary(op="union"):
+            return never_empty(domain.left, functions) or never_empty(domain.right, functions)
+        case ir.If():
+            return never_empty(domain.then, functions) and never_empty(domain.otherwise, functions)
         case ir.Call(function=name) if name in functions:
             others = {other: function for other, function in functions.items() if other != name}
             return never_empty(functions[name].body, others)

@@ -61,14 +61,14 @@ def read_shared(context: CheckContext, node: sx.SetupDecl | sx.FragmentDecl) -> 
         return
     for setting in node.body:
         match setting:
-            case sx.Start(value=value):
-                scope.infer(value)
-            case sx.Only(operation=operation, condition=condition):
+            case sx.Start():
+                scope.infer(setting.value)
+            case sx.Only(operation=operation):
                 inner = replace(scope, machine=machine)
                 called = machine.operations.get(operation.text)
                 for param in () if called is None else called.params:
                     inner, _ = inner.bind(sx.Name(param.name, span=operation.span), param.type)
-                inner.infer(condition)
+                inner.infer(setting.condition)
             case sx.Bound() | sx.Offers() | sx.Misses() | sx.Fails():
                 pass
 

@@ -232,14 +232,14 @@ class NameWalk:
         match node:
             case sx.Let(name=name, value=value) | sx.LetIn(name=name, value=value):
                 self.local(name, node, "let", self.type_of(value))
-            case sx.Pick(name=name, domain=domain):
-                self.local(name, node, "pick", self.inner_of(domain))
-            case sx.Binder(name=name, domain=domain):
-                self.local(name, node, "variable", self.inner_of(domain))
+            case sx.Pick(name=name):
+                self.local(name, node, "pick", self.inner_of(node.domain))
+            case sx.Binder(name=name):
+                self.local(name, node, "variable", self.inner_of(node.domain))
             case sx.CallOperation(result=sx.Name() as name) | sx.Receive(name=name):
                 self.local(name, node, "let", None)
-            case sx.PatternBinder(key=key, value=value):
-                for bound in (key, value):
+            case sx.PatternBinder():
+                for bound in (node.key, node.value):
                     if isinstance(bound, sx.Name):
                         self.local(bound, node, "variable", None)
             case sx.Pattern(names=names) | sx.Case(names=names):
@@ -288,15 +288,15 @@ class NameWalk:
             match limit:
                 case sx.Ident(name=name):
                     self.use(limit.span, ("global", name))
-                case sx.Binary(left=left):
-                    self._limits(left)
+                case sx.Binary():
+                    self._limits(limit.left)
                 case _:
                     pass
 
     def _mention_in_body(self, node: sx.Node, at: Surroundings) -> None:
         match node:
-            case sx.Assign(target=target):
-                self._target(target, at)
+            case sx.Assign():
+                self._target(node.target, at)
             case (
                 sx.Flush(name=name)
                 | sx.StateDecl(on_disk=sx.Name() as name)
@@ -324,9 +324,9 @@ class NameWalk:
             case sx.Offers(operations=operations):
                 for name in operations:
                     self._operation(at.machine, name, None, ())
-            case sx.Bound(name=name, value=value):
+            case sx.Bound(name=name):
                 self.use(name.span, ("global", name.text))
-                self._elements(value)
+                self._elements(node.value)
             case sx.Start(name=name):
                 self._start(name, at)
             case sx.Misses(names=names):
@@ -373,11 +373,11 @@ class NameWalk:
                 self.use(Span(node.span.source, node.span.start, node.span.start + len(name)),
                          ("state", at.machine, name))  # fmt: skip
                 return self.notes.state.get((at.machine, name))
-            case sx.Index(target=target):
-                kind = self._target(target, at)
+            case sx.Index():
+                kind = self._target(node.target, at)
                 return kind.value if isinstance(kind, ty.Map) else None
-            case sx.FieldOf(target=target, field=name):
-                return self._field(self._target(target, at), name)
+            case sx.FieldOf(field=name):
+                return self._field(self._target(node.target, at), name)
             case _:
                 return None
 

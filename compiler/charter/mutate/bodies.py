@@ -169,13 +169,13 @@ def _written_back(value: ir.Expr) -> ir.Expr:
     """What a value is equal to if its updates write back what they read, as in `x with [k: x[k]]`;
     else the value."""
     match value:
-        case ir.MapWith(target=target, entries=((key, part),)):
-            same: ir.Expr = ir.MapGet(target, key, type=part.type, span=part.span)
-        case ir.RecordWith(target=target, fields=((name, part),)):
-            same = ir.FieldOf(target, name, type=part.type, span=part.span)
+        case ir.MapWith(entries=((key, part),)):
+            same: ir.Expr = ir.MapGet(value.target, key, type=part.type, span=part.span)
+        case ir.RecordWith(fields=((name, part),)):
+            same = ir.FieldOf(value.target, name, type=part.type, span=part.span)
         case _:
             return value
-    return _written_back(target) if _written_back(part) == same else value
+    return _written_back(value.target) if _written_back(part) == same else value
 
 
 # --- the state before and the state after --------------------------------------------------------

@@ -141,8 +141,8 @@ def negated(expr: ir.Expr) -> Iterator[ExprEdit]:
             # `x not in s` is one text for two nodes.
             text = f"{written(member.left)} in {written(member.right)}"
             yield _edit(expr, "negate", says, member, text)
-        case ir.Unary(op="not", operand=operand):
-            yield _edit(expr, "negate", says, operand, written(operand))
+        case ir.Unary(op="not"):
+            yield _edit(expr, "negate", says, expr.operand, written(expr.operand))
         case ir.Binary() if expr.op not in ("in", "subset"):
             return
         case _:
@@ -343,8 +343,8 @@ def is_reset(value: ir.Expr) -> bool:
     match value:
         case ir.Literal() | ir.SetNew(items=()) | ir.SeqNew(items=()) | ir.Domain():
             return True
-        case ir.MapNew(value=inner):
-            return is_reset(inner)
+        case ir.MapNew():
+            return is_reset(value.value)
         case _:
             return False
 

@@ -76,22 +76,22 @@ def conditions(e: n.Expr, around: Around = lambda met: met) -> Iterator[tuple[n.
     """The left sides of `implies`, and the sets of `forall`s without an `implies` inside unless
     they are whole types. Conditions inside of `or`, `not` and `some` are not included."""
     match e:
-        case n.Binary(op="implies", left=left, right=right):
+        case n.Binary(op="implies", left=left):
             yield around(left), left.span
-            yield from conditions(right, lambda met: around(_and(left, met)))
-        case n.Binary(op="and", left=left, right=right):
-            yield from conditions(left, around)
-            yield from conditions(right, around)
-        case n.Quantified(kind="forall", domain=domain, body=body):
-            inside = list(conditions(body, lambda met: around(_some(e, met))))
-            if not inside and not isinstance(domain, n.Domain):
-                inside = [(around(_some(e, TRUE)), domain.span)]
+            yield from conditions(e.right, lambda met: around(_and(left, met)))
+        case n.Binary(op="and"):
+            yield from conditions(e.left, around)
+            yield from conditions(e.right, around)
+        case n.Quantified(kind="forall"):
+            inside = list(conditions(e.body, lambda met: around(_some(e, met))))
+            if not inside and not isinstance(e.domain, n.Domain):
+                inside = [(around(_some(e, TRUE)), e.domain.span)]
             yield from inside
-        case n.Let(body=body):
-            yield from conditions(body, lambda met: around(replace(e, body=met)))
-        case n.If(condition=condition, then=then, otherwise=otherwise):
-            yield from conditions(then, lambda met: around(_and(condition, met)))
-            yield from conditions(otherwise, lambda met: around(_and(_not(condition), met)))
+        case n.Let():
+            yield from conditions(e.body, lambda met: around(replace(e, body=met)))
+        case n.If(condition=condition):
+            yield from conditions(e.then, lambda met: around(_and(condition, met)))
+            yield from conditions(e.otherwise, lambda met: around(_and(_not(condition), met)))
         case n.Match(cases=cases):
             for case in cases:
                 yield from conditions(case.body, _in_case(e, case, around))
@@ -113,19 +113,19 @@ def _met(e: n.Expr) -> n.Expr:
     match e:
         case n.Literal():
             return FALSE
-        case n.Binary(op="and", left=left, right=right):
-            return _or(_met(left), _met(right))
-        case n.Quantified(kind="forall", body=body):
-            met = _met(body)
+        case n.Binary(op="and"):
+            return _or(_met(e.left), _met(e.right))
+        case n.Quantified(kind="forall"):
+            met = _met(e.body)
             return TRUE if met == TRUE else _some(e, met)
-        case n.Let(body=body):
-            met = _met(body)
+        case n.Let():
+            met = _met(e.body)
             return TRUE if met == TRUE else replace(e, body=met)
-        case n.If(condition=condition, then=then, otherwise=otherwise):
-            sides = _met(then), _met(otherwise)
+        case n.If():
+            sides = _met(e.then), _met(e.otherwise)
             if sides == (TRUE, TRUE):
                 return TRUE
-            return n.If(condition, *sides, type=t.Bool(), span=e.span)
+            return n.If(e.condition, *sides, type=t.Bool(), span=e.span)
         case n.Match(cases=cases):
             bodies = [_met(case.body) for case in cases]
             if all(body == TRUE for body in bodies):

@@ -50,8 +50,8 @@ def _adds_no_condition(e: n.Expr) -> bool:
             return False
         case n.StateRef():
             return not e.primed
-        case n.MapGet(target=whole):
-            return not t.may_miss(t.map_of(whole.type).key)
+        case n.MapGet():
+            return not t.may_miss(t.map_of(e.target.type).key)
         case n.SeqNew():
             return not isinstance(e.type, t.Ranking) or len(e.items) < 2
         case n.Primitive():

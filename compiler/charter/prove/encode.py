@@ -119,8 +119,8 @@ class Encoder:
     def _value(self, e: s.Expr, view: View, names: Names) -> Sym:
         types = self.types
         match e:
-            case n.Literal(value=value):
-                return types.constant(e.type, value)
+            case n.Literal():
+                return types.constant(e.type, e.value)
             case n.Local(name=name):
                 return names[name]
             case n.StateRef(name=name, primed=primed):
@@ -140,14 +140,14 @@ class Encoder:
                 return self.either(s.as_choice(e), view, names)
             case n.If():
                 return self.either(e, view, names)
-            case n.Let(name=name, value=part, body=body):
-                return self.value(body, view, {**names, name: self.value(part, view, names)})
-            case n.Checked(condition=condition, value=part):
-                self.demand(self.truth(condition, view, names))
-                return self.value(part, view, names)
-            case n.MapNew(name=name, value=part):
+            case n.Let(name=name):
+                return self.value(e.body, view, {**names, name: self.value(e.value, view, names)})
+            case n.Checked():
+                self.demand(self.truth(e.condition, view, names))
+                return self.value(e.value, view, names)
+            case n.MapNew(name=name):
                 _, members = types.keys(t.map_of(e.type).key)
-                return Fields(tuple(self.value(part, view, {**names, name: k}) for k in members))
+                return Fields(tuple(self.value(e.value, view, {**names, name: k}) for k in members))
             case n.Quantified(kind="sum"):
                 return self.sum(e, view, names)
             case n.Quantified():
@@ -172,20 +172,20 @@ class Encoder:
                 return col.operator(types, e, args)
             case n.RecordNew():
                 return Fields(args)
-            case n.FieldOf(target=target, field=name):
-                return cast(Fields, args[0]).items[t.record_of(target.type).index(name)]
+            case n.FieldOf(field=name):
+                return cast(Fields, args[0]).items[t.record_of(e.target.type).index(name)]
             case n.UnionNew(tag=tag):
                 cases = tuple(args if tag == name else None for name in t.tags_of(e.type))
                 return Tagged(types.tag(e.type, tag), cases)
             case n.Present():
                 return Maybe(TRUE, args[0])
-            case n.IsCase(target=target, tag=tag):
-                return ScalarTerm(col.is_case(types, target.type, tag, args[0]))
+            case n.IsCase(tag=tag):
+                return ScalarTerm(col.is_case(types, e.target.type, tag, args[0]))
             case n.CaseArg():
                 return col.case_arg(types, e, args[0])
-            case n.MapGet(target=target):
+            case n.MapGet():
                 table = cast(Fields, args[0])
-                return self.given(col.look_up(types, t.map_of(target.type), table, args[1]))
+                return self.given(col.look_up(types, t.map_of(e.target.type), table, args[1]))
             case n.SetNew():
                 bag = Bag(tuple((TRUE, item) for item in args))
                 return col.normal(types, t.inner_of(e.type), bag)

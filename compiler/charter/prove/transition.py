@@ -158,12 +158,14 @@ def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guar
         options = _options(encoder, expr, view, names)
         return Guard(value, defined, ((Atom(expr, value, defined, TRUE, options),),))
     match expr:
-        case n.Unary(operand=part):
-            inner = _condition(encoder, part, view, names)
+        case n.Unary():
+            inner = _condition(encoder, expr.operand, view, names)
             return Guard(terms.not_(inner.value), inner.defined, inner.conjuncts)
-        case n.Let(name=name, value=part, body=body):
-            held, known = encoder.encode(part, view, names)
-            return _within(terms, known, _condition(encoder, body, view, {**names, name: held}))
+        case n.Let(name=name):
+            held, known = encoder.encode(expr.value, view, names)
+            return _within(
+                terms, known, _condition(encoder, expr.body, view, {**names, name: held})
+            )
         case n.Call(function=name, args=args):
             return _joining_call(encoder, encoder.functions[name], args, (view, names))
         case n.If():
@@ -284,11 +286,11 @@ def _statement(
 ) -> None:
     branch, kinds, work = where
     match line:
-        case n.Bind(name=name, value=value):
-            work.names[name], inside = encoder.encode(value, view, work.names)
+        case n.Bind(name=name):
+            work.names[name], inside = encoder.encode(line.value, view, work.names)
             work.defined.append(inside)
-        case n.Assign(variable=variable, value=value):
-            coded, inside = encoder.encode(value, view, work.names)
+        case n.Assign(variable=variable):
+            coded, inside = encoder.encode(line.value, view, work.names)
             work.after[variable] = encoder.types.fitted(kinds[variable], coded)
             work.defined.append(inside)
         case n.Pick(name=name):

@@ -63,8 +63,8 @@ def _in(e: n.Expr) -> Iterator[tuple[str, NumbersCompared]]:
     """What one expression compares with, without its subexpressions. What is given to a function
     counts as compared by its order: the function may do it."""
     match e:
-        case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge" as op, left=left, right=right):
-            for side in (left, right):
+        case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge" as op):
+            for side in (e.left, e.right):
                 yield from _side(side, ordered=op in _ORDERED)
         case n.Binary(op="in", right=n.SetNew(items=items)):
             for item in items:

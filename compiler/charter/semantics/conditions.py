@@ -51,8 +51,8 @@ def _condition(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> _Con
         truth = _truth(ev, expr, scope, names)
         return _Condition(truth, ((truth, True, _apart(ev, expr, scope, names)),))
     match expr:
-        case n.Unary(operand=operand):
-            inner = _condition(ev, operand, scope, names)
+        case n.Unary():
+            inner = _condition(ev, expr.operand, scope, names)
             return _Condition(None if inner.value is None else not inner.value, inner.atoms)
         case n.Binary(op=op):
             left = _condition(ev, expr.left, scope, names)
@@ -113,15 +113,15 @@ def _inside(
     """The body of a `let` or of a function, or the cases of a `match`, each with its names; None
     for the cases that are not taken. Raises EvaluationError."""
     match expr:
-        case n.Let(name=name, value=value, body=body):
-            yield body, {**names, name: ev.value(value, scope, names)}
+        case n.Let(name=name):
+            yield expr.body, {**names, name: ev.value(expr.value, scope, names)}
         case n.Call():
             params = ev.functions[expr.function].params
             values = zip(params, expr.args, strict=True)
             inner = {p.name: ev.value(a, scope, names) for p, a in values}
             yield ev.functions[expr.function].body, inner
-        case n.Match(subject=subject):
-            tag, parts = case_of(subject.type, ev.value(subject, scope, names))
+        case n.Match():
+            tag, parts = case_of(expr.subject.type, ev.value(expr.subject, scope, names))
             for case in expr.cases:
                 if case.tag == tag:
                     yield case.body, {**names, **dict(zip(case.names, parts, strict=True))}
@@ -179,16 +179,16 @@ def _read(ev: Evaluator, e: n.Expr, about: tuple[Scope, Locals], found: list[boo
         found.append(ev.truth(e, scope, names))
         return found[-1]
     match e:
-        case n.Unary(operand=operand):
-            return not _read(ev, operand, about, found)
-        case n.Binary(op="and", left=left, right=right):
-            return _read(ev, left, about, found) and _read(ev, right, about, found)
-        case n.Binary(op="or", left=left, right=right):
-            return _read(ev, left, about, found) or _read(ev, right, about, found)
-        case n.Binary(left=left, right=right):
-            return not _read(ev, left, about, found) or _read(ev, right, about, found)
-        case n.If(condition=condition):
-            way = e.then if _read(ev, condition, about, found) else e.otherwise
+        case n.Unary():
+            return not _read(ev, e.operand, about, found)
+        case n.Binary(op="and"):
+            return _read(ev, e.left, about, found) and _read(ev, e.right, about, found)
+        case n.Binary(op="or"):
+            return _read(ev, e.left, about, found) or _read(ev, e.right, about, found)
+        case n.Binary():
+            return not _read(ev, e.left, about, found) or _read(ev, e.right, about, found)
+        case n.If():
+            way = e.then if _read(ev, e.condition, about, found) else e.otherwise
             return _read(ev, way, about, found)
         case _:
             for part, inside in _inside(ev, e, scope, names):

@@ -41,13 +41,13 @@ def decided(expr: n.Expr, answers: Answers) -> n.Expr:
 
     def change(e: n.Expr) -> n.Expr:
         match e:
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                subject, tag = _tested(condition)
+            case n.If():
+                subject, tag = _tested(e.condition)
                 if subject not in answers:
                     return e
-                return then if answers[subject] == tag else otherwise
-            case n.Match(subject=subject, cases=cases) if subject in answers:
-                return next((c.body for c in cases if c.tag == answers[subject]), e)
+                return e.then if answers[subject] == tag else e.otherwise
+            case n.Match(cases=cases) if e.subject in answers:
+                return next((c.body for c in cases if c.tag == answers[e.subject]), e)
             case _:
                 return e
 
@@ -57,11 +57,11 @@ def decided(expr: n.Expr, answers: Answers) -> n.Expr:
 def _question(e: n.Expr) -> tuple[n.Expr, tuple[str, ...]] | None:
     """What a condition or a match depends on, with its possible answers."""
     match e:
-        case n.If(condition=condition):
-            subject, tag = _tested(condition)
+        case n.If():
+            subject, tag = _tested(e.condition)
             return subject, ("none", "present") if tag in _OF_OPTIONS else ("true", "false")
-        case n.Match(subject=subject, cases=cases):
-            return subject, tuple(case.tag for case in cases)
+        case n.Match(cases=cases):
+            return e.subject, tuple(case.tag for case in cases)
         case _:
             return None
 
@@ -73,12 +73,15 @@ def _tested(condition: n.Expr) -> tuple[n.Expr, str]:
     """What a condition depends on, and the answer with which it is true: `x != none` is true if `x`
     is present."""
     match condition:
-        case n.Unary(op="not", operand=operand):
-            subject, tag = _tested(operand)
+        case n.Unary(op="not"):
+            subject, tag = _tested(condition.operand)
             return subject, _OTHER[tag]
-        case n.Binary(op="eq" | "ne" as op, left=left, right=right):
-            same = n.Binary("eq", left, right, type=condition.type)
-            for one, other in ((left, right), (right, left)):
+        case n.Binary(op="eq" | "ne" as op):
+            same = n.Binary("eq", condition.left, condition.right, type=condition.type)
+            for one, other in (
+                (condition.left, condition.right),
+                (condition.right, condition.left),
+            ):
                 if isinstance(other, n.Literal) and other.value is None:
                     return one, "none" if op == "eq" else "present"
             return same, "true" if op == "eq" else "false"
@@ -91,8 +94,8 @@ _OTHER = {"true": "false", "false": "true", "none": "present", "present": "none"
 
 def _alternatives(e: n.Expr) -> tuple[n.Expr, ...]:
     match e:
-        case n.If(then=then, otherwise=otherwise):
-            return then, otherwise
+        case n.If():
+            return e.then, e.otherwise
         case n.Match(cases=cases):
             return tuple(case.body for case in cases)
         case _:

@@ -39,9 +39,9 @@ class CounterUses:
             match e:
                 case n.Literal(type=t.Counter(name=name), value=int() as value):
                     numbers[name] = max(value, numbers.get(name, value))
-                case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
-                    if isinstance(left.type, t.Counter):
-                        compared.add(left.type.name)
+                case n.Binary(op="lt" | "le" | "gt" | "ge"):
+                    if isinstance(e.left.type, t.Counter):
+                        compared.add(e.left.type.name)
                 case n.Builtin(type=t.Counter(name=name)) if e.traits.picks:
                     compared.add(name)
                 case _:
@@ -197,8 +197,8 @@ class _Scope:
             case n.FieldOf(target=target) | n.Builtin(name="value", args=(target,)):
                 if not isinstance(target, n.Local):
                     yield from self.places(target, several)
-            case n.MapGet(target=target):
-                yield from ((name, "entries") for name, _ in self.places(target, several))
+            case n.MapGet():
+                yield from ((name, "entries") for name, _ in self.places(expr.target, several))
             case n.Builtin(name="bump", args=(counter,)):
                 yield from self.places(counter, several)
             case n.If() | n.Match() | n.Let():
@@ -243,16 +243,16 @@ class _Scope:
         of the other."""
         for e in self.nodes:
             match e:
-                case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge", left=left, right=right):
-                    if counter in t.counters_in(left.type):
-                        yield from product(_chosen(left), _chosen(right))
+                case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge"):
+                    if counter in t.counters_in(e.left.type):
+                        yield from product(_chosen(e.left), _chosen(e.right))
                 case n.Builtin(args=(left, right)) if e.traits.picks:
                     if counter in t.counters_in(left.type):
                         yield from product(_chosen(left), _chosen(right))
-                case n.MapWith(target=target, entries=entries):
+                case n.MapWith(entries=entries):
                     for key, value in entries:
                         if counter in t.counters_in(value.type):
-                            entry = n.MapGet(target, key, type=value.type)
+                            entry = n.MapGet(e.target, key, type=value.type)
                             stored = (v for v in _chosen(value) if self._is_below(v, entry))
                             yield from ((entry, v) for v in stored)
                 case _:
@@ -269,8 +269,8 @@ class _Scope:
         match expr:
             case n.StateRef():
                 return ()
-            case n.MapGet(target=target, key=key):
-                return (*(self._keys(target) or ()), key)
+            case n.MapGet():
+                return (*(self._keys(expr.target) or ()), expr.key)
             case n.FieldOf(target=target) | n.Present(inner=target):
                 return self._keys(target)
             case n.Builtin(name="value" | "bump", args=(target,)):
@@ -368,12 +368,12 @@ class _Scope:
             case n.Builtin(name="max", args=args):
                 known = [self._more(arg, variable) for arg in args]
                 return max((more for more in known if more is not None), default=None)
-            case n.If(then=then, otherwise=otherwise):
-                return self._least((then, otherwise), variable)
+            case n.If():
+                return self._least((value.then, value.otherwise), variable)
             case n.Match(cases=cases):
                 return self._least([case.body for case in cases], variable)
-            case n.Let(body=body):
-                return self._more(body, variable)
+            case n.Let():
+                return self._more(value.body, variable)
             case n.Local(name=name) if name in self.named:
                 return self._more(self.named[name], variable)
             case _:
@@ -413,12 +413,12 @@ def _bound(statements: Iterable[n.Statement]) -> Iterator[tuple[str, n.Expr]]:
 def _chosen(expr: n.Expr) -> Iterator[n.Expr]:
     """The values that an expression may choose."""
     match expr:
-        case n.If(then=then, otherwise=otherwise):
-            yield from (*_chosen(then), *_chosen(otherwise))
+        case n.If():
+            yield from (*_chosen(expr.then), *_chosen(expr.otherwise))
         case n.Match(cases=cases):
             yield from (value for case in cases for value in _chosen(case.body))
-        case n.Let(body=body):
-            yield from _chosen(body)
+        case n.Let():
+            yield from _chosen(expr.body)
         case _:
             yield expr
 

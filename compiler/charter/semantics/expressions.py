@@ -107,8 +107,8 @@ class Expressions:
             case n.Domain():
                 members = self._members(e)
                 return lambda scope, names: frozenset(members(scope, names))
-            case n.Present(inner=inner):
-                return self.code(inner)
+            case n.Present():
+                return self.code(e.inner)
             case n.FieldOf() | n.MapGet():
                 return self._part(e)
             case n.RecordWith() | n.MapWith():
@@ -126,11 +126,11 @@ class Expressions:
     def _lowered(self, e: n.IsCase | n.CaseArg | n.Primitive | n.Checked) -> Code:
         """What only the passes write: the definition evaluates small core too."""
         match e:
-            case n.IsCase(target=target, tag=tag):
-                kind, of = target.type, self.code(target)
+            case n.IsCase(tag=tag):
+                kind, of = e.target.type, self.code(e.target)
                 return lambda scope, names: case_of(kind, of(scope, names))[0] == tag
-            case n.CaseArg(target=target, position=position):
-                kind, of = target.type, self.code(target)
+            case n.CaseArg(position=position):
+                kind, of = e.target.type, self.code(e.target)
                 return lambda scope, names: case_of(kind, of(scope, names))[1][position]
             case n.Primitive():
                 args = self._each(e.args)

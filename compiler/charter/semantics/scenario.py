@@ -127,10 +127,10 @@ def _line(
     """The traces that continue one by a line; empty if it does not meet the line."""
     scope = machine.scope(run.state)
     match line:
-        case n.Expect(condition=condition):
-            return [run] if machine.evaluator.truth(condition, scope, run.names) else []
-        case n.Bind(name=name, value=value):
-            found = machine.evaluator.value(value, scope, run.names)
+        case n.Expect():
+            return [run] if machine.evaluator.truth(line.condition, scope, run.names) else []
+        case n.Bind(name=name):
+            found = machine.evaluator.value(line.value, scope, run.names)
             return [replace(run, names={**run.names, name: found})]
         case n.Do():
             args = _args(machine, line, run)
@@ -170,15 +170,15 @@ def _why(
 ) -> tuple[str, str]:
     """Phrases: what a line expects, and what the traces have instead."""
     match line:
-        case n.Expect(condition=condition):
-            part = _false_part(machine, condition, runs[0])
+        case n.Expect():
+            part = _false_part(machine, line.condition, runs[0])
             return _quoted(part.span, line.span), _each(
                 runs, lambda run: _shown(machine, part, run)
             )
-        case n.Do(reply=reply) if reply is not None and any(
+        case n.Do() if line.reply is not None and any(
             _of_branch(machine, line, run) for run in runs
         ):
-            return f"the reply {_quoted(reply.span, line.span)}", _each(
+            return f"the reply {_quoted(line.reply.span, line.span)}", _each(
                 runs, lambda run: _replied(machine, line, run)
             )
         case n.Do() if line.branch:
@@ -201,8 +201,8 @@ def _why_not(
             return f"never {_quoted(condition.span, line.span)}", _each(
                 those, lambda run: _shown(machine, condition, run, truth=True)
             )
-        case n.Do(reply=reply) if reply is not None:
-            return f"never the reply {_quoted(reply.span, line.span)}", _each(
+        case n.Do() if line.reply is not None:
+            return f"never the reply {_quoted(line.reply.span, line.span)}", _each(
                 those, lambda run: _replied(machine, line, run)
             )
         case n.Do() if line.branch:

@@ -33,24 +33,24 @@ def _inside(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
             return replace(expr, args=each(args or ()))
         case sx.Apply(args=args):
             return replace(expr, args=each(args))
-        case sx.NamedArg(value=value):
-            return replace(expr, value=one(value))
-        case sx.FieldOf(target=target):
-            return replace(expr, target=one(target))
+        case sx.NamedArg():
+            return replace(expr, value=one(expr.value))
+        case sx.FieldOf():
+            return replace(expr, target=one(expr.target))
         case sx.Index(target, key):
             return replace(expr, target=one(target), key=one(key))
         case sx.SetLit(items) | sx.SeqLit(items):
             return replace(expr, items=each(items))
-        case sx.Is(subject=subject):
-            return replace(expr, subject=one(subject))
-        case sx.Unary(operand=operand):
-            return replace(expr, operand=one(operand))
-        case sx.Binary(left=left, right=right):
-            return replace(expr, left=one(left), right=one(right))
+        case sx.Is():
+            return replace(expr, subject=one(expr.subject))
+        case sx.Unary():
+            return replace(expr, operand=one(expr.operand))
+        case sx.Binary():
+            return replace(expr, left=one(expr.left), right=one(expr.right))
         case sx.If(condition, then, otherwise):
             return sx.If(one(condition), one(then), one(otherwise), span=expr.span)
-        case sx.LetIn(value=value, body=body):
-            return replace(expr, value=one(value), body=one(body))
+        case sx.LetIn():
+            return replace(expr, value=one(expr.value), body=one(expr.body))
         case sx.Match(subject, cases):
             found = tuple(replace(case, body=one(case.body)) for case in cases)
             return replace(expr, subject=one(subject), cases=found)
@@ -88,8 +88,8 @@ def _collection(
             )
         case sx.MapLit(binder, value):
             return replace(expr, binder=bound(binder), value=one(value))
-        case sx.Quantifier(binders=binders, body=body):
+        case sx.Quantifier(binders=binders):
             ranges = tuple(bound(binder) for binder in binders)
-            return replace(expr, binders=ranges, body=one(body))
+            return replace(expr, binders=ranges, body=one(expr.body))
         case _:
             assert_never(expr)

@@ -192,14 +192,14 @@ class BodyPrinter:
 
         line = body[at]
         match line:
-            case n.Bind(name=name, value=value):
-                expr.names[name] = expr.value(value)
+            case n.Bind(name=name):
+                expr.names[name] = expr.value(line.value)
                 rest()
-            case n.Assign(variable=variable, value=value):
-                self.work[variable] = expr.value(value)
+            case n.Assign(variable=variable):
+                self.work[variable] = expr.value(line.value)
                 rest()
-            case n.Require(condition=condition):
-                truth = expr.truth(condition)
+            case n.Require():
+                truth = expr.truth(line.condition)
                 with code.when(truth):
                     rest()
             case n.Pick():

@@ -87,8 +87,8 @@ class Expr:
 
     def _value(self, e: s.Expr) -> Held:
         match e:
-            case n.Literal(value=value):
-                return self.keep.constant(e.type, value)
+            case n.Literal():
+                return self.keep.constant(e.type, e.value)
             case n.Local(name=name):
                 return self.names[name]
             case n.StateRef(name=name, primed=primed):
@@ -102,20 +102,22 @@ class Expr:
                 return self.code.compare("eq", self.took, self.unit.label(branch))
             case n.Binary(op="and" | "or" | "implies"):
                 return self.choose(s.as_choice(e))
-            case n.Binary(op="in", left=left, right=n.SetNew(items=members)):
-                item = self.value(left)
-                same = (self.keep.equal(item, self.value(member), left.type) for member in members)
+            case n.Binary(op="in", right=n.SetNew(items=members)):
+                item = self.value(e.left)
+                same = (
+                    self.keep.equal(item, self.value(member), e.left.type) for member in members
+                )
                 return reduce(self.code.either, same, FALSE)
             case n.If():
                 return self.choose(e)
-            case n.Let(name=name, value=part, body=body):
-                self.names[name] = self.value(part)
-                return self.value(body)
-            case n.Checked(condition=condition, value=part, why=why):
-                self.demand(self.truth(condition), why, e.span)
-                return self.value(part)
-            case n.MapNew(name=name, value=part):
-                return self.map_new(t.map_of(e.type), name, part)
+            case n.Let(name=name):
+                self.names[name] = self.value(e.value)
+                return self.value(e.body)
+            case n.Checked(why=why):
+                self.demand(self.truth(e.condition), why, e.span)
+                return self.value(e.value)
+            case n.MapNew(name=name):
+                return self.map_new(t.map_of(e.type), name, e.value)
             case n.Quantified(kind="sum"):
                 return loops.summed(self, e)
             case n.Quantified():
@@ -142,20 +144,22 @@ class Expr:
                 return operators.binary(self, e, args[0], args[1])
             case n.RecordNew():
                 return Composite(e.type, tuple(args))
-            case n.FieldOf(target=target, field=name):
-                return keep.field(args[0], t.record_of(target.type).index(name))
+            case n.FieldOf(field=name):
+                return keep.field(args[0], t.record_of(e.target.type).index(name))
             case n.UnionNew(tag=tag):
                 return Composite(e.type, (keep.number(t.tags_of(e.type).index(tag)), *args))
             case n.Present():
                 return Composite(e.type, (TRUE, *args))
-            case n.IsCase(target=target, tag=tag):
-                return self.is_case(target.type, tag, args[0])
-            case n.CaseArg(target=target, tag=tag, position=position):
-                if isinstance(target.type, t.Option):
+            case n.IsCase(tag=tag):
+                return self.is_case(e.target.type, tag, args[0])
+            case n.CaseArg(tag=tag, position=position):
+                if isinstance(e.target.type, t.Option):
                     return keep.inner(args[0])
-                return keep.argument(args[0], t.tags_of(target.type).index(tag), position)
-            case n.MapGet(target=target, key=key):
-                return keep.entry(args[0], self.position(t.map_of(target.type).key, key, args[1]))
+                return keep.argument(args[0], t.tags_of(e.target.type).index(tag), position)
+            case n.MapGet():
+                return keep.entry(
+                    args[0], self.position(t.map_of(e.target.type).key, e.key, args[1])
+                )
             case n.SetNew():
                 return operators.set_of(self, e.type, args)
             case n.SeqNew():

@@ -30,15 +30,15 @@ def trail_words(functions: Functions, operations: Iterable[s.Operation | s.Step]
 def _size(functions: Functions, e: n.Expr) -> int:
     """How many atomic conditions `Guards.truth` notes."""
     match e:
-        case n.Unary(op="not", operand=operand):
-            return _size(functions, operand)
-        case n.Let(body=body):
-            return _size(functions, body)
+        case n.Unary(op="not"):
+            return _size(functions, e.operand)
+        case n.Let():
+            return _size(functions, e.body)
         case n.If() if joins(functions, e):
             ways = zip((e.condition, e.then, e.otherwise), counted(e), strict=True)
             return sum(_size(functions, way) for way, counts in ways if counts)
-        case n.Binary(op="and" | "or" | "implies", left=left, right=right):
-            return _size(functions, left) + _size(functions, right)
+        case n.Binary(op="and" | "or" | "implies"):
+            return _size(functions, e.left) + _size(functions, e.right)
         case n.Call(function=name) if joins(functions, e):
             return _size(functions, functions[name].body)
         case _:
@@ -60,20 +60,20 @@ class Guards:
         if self.place < 0:
             return expr.truth(e)
         match e:
-            case n.Unary(op="not", operand=operand):
-                return expr.code.negation(self.truth(operand))
-            case n.Let(name=name, value=value, body=body):
-                expr.names[name] = expr.value(value)
-                return self.truth(body)
+            case n.Unary(op="not"):
+                return expr.code.negation(self.truth(e.operand))
+            case n.Let(name=name):
+                expr.names[name] = expr.value(e.value)
+                return self.truth(e.body)
             case n.If() if joins(expr.unit.declared, e):
                 return self._chosen(e)
-            case n.Binary(op="and", left=left, right=right):
-                return self._decided(self.truth(left), right, goes_on=True)
-            case n.Binary(op="or", left=left, right=right):
-                return self._decided(self.truth(left), right, goes_on=False)
-            case n.Binary(op="implies", left=left, right=right):
-                left_ = expr.code.negation(self.truth(left))
-                return self._decided(left_, right, goes_on=False)
+            case n.Binary(op="and"):
+                return self._decided(self.truth(e.left), e.right, goes_on=True)
+            case n.Binary(op="or"):
+                return self._decided(self.truth(e.left), e.right, goes_on=False)
+            case n.Binary(op="implies"):
+                left_ = expr.code.negation(self.truth(e.left))
+                return self._decided(left_, e.right, goes_on=False)
             case n.Call(function=name, args=args) if joins(expr.unit.declared, e):
                 function, outer = expr.unit.declared[name], expr.names
                 values = [expr.value(arg) for arg in args]

@@ -276,19 +276,17 @@ class ComponentPrinter:
         """The same; what is learned about values that may be missing is forgotten afterwards."""
         printer, out = methods.printer, methods.out
         match e:
-            case n.Let(name=name, value=value, body=body):
-                methods.assign(printer.bind(name, value))
-                self.tail(methods, body)
-            case n.If(condition=condition, then=then, otherwise=otherwise) if not _short(
-                e, printer
-            ):
-                printer.name_found(condition, [then])
-                printer.name_found(condition, [otherwise], holds=False)
-                methods.put(printer.doc(condition), "if ", ":")
-                with out.indent(), printer.knowing(condition):
-                    self.tail(methods, then)
-                with printer.knowing(condition, holds=False):
-                    self.tail(methods, otherwise)
+            case n.Let(name=name):
+                methods.assign(printer.bind(name, e.value))
+                self.tail(methods, e.body)
+            case n.If() if not _short(e, printer):
+                printer.name_found(e.condition, [e.then])
+                printer.name_found(e.condition, [e.otherwise], holds=False)
+                methods.put(printer.doc(e.condition), "if ", ":")
+                with out.indent(), printer.knowing(e.condition):
+                    self.tail(methods, e.then)
+                with printer.knowing(e.condition, holds=False):
+                    self.tail(methods, e.otherwise)
             case n.Match() if isinstance(e.subject.type, t.Option) and not _short(e, printer):
                 none = next(c for c in e.cases if c.tag == "none")
                 present = next(c for c in e.cases if c.tag == "present")

@@ -161,16 +161,16 @@ class ExprPrinter:
                 return Piece(call(self.names.functions[name], *docs))
             case n.Builtin():
                 return self.builtin(e)
-            case n.FieldOf(target=target, field=name):
-                return Piece(joined(self.doc(target, ATOM), f".{self.names.attribute(name)}"))
-            case n.Present(inner=inner):
-                return self.piece(inner)
-            case n.Unary(op=op, operand=operand):
-                return self.unary(op, operand)
+            case n.FieldOf(field=name):
+                return Piece(joined(self.doc(e.target, ATOM), f".{self.names.attribute(name)}"))
+            case n.Present():
+                return self.piece(e.inner)
+            case n.Unary(op=op):
+                return self.unary(op, e.operand)
             case n.Binary():
                 return self.binary(e)
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                return self.choice(condition, then, otherwise)
+            case n.If():
+                return self.choice(e.condition, e.then, e.otherwise)
             case n.Let():
                 return self.let(e)
             case n.Match():
@@ -190,28 +190,28 @@ class ExprPrinter:
     ) -> Doc:  # fmt: skip
         """Records, maps, sets and sequences."""
         match e:
-            case n.MapGet(target=target, key=key):
-                return Joined((self.doc(target, ATOM), Block("[", (self.doc(key),), "]", "")))
+            case n.MapGet():
+                return Joined((self.doc(e.target, ATOM), Block("[", (self.doc(e.key),), "]", "")))
             case n.RecordNew(fields=values):
                 kind = t.record_of(e.type)
                 return self.keywords(self.names.types[kind.name], kind.fields, values)
-            case n.RecordWith(target=target, fields=changed):
+            case n.RecordWith(fields=changed):
                 args = [self.keyword(name, value) for name, value in changed]
-                return call("replace", self.doc(target), *args)
+                return call("replace", self.doc(e.target), *args)
             case n.UnionNew(tag=tag, args=values):
                 params = t.union_of(e.type).params(tag)
                 if len(params) == 1:
                     return call(self.names.cases[tag], self.doc(values[0]))
                 return self.keywords(self.names.cases[tag], params, values)
-            case n.MapWith(target=target, entries=entries):
-                whole = self.doc(target, ATOM)
+            case n.MapWith(entries=entries):
+                whole = self.doc(e.target, ATOM)
                 for key, value in entries:
                     whole = Joined((whole, call(".put", self.doc(key), self.doc(value))))
                 return whole
-            case n.MapNew(name=name, value=value):
+            case n.MapNew(name=name):
                 local = self.bound(name)
                 loop = f"for {local} in {self.types.loop(t.map_of(e.type).key, self.world)}"
-                entry = joined(f"{local}: ", self.unsure(value))
+                entry = joined(f"{local}: ", self.unsure(e.value))
                 return call("Map", Block("{", (entry, loop), "}", ""))
             case n.SetNew(items=items):
                 if not items:

@@ -40,15 +40,17 @@ class Known:
 def present_where(condition: n.Expr, *, holds: bool) -> Exprs:
     """The values that are not `none` if a condition is true (or false)."""
     match condition:
-        case n.Unary(op="not", operand=operand):
-            return present_where(operand, holds=not holds)
-        case n.Binary(op="ne" | "eq", left=left, right=n.Literal(value=None)):
-            return (left,) if (condition.op == "ne") == holds else ()
-        case n.Binary(op="and", left=left, right=right) if holds:
-            return present_where(left, holds=True) + present_where(right, holds=True)
-        case n.Binary(op="or" | "implies", left=left, right=right) if not holds:
-            first = present_where(left, holds=condition.op == "implies")
-            return first + present_where(right, holds=False)
+        case n.Unary(op="not"):
+            return present_where(condition.operand, holds=not holds)
+        case n.Binary(op="ne" | "eq", right=n.Literal(value=None)):
+            return (condition.left,) if (condition.op == "ne") == holds else ()
+        case n.Binary(op="and") if holds:
+            return present_where(condition.left, holds=True) + present_where(
+                condition.right, holds=True
+            )
+        case n.Binary(op="or" | "implies") if not holds:
+            first = present_where(condition.left, holds=condition.op == "implies")
+            return first + present_where(condition.right, holds=False)
         case n.Quantified() if holds and (found := member(condition)):
             return (found[0],)
         case _:
@@ -63,10 +65,10 @@ def member(e: n.Expr) -> tuple[n.Expr, Exprs] | None:
     found: list[n.Expr] = []
     for part in operands(e.body, "and"):
         match part:
-            case n.Binary(op="in", left=n.Local(name=e.name), right=right):
-                sets.append(right)
-            case n.Binary(op="eq", left=left, right=n.Present(inner=n.Local(name=e.name))):
-                found.append(left)
+            case n.Binary(op="in", left=n.Local(name=e.name)):
+                sets.append(part.right)
+            case n.Binary(op="eq", right=n.Present(inner=n.Local(name=e.name))):
+                found.append(part.left)
             case _:
                 return None
     free = [*found, *sets]

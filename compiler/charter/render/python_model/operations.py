@@ -169,18 +169,18 @@ class OperationPrinter:
         kept: list[n.Change[n.Expr]] = []
         for statement in reversed(branch.body):
             match statement:
-                case n.Assign(variable=variable, value=value):
+                case n.Assign(variable=variable):
                     if variable in self.ghosts:
                         continue
-                    needed |= set(locals_of(value))
-                case n.Bind(name=name, value=value):
+                    needed |= set(locals_of(statement.value))
+                case n.Bind(name=name):
                     if name not in needed:
                         continue
-                    needed |= set(locals_of(value))
-                case n.Pick(name=name, domain=domain):
+                    needed |= set(locals_of(statement.value))
+                case n.Pick(name=name):
                     if name not in needed:
                         continue
-                    needed |= set(locals_of(domain))
+                    needed |= set(locals_of(statement.domain))
             kept.append(statement)
         return tuple(reversed(kept))
 
@@ -191,8 +191,8 @@ class OperationPrinter:
             match statement:
                 case n.Assign(value=value) | n.Bind(value=value):
                     found.append(value)
-                case n.Pick(domain=domain):
-                    found.append(domain)
+                case n.Pick():
+                    found.append(statement.domain)
         return found
 
     # --- branches --------------------------------------------------------------------------------
@@ -331,8 +331,8 @@ class OperationPrinter:
                 out.line(f"allowed: list[{self.outcome_type(operation)}] = []")
             for statement in body:
                 match statement:
-                    case n.Bind(name=name, value=value):
-                        self.assign(self.printer.bind(name, value))
+                    case n.Bind(name=name):
+                        self.assign(self.printer.bind(name, statement.value))
                     case n.Pick():
                         self.pick(statement)
                     case n.Assign():

@@ -377,9 +377,9 @@ class _Stage:
             for expr in statement_expressions(line):
                 for inner in nodes(expr):
                     match inner:
-                        case n.MapGet(target=n.StateRef(name=name), key=key):
+                        case n.MapGet(target=n.StateRef(name=name)):
                             if name.partition(".")[0] in parts:
-                                yield _part(parts[name.partition(".")[0]], key)
+                                yield _part(parts[name.partition(".")[0]], inner.key)
                         case n.StateRef(name=name) if name.partition(".")[0] in parts:
                             yield _part(parts[name.partition(".")[0]], None)
                         case _:

@@ -166,17 +166,21 @@ class _Reader:
         """The subexpression that decides the value of `at`; None if there is no smaller one."""
         expr, names, wanted = at
         match expr:
-            case n.Unary(op="not", operand=operand):
-                return operand, names, not wanted
+            case n.Unary(op="not"):
+                return expr.operand, names, not wanted
             case n.Binary(op="and" | "or" | "implies"):
                 return self._joined(expr, names, wanted)
             case n.Quantified(kind="forall" | "some"):
                 return self._element(expr, names, wanted)
-            case n.Let(name=name, value=value, body=body):
-                self.stands_for[name] = value
-                return body, names | {name: self.value(value, names)}, wanted
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                return (then if self.value(condition, names) else otherwise), names, wanted
+            case n.Let(name=name):
+                self.stands_for[name] = expr.value
+                return expr.body, names | {name: self.value(expr.value, names)}, wanted
+            case n.If():
+                return (
+                    (expr.then if self.value(expr.condition, names) else expr.otherwise),
+                    names,
+                    wanted,
+                )
             case n.Match():
                 return self._case(expr, names, wanted)
             case n.Call(function=function, args=args):

@@ -225,12 +225,12 @@ class ActionPrinter:
         for place, statement in enumerate(body):
             after = body[place + 1 :]
             match statement:
-                case n.Assign(variable=variable, value=value):
+                case n.Assign(variable=variable):
                     name = self.printer.names.of("variable", variable)
                     self.changed.add(name)
-                    items.append(open_item(self.printer.equal(f"{name}'", value)))
-                case n.Require(condition=condition, label=label):
-                    first, *others = self.condition(condition)
+                    items.append(open_item(self.printer.equal(f"{name}'", statement.value)))
+                case n.Require(label=label):
+                    first, *others = self.condition(statement.condition)
                     items += (replace(first, note=label), *others)
                 case n.Bind():
                     binds = leading(body[place:])
@@ -323,8 +323,8 @@ class ActionPrinter:
         for place, statement in enumerate(body):
             after = body[place + 1 :]
             match statement:
-                case n.Assign(variable=variable, value=value):
-                    new = new | {variable: self.printer.doc(value)}
+                case n.Assign(variable=variable):
+                    new = new | {variable: self.printer.doc(statement.value)}
                 case n.Bind():
                     binds = leading(body[place:])
                     rows = tuple(self.bind(bind) for bind in binds)

@@ -138,32 +138,32 @@ class Printer:
                 return TlaPiece(call(self.names.of("function", name), *(self.doc(a) for a in args)))
             case n.Primitive():
                 return self.primitive(e)
-            case n.Checked(condition=condition, value=value):
-                return TlaPiece(call("Checked", self.doc(condition), self.doc(value)))
-            case n.FieldOf(target=target, field=name):
-                return TlaPiece(Around("", self.doc(target, ATOM), f".{name}"))
-            case n.Present(inner=inner):
-                return self.piece(inner)
+            case n.Checked():
+                return TlaPiece(call("Checked", self.doc(e.condition), self.doc(e.value)))
+            case n.FieldOf(field=name):
+                return TlaPiece(Around("", self.doc(e.target, ATOM), f".{name}"))
+            case n.Present():
+                return self.piece(e.inner)
             case n.IsCase():
                 return self.is_case(e)
             case n.CaseArg():
                 return self.case_arg(e)
             case n.Took(branch=branch):
                 return TlaPiece(Text(f'event\'.branch = "{branch}"'), COMPARE)
-            case n.Unary(op="not", operand=operand):
-                return self.negated(operand)
-            case n.Unary(operand=operand):
-                return TlaPiece(Around("-", self.doc(operand, ATOM)), OPERATOR)
+            case n.Unary(op="not"):
+                return self.negated(e.operand)
+            case n.Unary():
+                return TlaPiece(Around("-", self.doc(e.operand, ATOM)), OPERATOR)
             case n.Binary():
                 return self.binary(e)
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                doc = Choice(self.doc(condition), self.doc(then), self.doc(otherwise))
+            case n.If():
+                doc = Choice(self.doc(e.condition), self.doc(e.then), self.doc(e.otherwise))
                 return TlaPiece(doc, OPEN)
             case n.Let():
                 return TlaPiece(self.let(e), OPEN)
-            case n.Quantified(kind="sum", name=name, domain=domain, body=body):
-                over = Around(f"{self.local(name)} \\in ", self.members(domain))
-                return TlaPiece(Around("SumOf([", Infix(over, "|->", self.doc(body)), "])"))
+            case n.Quantified(kind="sum", name=name):
+                over = Around(f"{self.local(name)} \\in ", self.members(e.domain))
+                return TlaPiece(Around("SumOf([", Infix(over, "|->", self.doc(e.body)), "])"))
             case n.Quantified():
                 return TlaPiece(self.quantified(e), OPEN)
             case _:
@@ -227,10 +227,10 @@ class Printer:
                 params = zip(union.params(tag), values, strict=True)
                 rows = [(union_field(union, tag, name), self.doc(v)) for (name, _), v in params]
                 return self.record([("case", Text(f'"{tag}"')), *rows])
-            case n.MapNew(name=name, value=value):
+            case n.MapNew(name=name):
                 keys = bare(self.types.set(t.map_of(e.type).key))
                 head = f"[{self.local(name)} \\in {keys} |-> "
-                return Around(head, self.doc(value), "]")
+                return Around(head, self.doc(e.value), "]")
             case n.SetNew(items=items):
                 return Listed("{", tuple(self.doc(i) for i in items), "}")
             case n.SeqNew(items=items):
