@@ -51,7 +51,8 @@ ROWS = {
     ),
     "A6 metadata, and replicas that are deleted": Row(
         "learn learn/without_replica learn/follows learn/remains_leader",
-        "metadata_log_matching metadata_is_read followers_are_replicas leader_knows_the_isr",
+        "metadata_log_matching metadata_is_read followers_are_replicas leader_knows_the_isr"
+        " removed_replicas_are_gone",
         ("B-R13", "B-R27", "X-S32", "X-S41", "X-S43"),
         "pair_reassigned",
         claims=("I5", "L4"),
@@ -270,16 +271,21 @@ ROWS = {
     ),
     "modes of recovery": Row(
         "ask_for_log tell_log recover elect_uncleanly elect_periodically",
-        "recovery_takes_the_complete recovery_ends proactive_does_not_wait recoveries_are_marked",
+        "recovery_takes_the_complete recovery_ends proactive_does_not_wait recoveries_are_marked"
+        " answers_are_true elects_whom_it_asks questions_end_with_their_process"
+        " another_controller_asks_anew",
         (
             "S0-E2",
             "S1 manual mode: the partition waits for an operator",
             "X-S52",
             "X-S53",
             "X-S54",
+            *(f"X-S{number}" for number in range(62, 68)),
+            "D-E11",
         ),
         "pair_balanced pair_balanced_lost pair_proactive pair_last_known pair_manual"
-        " pair_aggressive",
+        " pair_aggressive pair_balanced_reassigned pair_proactive_reassigned"
+        " pair_proactive_deleted pair_balanced_failed_over pair_balanced_off",
         claims=(
             "Answers to an inspection",
             "Balanced recovery, in the end",
