@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from hashlib import sha256
-from operator import is_
+from operator import attrgetter, is_
 from types import ModuleType
 
 _TUPLE = ""
-_PLAIN = (int, str)
-"""What is written as it is: these and null."""
+_PLAIN = frozenset({int, str, type(None)})
+"""What is written as it is."""
 _TRUE, _FALSE = object(), object()
 """Truth values in rows that are not written yet."""
 _JSON = json.JSONEncoder(
@@ -99,23 +99,38 @@ def _rows(tree: object, names: Mapping[type, Sequence[str]]) -> bytes:
     """The rows of a tree with these fields of each class."""
     numbers: dict[tuple[object, ...], tuple[int]] = {}
     by_identity: dict[int, tuple[int]] = {}
+    read = {kind: _reader(fields) for kind, fields in names.items()}
 
-    def cell(item: object) -> object:
-        if item is None or isinstance(item, _PLAIN):
-            # Python takes 1 for equal to True, and rows with either for equal.
-            return item if not isinstance(item, bool) else _TRUE if item else _FALSE
-        found = by_identity.get(id(item))
-        if found is None:
-            if isinstance(item, tuple):
-                row = (_TUPLE, *map(cell, item))
+    def number(item: object) -> tuple[int]:
+        """That of the row of an item, which is no plain one."""
+        kind = type(item)
+        if isinstance(item, tuple):
+            row, parts = [_TUPLE], item
+        else:
+            row, parts = [kind.__name__], read[kind](item)
+        cells: list[object] = [*row]
+        for part in parts:
+            of = type(part)
+            if of in _PLAIN:
+                cells.append(part)
+            elif of is bool:
+                # Python takes 1 for equal to True, and rows with either for equal.
+                cells.append(_TRUE if part else _FALSE)
             else:
-                kind = type(item)
-                row = (kind.__name__, *[cell(getattr(item, name)) for name in names[kind]])
-            found = by_identity[id(item)] = numbers.setdefault(row, (len(numbers),))
+                cells.append(by_identity.get(id(part)) or number(part))
+        found = by_identity[id(item)] = numbers.setdefault(tuple(cells), (len(numbers),))
         return found
 
-    cell(tree)
+    number(tree)
     return _JSON.encode([*numbers]).encode()
+
+
+def _reader(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
+    """Gives the fields of an object with these names."""
+    read = attrgetter(*names) if names else None
+    if read is None:
+        return lambda item: ()
+    return read if len(names) > 1 else lambda item: (read(item),)
 
 
 @contextmanager

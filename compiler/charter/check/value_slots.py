@@ -41,6 +41,8 @@ def places(
     """The children of `expr`, each with the type of the field, parameter or element that it
     becomes."""
     match expr:
+        case ir.Literal() | ir.Local() | ir.StateRef():  # half of all
+            return ()
         case ir.Present():
             return ((expr.inner, inner_of(slot)),)
         case ir.SetNew():

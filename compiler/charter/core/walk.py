@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import is_not
 from typing import assert_never, overload
 
 from charter.core import nodes as ir
@@ -122,9 +123,7 @@ def fold(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     if not before:
         return change(expr)
     after = [fold(part, change) for part in before]
-    if all(new is old for new, old in zip(after, before, strict=True)):
-        return change(expr)
-    return change(rebuild(expr, after))
+    return change(rebuild(expr, after) if any(map(is_not, after, before)) else expr)
 
 
 def substitute(expr: ir.Expr, values: dict[str, ir.Expr]) -> ir.Expr:

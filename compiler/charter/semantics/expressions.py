@@ -155,7 +155,7 @@ class Expressions:
         takes longer."""
         named = [e.name for e in exprs if isinstance(e, n.Local)]
         if len(named) == len(exprs) > 1:
-            get = cast(Callable[[Locals], Items], itemgetter(*named))
+            get = cast("Callable[[Locals], Items]", itemgetter(*named))
             return lambda scope, names: get(names)
         match codes := [self.code(e) for e in exprs]:
             case [one]:
@@ -316,7 +316,7 @@ class Expressions:
                 assert isinstance(e.target.type, t.Record)
                 place = e.target.type.index(name)
                 if isinstance(e.target, n.Local):
-                    record = cast(Callable[[Locals], Items], itemgetter(e.target.name))
+                    record = cast("Callable[[Locals], Items]", itemgetter(e.target.name))
                     return lambda scope, names: record(names)[place]
                 return lambda scope, names: whole(scope, names)[place]
             case n.MapGet():

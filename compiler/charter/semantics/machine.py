@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 
 from charter.core import nodes as n
@@ -16,7 +17,7 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import read_types
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Evaluator, Outcome
+from charter.semantics.evaluate import ByIdentity, Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.judged_types import judged_types
 from charter.semantics.values import Universe, fits, from_json, is_bounded, to_json
@@ -66,7 +67,7 @@ class Machine(Generic[E_co, S_co]):
                 chosen: dict[str, n.Operation[E] | n.Step[E, S]] = {
                     o.name: o for o in component.operations if not offered or o.name in offered
                 }
-                opaque = OpaqueTypes.of(read_types(judged_types(component), component.name))
+                opaque = _opaque_types(ByIdentity(model), component.name)
                 return Machine(
                     model, instance, evaluator, component.state, chosen, component, opaque
                 )
@@ -226,6 +227,13 @@ class Machine(Generic[E_co, S_co]):
             }
             for act in trace
         ]
+
+
+@lru_cache(maxsize=8)
+def _opaque_types(of: ByIdentity, component: str) -> OpaqueTypes:
+    """Kept, since each scenario and each instance asks for those of one model."""
+    (found,) = (c for c in of.model.components if c.name == component)
+    return OpaqueTypes.of(read_types(judged_types(found), component))
 
 
 def _project(value: Json, kind: t.Type, paths: frozenset[tuple[str, ...]]) -> Json:

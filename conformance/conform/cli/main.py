@@ -173,6 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _without_memory()
     finally:
         ignore_signals()  # nothing is left but cleaning up
+        gc.freeze()  # in which Python would look for cycles again and again
 
 
 def _prepare_process() -> None:

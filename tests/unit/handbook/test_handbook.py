@@ -66,7 +66,8 @@ def site_of_kafka(variant: str = "") -> dict[str, str]:
 def test_every_link_of_kafkas_handbook_leads_somewhere(variant: str) -> None:
     site = site_of_kafka(variant)
     assert len(site) > 30 and not dead_links(site)
-    assert sum(len(read(text).targets) for text in site.values()) > 4_000
+    found = [read(text).targets for name, text in site.items() if name.endswith(".html")]
+    assert sum(map(len, found)) > 4_000  # pictures have none
     assert not dead_in_markdown(handbook_files(of_kafka(variant), "markdown"))
 
 
