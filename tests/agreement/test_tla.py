@@ -54,7 +54,7 @@ SLOW_COUNTS = {
     ("kafka", "pair_produced"): (11_748, 30),
     ("kafka", "pair_deleted_produced"): (74_304, 27),
     ("kafka", "pair_balanced"): (114_554, 51),
-    ("kafka", "pair_balanced_lost"): (9_857, 40),
+    ("kafka", "pair_balanced_lost"): (9_905, 40),
     ("kafka", "trio_proposed"): (22_038, 31),
     ("primary_backup", "small"): (392_992, 40),
     ("two_phase_commit", "small"): (41_009, 23),

@@ -272,16 +272,23 @@ ROWS = {
     "modes of recovery": Row(
         "ask_for_log tell_log recover elect_uncleanly elect_periodically",
         "recovery_takes_the_complete recovery_ends proactive_does_not_wait recoveries_are_marked"
-        " answers_are_true elects_whom_it_asks questions_end_with_their_process"
-        " another_controller_asks_anew",
+        " answers_are_true elects_whom_its_mode_names another_controller_asks_anew",
         (
             "S0-E2",
             "S1 manual mode: the partition waits for an operator",
             "X-S52",
             "X-S53",
             "X-S54",
-            *(f"X-S{number}" for number in range(62, 68)),
+            "X-S62",
+            "X-S63",
+            "X-S64",
+            "X-S65",
+            "X-S66",
+            "X-S67",
+            "X-S68",
+            "X-S69",
             "D-E11",
+            "D-E12",
         ),
         "pair_balanced pair_balanced_lost pair_proactive pair_last_known pair_manual"
         " pair_aggressive pair_balanced_reassigned pair_proactive_reassigned"

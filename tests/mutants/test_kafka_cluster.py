@@ -54,7 +54,7 @@ WARNED = (
     "leads_after_a_loss_of_power", "leads_on_as_follower", "log_outlives_its_topic",
     "looks_although_forbidden", "never_asks_again", "nobody_is_eligible", "nobody_recovers",
     "nobody_reports", "old_file_counts", "preferred_out_of_sync", "proactive_waits_for_the_elr",
-    "proposes_without_maximal_isr", "question_outlives_its_process", "reassigned_below_min_isr",
+    "proposes_without_maximal_isr", "reassigned_below_min_isr",
     "reassigned_in_the_same_partition_epoch", "records_of_the_old_topic_are_taken",
     "recovers_before_all_answer", "recovers_beside_the_elr", "recovers_the_worst_log",
     "recovery_is_not_marked", "refused_proposal_stays", "refuses_all_below_min_isr",

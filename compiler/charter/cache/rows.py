@@ -20,7 +20,7 @@ from types import ModuleType
 
 _TUPLE = ""
 _PLAIN = frozenset({int, str, type(None)})
-"""What is written as it is."""
+"""What is written as it is. Nodes hold no subclasses of these, such as members of an `IntEnum`."""
 _TRUE, _FALSE = object(), object()
 """Truth values in rows that are not written yet."""
 _JSON = json.JSONEncoder(
@@ -102,18 +102,18 @@ def _rows(tree: object, names: Mapping[type, Sequence[str]]) -> bytes:
     read = {kind: _reader(fields) for kind, fields in names.items()}
 
     def number(item: object) -> tuple[int]:
-        """That of the row of an item, which is no plain one."""
-        kind = type(item)
+        """The number of the row of a tuple or a node."""
         if isinstance(item, tuple):
-            row, parts = [_TUPLE], item
+            cells: list[object] = [_TUPLE]
+            parts = item
         else:
-            row, parts = [kind.__name__], read[kind](item)
-        cells: list[object] = [*row]
+            cells = [type(item).__name__]
+            parts = read[type(item)](item)
         for part in parts:
-            of = type(part)
-            if of in _PLAIN:
+            kind = type(part)
+            if kind in _PLAIN:
                 cells.append(part)
-            elif of is bool:
+            elif kind is bool:
                 # Python takes 1 for equal to True, and rows with either for equal.
                 cells.append(_TRUE if part else _FALSE)
             else:
@@ -127,9 +127,9 @@ def _rows(tree: object, names: Mapping[type, Sequence[str]]) -> bytes:
 
 def _reader(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
     """Gives the fields of an object with these names."""
-    read = attrgetter(*names) if names else None
-    if read is None:
+    if not names:
         return lambda item: ()
+    read = attrgetter(*names)
     return read if len(names) > 1 else lambda item: (read(item),)
 
 

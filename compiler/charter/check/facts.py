@@ -61,23 +61,14 @@ def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
     match condition:
         case ir.Unary(op="not"):
             return _says_empty(condition.operand, wanted)
+        case ir.Binary(op="ne", left=ir.Builtin(name="size", args=(of,))):
+            return of == wanted and _number(condition.right) == 0
         case ir.Binary(op="ne"):
-            return {_is_empty(condition.left), _is_empty(condition.right)} == {
-                True,
-                False,
-            } and wanted in (condition.left, condition.right)
+            return _is_with_empty(condition, wanted)
         case ir.Binary(op="gt", left=ir.Builtin(name="size", args=(of,))):
-            return (
-                of == wanted
-                and isinstance(condition.right, ir.Literal)
-                and _number(condition.right) >= 0
-            )
+            return of == wanted and _number(condition.right) >= 0
         case ir.Binary(op="ge", left=ir.Builtin(name="size", args=(of,))):
-            return (
-                of == wanted
-                and isinstance(condition.right, ir.Literal)
-                and _number(condition.right) >= 1
-            )
+            return of == wanted and _number(condition.right) >= 1
         case ir.Binary(op="in"):
             return condition.right == wanted
         case ir.Quantified(kind="some" | "exactly one"):
@@ -89,28 +80,30 @@ def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
 def _says_empty(condition: ir.Expr, wanted: ir.Expr) -> bool:
     """Whether the negated condition implies that `wanted` is not empty."""
     match condition:
-        case ir.Binary(op="eq"):
-            return {_is_empty(condition.left), _is_empty(condition.right)} == {
-                True,
-                False,
-            } and wanted in (condition.left, condition.right)
         case ir.Unary(op="not"):
             return _says_nonempty(condition.operand, wanted)
         case ir.Binary(op="eq" | "le", left=ir.Builtin(name="size", args=(of,))):
-            return (
-                of == wanted
-                and isinstance(condition.right, ir.Literal)
-                and _number(condition.right) == 0
-            )
+            return of == wanted and _number(condition.right) == 0
+        case ir.Binary(op="eq"):
+            return _is_with_empty(condition, wanted)
         case ir.Binary(op="or"):
             return _says_empty(condition.left, wanted) or _says_empty(condition.right, wanted)
         case _:
             return False
 
 
+def _is_with_empty(comparison: ir.Binary, wanted: ir.Expr) -> bool:
+    """Whether `wanted` is compared with the empty set."""
+    left, right = comparison.left, comparison.right
+    return (left == wanted and _is_empty(right)) or (right == wanted and _is_empty(left))
+
+
 def _is_empty(expr: ir.Expr) -> bool:
     return isinstance(expr, ir.SetNew) and not expr.items
 
 
-def _number(expr: ir.Literal) -> int:
-    return expr.value if isinstance(expr.value, int) else -1
+def _number(expr: ir.Expr) -> int:
+    """The number of a literal, else one that no size has."""
+    if isinstance(expr, ir.Literal) and isinstance(expr.value, int):
+        return expr.value
+    return -1

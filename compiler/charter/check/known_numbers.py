@@ -58,11 +58,10 @@ class KnownNumbers:
             case ir.Unary(op="not"):
                 return self.assume(condition.operand, truth=not truth)
             case ir.Binary(op="and" | "or" as op):
-                if truth == (op == "and"):
-                    return self.assume(condition.left, truth=truth).assume(
-                        condition.right, truth=truth
-                    )
-                return self
+                if truth != (op == "and"):
+                    return self
+                left = self.assume(condition.left, truth=truth)
+                return left.assume(condition.right, truth=truth)
             case ir.Binary(op="implies"):
                 if truth:
                     return self
@@ -319,9 +318,8 @@ class KnownNumbers:
                     found = self.arithmetic.either(found, self.interval(item))
                 return found
             case ir.Binary(op="union"):
-                return self.arithmetic.either(
-                    self.of_members(group.left), self.of_members(group.right)
-                )
+                left, right = self.of_members(group.left), self.of_members(group.right)
+                return self.arithmetic.either(left, right)
             case ir.Binary(op="intersection" | "difference"):
                 return self.of_members(group.left)
             case ir.Comprehend():

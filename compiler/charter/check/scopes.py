@@ -229,16 +229,16 @@ class TypeScope:
         """The scope with other locals and parts. `replace` takes twice as long, and there are tens
         of thousands of scopes."""
         return TypeScope(
-            self.globals,
-            self.diagnostics,
-            self.rules,
-            self.machine,
-            self.primes,
-            self.part_primes,
-            names,
-            self.elements,
-            parts,
-            self.used,
+            globals=self.globals,
+            diagnostics=self.diagnostics,
+            rules=self.rules,
+            machine=self.machine,
+            primes=self.primes,
+            part_primes=self.part_primes,
+            locals=names,
+            elements=self.elements,
+            parts=parts,
+            used=self.used,
         )
 
     def meaning(self, name: str) -> str:

@@ -41,7 +41,7 @@ def places(
     """The children of `expr`, each with the type of the field, parameter or element that it
     becomes."""
     match expr:
-        case ir.Literal() | ir.Local() | ir.StateRef():  # half of all
+        case ir.Literal() | ir.Local() | ir.StateRef():  # no children; half of all expressions
             return ()
         case ir.Present():
             return ((expr.inner, inner_of(slot)),)

@@ -76,9 +76,9 @@ def conditions(e: n.Expr, around: Around = lambda met: met) -> Iterator[tuple[n.
     """The left sides of `implies`, and the sets of `forall`s without an `implies` inside unless
     they are whole types. Conditions inside of `or`, `not` and `some` are not included."""
     match e:
-        case n.Binary(op="implies", left=left):
-            yield around(left), left.span
-            yield from conditions(e.right, lambda met: around(_and(left, met)))
+        case n.Binary(op="implies"):
+            yield around(e.left), e.left.span
+            yield from conditions(e.right, lambda met: around(_and(e.left, met)))
         case n.Binary(op="and"):
             yield from conditions(e.left, around)
             yield from conditions(e.right, around)
@@ -89,9 +89,9 @@ def conditions(e: n.Expr, around: Around = lambda met: met) -> Iterator[tuple[n.
             yield from inside
         case n.Let():
             yield from conditions(e.body, lambda met: around(replace(e, body=met)))
-        case n.If(condition=condition):
-            yield from conditions(e.then, lambda met: around(_and(condition, met)))
-            yield from conditions(e.otherwise, lambda met: around(_and(_not(condition), met)))
+        case n.If():
+            yield from conditions(e.then, lambda met: around(_and(e.condition, met)))
+            yield from conditions(e.otherwise, lambda met: around(_and(_not(e.condition), met)))
         case n.Match(cases=cases):
             for case in cases:
                 yield from conditions(case.body, _in_case(e, case, around))

@@ -77,11 +77,9 @@ def _tested(condition: n.Expr) -> tuple[n.Expr, str]:
             subject, tag = _tested(condition.operand)
             return subject, _OTHER[tag]
         case n.Binary(op="eq" | "ne" as op):
-            same = n.Binary("eq", condition.left, condition.right, type=condition.type)
-            for one, other in (
-                (condition.left, condition.right),
-                (condition.right, condition.left),
-            ):
+            left, right = condition.left, condition.right
+            same = n.Binary("eq", left, right, type=condition.type)
+            for one, other in ((left, right), (right, left)):
                 if isinstance(other, n.Literal) and other.value is None:
                     return one, "none" if op == "eq" else "present"
             return same, "true" if op == "eq" else "false"

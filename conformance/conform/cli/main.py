@@ -173,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _without_memory()
     finally:
         ignore_signals()  # nothing is left but cleaning up
-        gc.freeze()  # in which Python would look for cycles again and again
+        gc.freeze()  # else Python looks for cycles in all that is left, several times
 
 
 def _prepare_process() -> None:

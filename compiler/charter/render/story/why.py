@@ -176,11 +176,8 @@ class _Reader:
                 self.stands_for[name] = expr.value
                 return expr.body, names | {name: self.value(expr.value, names)}, wanted
             case n.If():
-                return (
-                    (expr.then if self.value(expr.condition, names) else expr.otherwise),
-                    names,
-                    wanted,
-                )
+                way = expr.then if self.value(expr.condition, names) else expr.otherwise
+                return way, names, wanted
             case n.Match():
                 return self._case(expr, names, wanted)
             case n.Call(function=function, args=args):
