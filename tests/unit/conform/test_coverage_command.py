@@ -149,6 +149,20 @@ def test_pairs_of_steps_that_follow_each_other(
     }
 
 
+def test_a_step_that_changes_nothing_is_in_no_pair(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = charter.read_text(encoding="utf-8")
+    more = "  operation look() -> bool cites silent { branch seen { reply on != {} } }\n}\n"
+    charter.write_text(text.replace("}\nwitness", more + "witness"), encoding="utf-8")
+    page = charter.with_name("pairs.md")
+    assert main(["coverage", str(charter), "--pairs", "--write", str(page)]) == 0
+    shown = capsys.readouterr().out
+    assert "lamps: 1 of 1 pairs follow each other in some instance" in shown
+    assert "look is in no pair: it changes nothing, or no instance takes it" in shown
+    assert "- `look`" in page.read_text(encoding="utf-8")
+
+
 def test_an_instance_with_too_many_states_is_walked(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

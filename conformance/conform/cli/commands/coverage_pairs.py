@@ -13,16 +13,19 @@ from conform.cli.commands.each_instance import each_searched
 from conform.console.terminal import columns, number, out, plural
 
 WALKED = "Walked at random, since they have more states than are searched:"
+ALONE = "In no pair, since they change nothing, or no instance takes them:"
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
     """The steps of one machine, or operations, and for each pair of them the instances in which the
-    second follows the first. `asked`: all instances of it; `partial`: those of which not all states
-    were searched, which count for the pairs that random walks saw."""
+    second follows the first. `alone`: the steps that are in no pair; `asked`: all instances;
+    `partial`: those of which not all states were searched, which count for the pairs that random
+    walks saw."""
 
     machine: str
     steps: Sequence[str]
+    alone: Sequence[str]
     instances: Mapping[tuple[str, str], Sequence[str]]
     asked: Sequence[str]
     partial: Sequence[str]
@@ -62,8 +65,12 @@ def _table(model: api.Model, machine: str, found: Mapping[str, coverage.StepPair
             instances.setdefault(pair, []).append(name)
     offered = {step for pairs in found.values() for step in pairs.steps}
     steps = [step for step in coverage.steps_of(model, machine) if step in offered]
+    paired = {step for pair in instances for step in pair}
+    alone = [step for step in steps if step not in paired]
     partial = [name for name, pairs in found.items() if not pairs.complete]
-    return PairTable(machine, steps, instances, [*found], partial)
+    return PairTable(
+        machine, [s for s in steps if s in paired], alone, instances, [*found], partial
+    )
 
 
 def show_pairs(tables: Sequence[PairTable]) -> None:
@@ -74,6 +81,8 @@ def show_pairs(tables: Sequence[PairTable]) -> None:
         rows = [[str(place), step, *table.line(step)] for place, step in enumerate(table.steps, 1)]
         out(columns([head, *rows]))
         out("")
+        for step in table.alone:
+            out(f"{step} is in no pair: it changes nothing, or no instance takes it")
         for name in table.partial:
             out(f"{name} was walked at random: it has more states than were searched (--most)")
 
@@ -83,6 +92,7 @@ def pairs_json(tables: Sequence[PairTable]) -> Json:
     return {
         table.machine: {
             "steps": list(table.steps),
+            "alone": list(table.alone),
             "partial": list(table.partial),
             "followed_by": {
                 first: {
@@ -115,6 +125,8 @@ def pairs_markdown(charter: Path, tables: Sequence[PairTable]) -> str:
             f"| {place} | `{step}` | {' | '.join(table.line(step))} |"
             for place, step in enumerate(table.steps, 1)
         ]
+        if table.alone:
+            lines += ["", ALONE, "", *(f"- `{step}`" for step in table.alone)]
         lines += ["", f"Of {plural(len(table.asked), 'instance')}."]
         if table.partial:
             lines += ["", WALKED, ""]
