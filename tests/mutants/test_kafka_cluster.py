@@ -40,7 +40,8 @@ table of verdicts says that each is caught (tests/counts/test_verdicts.py)."""
 
 WARNED = (
     "acknowledges_all_like_one", "acknowledges_as_follower", "acknowledges_what_has_failed",
-    "added_for_ever", "asks_again_as_another", "asks_anybody", "cancelled_in_the_same_epoch",
+    "added_for_ever", "asks_again_as_another", "asks_anybody", "balanced_asks_all_replicas",
+    "cancelled_in_the_same_epoch",
     "checkpoint_is_the_log_end", "clean_counts_as_unclean", "commits_alone", "compares_ends_alone",
     "completion_is_taken_for_a_refusal", "counts_answers_about_a_deleted_topic",
     "counts_proposed_members", "counts_whoever_was_asked", "deletion_is_overlooked",
@@ -78,7 +79,11 @@ GIVEN_UP = {
     "X-S37": {"leader_candidate_completeness", "leader_completeness"},
     "X-S53": {"leader_candidate_completeness", "leader_completeness"},
     **{title: {"enough_candidates"} for title in ("X-S38", "X-S39", "X-S40", "X-S61", "X-S62")},
-    "D-E11": {"leader_candidate_completeness", "leader_completeness"},
+    "X-S68": {"enough_candidates"},
+    "D-E11": {
+        "leader_candidate_completeness", "leader_completeness", "consistent_read", "enough_copies",
+        "high_watermark_is_true_from_the_epoch_start", "no_acknowledged_record_lost",
+    },
     **{title: {"enough_candidates"} for title in ("T-E7", "T-E8")},
     "D-E6": {"enough_candidates", "clean_election_is_possible"},
     "D-E7": {"enough_candidates", "clean_election_is_possible"},

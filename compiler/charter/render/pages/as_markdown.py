@@ -23,6 +23,9 @@ from charter.render.pages.blocks import (
 TICKS = re.compile(r"```+")
 ITEM = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
 WIDTH = 110
+WIDE = 20
+"""Tables with more columns have no spaces around their bars, which were a third of the table of
+verdicts."""
 SPECIAL = re.compile(r"([\\`*_\[\]<>#])")
 
 
@@ -46,7 +49,8 @@ def _block(block: Block) -> Iterator[str]:
             yield f"{fence}charter\n{plain(text)}\n{fence}"
         case Table(header, rows):
             lines = [header, ("---",) * len(header), *(map(_cell, row) for row in rows)]
-            yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+            bar = " | " if len(header) <= WIDE else "|"
+            yield "\n".join(f"{bar}{bar.join(line)}{bar}".strip() for line in lines)
         case Figure(path, _, title):
             yield f"![{_escaped(title)}]({path})"
         case _:
