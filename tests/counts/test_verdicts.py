@@ -21,8 +21,8 @@ SAMPLE = (
 WITHOUT_ELR = {
     "acknowledged_reach_all", "clean_election_is_possible", "clean_registrations_are_complete",
     "complete_replica_leads", "consistent_read", "enough_copies",
-    "high_watermark_is_true_from_the_epoch_start",
-    "last_copy_survives", "leader_candidate_completeness", "leader_completeness", "log_matching",
+    "high_watermark_is_true_from_the_epoch_start", "last_copy_survives",
+    "leader_candidate_completeness", "leader_completeness", "log_matching",
     "no_acknowledged_record_lost", "reads_are_committed", "recovery_ends",
     "stopped_brokers_are_out",
 }  # fmt: skip

@@ -100,9 +100,9 @@ def _wrapped(line: sx.Statement, old: Sequence[sx.Statement]) -> sx.Statement:
             return replace(line, value=filled(value, before[0])) if len(before) == 1 else line
         case sx.Pick(name=name):
             before = named(old, "pick", name.text)
-            return (
-                replace(line, domain=filled(line.domain, before[0])) if len(before) == 1 else line
-            )
+            if len(before) != 1:
+                return line
+            return replace(line, domain=filled(line.domain, before[0]))
         case sx.Assign(sx.Ident(variable), value) if variable in updated(old):
             return replace(line, value=filled(value, whole_update(old, variable)))
         case sx.Reply(value):

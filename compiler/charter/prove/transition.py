@@ -163,9 +163,8 @@ def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guar
             return Guard(terms.not_(inner.value), inner.defined, inner.conjuncts)
         case n.Let(name=name):
             held, known = encoder.encode(expr.value, view, names)
-            return _within(
-                terms, known, _condition(encoder, expr.body, view, {**names, name: held})
-            )
+            body = _condition(encoder, expr.body, view, {**names, name: held})
+            return _within(terms, known, body)
         case n.Call(function=name, args=args):
             return _joining_call(encoder, encoder.functions[name], args, (view, names))
         case n.If():

@@ -125,12 +125,17 @@ def test_json_and_markdown_have_the_table(
     assert "`conform explore` can count more states" in text
 
 
+def add_operation(charter: Path, text: str) -> None:
+    """Give the component one operation more."""
+    before = charter.read_text(encoding="utf-8")
+    after = before.replace("}\nwitness", f"  operation {text}\n}}\nwitness")
+    charter.write_text(after, encoding="utf-8")
+
+
 def test_pairs_of_steps_that_follow_each_other(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = charter.read_text(encoding="utf-8")
-    more = "  operation blow() -> bool cites silent { branch out { on' = {} reply true } }\n}\n"
-    charter.write_text(text.replace("}\nwitness", more + "witness"), encoding="utf-8")
+    add_operation(charter, "blow() -> bool cites silent { branch out { on' = {} reply true } }")
     page = charter.with_name("pairs.md")
     assert main(["coverage", str(charter), "--pairs", "--write", str(page)]) == 0
     first, *table = capsys.readouterr().out.splitlines()
@@ -152,9 +157,7 @@ def test_pairs_of_steps_that_follow_each_other(
 def test_a_step_that_changes_nothing_is_in_no_pair(
     charter: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = charter.read_text(encoding="utf-8")
-    more = "  operation look() -> bool cites silent { branch seen { reply on != {} } }\n}\n"
-    charter.write_text(text.replace("}\nwitness", more + "witness"), encoding="utf-8")
+    add_operation(charter, "look() -> bool cites silent { branch seen { reply on != {} } }")
     page = charter.with_name("pairs.md")
     assert main(["coverage", str(charter), "--pairs", "--write", str(page)]) == 0
     shown = capsys.readouterr().out

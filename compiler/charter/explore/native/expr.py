@@ -103,10 +103,8 @@ class Expr:
             case n.Binary(op="and" | "or" | "implies"):
                 return self.choose(s.as_choice(e))
             case n.Binary(op="in", right=n.SetNew(items=members)):
-                item = self.value(e.left)
-                same = (
-                    self.keep.equal(item, self.value(member), e.left.type) for member in members
-                )
+                item, kind = self.value(e.left), e.left.type
+                same = (self.keep.equal(item, self.value(member), kind) for member in members)
                 return reduce(self.code.either, same, FALSE)
             case n.If():
                 return self.choose(e)
@@ -157,9 +155,8 @@ class Expr:
                     return keep.inner(args[0])
                 return keep.argument(args[0], t.tags_of(e.target.type).index(tag), position)
             case n.MapGet():
-                return keep.entry(
-                    args[0], self.position(t.map_of(e.target.type).key, e.key, args[1])
-                )
+                keys = t.map_of(e.target.type).key
+                return keep.entry(args[0], self.position(keys, e.key, args[1]))
             case n.SetNew():
                 return operators.set_of(self, e.type, args)
             case n.SeqNew():

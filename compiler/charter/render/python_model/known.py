@@ -45,9 +45,8 @@ def present_where(condition: n.Expr, *, holds: bool) -> Exprs:
         case n.Binary(op="ne" | "eq", right=n.Literal(value=None)):
             return (condition.left,) if (condition.op == "ne") == holds else ()
         case n.Binary(op="and") if holds:
-            return present_where(condition.left, holds=True) + present_where(
-                condition.right, holds=True
-            )
+            first = present_where(condition.left, holds=True)
+            return first + present_where(condition.right, holds=True)
         case n.Binary(op="or" | "implies") if not holds:
             first = present_where(condition.left, holds=condition.op == "implies")
             return first + present_where(condition.right, holds=False)
