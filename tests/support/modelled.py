@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 
-from tests.support.sharing import Reads, Sharing
+from tests.support.sharing import Reads, Shared, Sharing
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
@@ -89,44 +89,43 @@ class Model:
 
 @dataclass(slots=True)
 class Questions:
-    """The questions that are asked: how many different ones, and how many were compared. `met` are
-    those that may be asked again, in a system; a component is asked each once.
+    """Which questions are compared: those of one component in one state of `every`, those of the
+    components of a system (`met`) when they are asked for the first time.
 
     What is held of the last state is by identity: the state as an object of the model, and what the
     model has to answer where the definition gives the very same outcomes."""
 
     met: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] | None
-    asked: int = 0
+    every: int = 1
+    states: int = 0
     compared: int = 0
+    branches: set[str] = field(default_factory=set)
     state: State = field(default_factory=dict)
     before: object = None
     expected: dict[int, tuple[tuple[Outcome, ...], list[Answer]]] = field(default_factory=dict)
 
-    def is_new(self, operation: n.Operation, state: State, args: tuple[Value, ...]) -> bool:
-        """Counts a question, unless it was asked before."""
-        if self.met is not None:
-            question = id(operation), tuple(state.values()), args
-            if question in self.met:
-                return False
-            self.met.add(question)
-        self.asked += 1
-        return True
-
-    def begin(self, model: Model, state: State) -> None:
-        """Forget the state before, unless it is this very one."""
+    def is_chosen(self, operation: n.Operation, state: State, args: tuple[Value, ...]) -> bool:
+        """Whether a question is to be compared. Forgets the state before, unless it is this one."""
         if state is not self.state:
-            self.state, self.before = state, model.state(state)
+            self.state, self.before = state, None
+            self.states += 1
             self.expected.clear()
+        if self.met is None:
+            return self.states % self.every == 1 % self.every
+        question = id(operation), tuple(state.values()), args
+        if question in self.met:
+            return False
+        self.met.add(question)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class Compared(Sharing):
     """An evaluator that compares the outcomes of operations with those of `models`, by component,
-    for one in `every` different questions."""
+    for the questions that are chosen."""
 
     models: Mapping[str, Model] = field(kw_only=True)
     components: Mapping[int, str] = field(kw_only=True)
-    every: int = field(default=1, kw_only=True)
     questions: Questions = field(kw_only=True)
 
     @property
@@ -134,19 +133,25 @@ class Compared(Sharing):
         """How many operations were compared."""
         return self.questions.compared
 
+    @property
+    def branches(self) -> set[str]:
+        """The branches that the compared outcomes came of."""
+        return self.questions.branches
+
     @staticmethod
     def beside(machine: Machine, modules: Mapping[str, ModuleType], every: int = 1) -> Machine:
-        """The machine, with what its components do compared with their generated modules."""
+        """The machine, with what its components do compared with their generated modules; what one
+        component does in one state of `every`."""
         own = [machine.component] if machine.component else []
         called = {part.component for s in machine.model.systems for part in s.parts}
         components = own or [c for c in machine.model.components if c.name in called]
         models = {c.name: Model(c, modules[c.name], machine.universe) for c in components}
         names = {id(o): c.name for c in components for o in c.operations}
-        base = machine.evaluator
+        base, reads = machine.evaluator, Reads.of(components)
         evaluator = Compared(
             base.functions, universe=base.universe, parts=base.parts,
-            reads=Reads.of(components), models=models, components=names, every=every,
-            questions=Questions(None if own else set()),
+            reads=reads, shared=Shared.of(reads), models=models, components=names,
+            questions=Questions(None if own else set(), every),
         )  # fmt: skip
         return replace(machine, evaluator=evaluator)
 
@@ -158,9 +163,7 @@ class Compared(Sharing):
             outcomes = Sharing.operate(self, operation, state, args)
             return outcomes
         finally:
-            questions = self.questions
-            if questions.is_new(operation, state, args) and questions.asked % self.every == 0:
-                questions.compared += 1
+            if self.questions.is_chosen(operation, state, args):
                 self._compare(operation, state, args, outcomes)
 
     def _compare(
@@ -171,10 +174,13 @@ class Compared(Sharing):
         outcomes: tuple[Outcome, ...] | None,
     ) -> None:
         model, questions = self.models[self.components[id(operation)]], self.questions
-        questions.begin(model, state)
+        questions.compared += 1
+        if questions.before is None:
+            questions.before = model.state(state)
         expected: list[Answer] | None = None
         if outcomes is not None:
             if id(outcomes) not in questions.expected:
+                questions.branches.update([outcome.branch for outcome in outcomes])
                 answers = model.expected(operation, outcomes)
                 questions.expected[id(outcomes)] = outcomes, answers
             expected = questions.expected[id(outcomes)][1]

@@ -1,5 +1,6 @@
 """The handbook of a charter: every link leads somewhere, every rule is there, every text is
-escaped."""
+escaped. Kafka's handbook takes half a minute, so that its tests are slow; `make docs` checks its
+links, too."""
 
 from __future__ import annotations
 
@@ -61,8 +62,9 @@ def site_of_kafka(variant: str = "") -> dict[str, str]:
     return handbook_files(of_kafka(variant), "html")
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("handbook")
-@pytest.mark.parametrize("variant", ["", pytest.param("pre_kip_966", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("variant", ["", "pre_kip_966"])
 def test_every_link_of_kafkas_handbook_leads_somewhere(variant: str) -> None:
     site = site_of_kafka(variant)
     assert len(site) > 30 and not dead_links(site)
@@ -71,6 +73,7 @@ def test_every_link_of_kafkas_handbook_leads_somewhere(variant: str) -> None:
     assert not dead_in_markdown(handbook_files(of_kafka(variant), "markdown"))
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("handbook")
 def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
     site = site_of_kafka()
@@ -98,6 +101,7 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
         ElementTree.fromstring(svg)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("handbook")
 def test_what_searches_found_to_fail_is_drawn() -> None:
     """Each property that fails in an instance, and each that a variant gives up."""
@@ -113,6 +117,7 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
     assert "It is no run of the charter" not in site["table-of-verdicts.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("handbook")
 def test_each_mutant_and_each_expected_failure_that_was_searched_is_drawn() -> None:
     site, model = site_of_kafka(), spec.model("kafka")
