@@ -61,7 +61,7 @@ def compared(model: n.Model, beside: bool, folder: Path, *, optimized: bool = Fa
             for c in machine.model.components
         }
         machine = Compared.beside(machine, modules)
-    every = 1 if found.counts.complete else found.counts.distinct // SAMPLED
+    every = 1 if found.counts.complete else max(2, found.counts.distinct // SAMPLED)
     tally = compare(found, machine, every)
     assert not beside or (isinstance(machine.evaluator, Compared) and machine.evaluator.compared)
     return tally

@@ -27,7 +27,7 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native.body import arguments_of
-from charter.explore.native.context import NOTE, OUTSIDE
+from charter.explore.native.context import FATAL, NOTE, OUTSIDE
 from charter.explore.native.explore import Exploration
 from charter.explore.native.search import Search
 from charter.explore.native.traces import OutcomeBuffer, Teller
@@ -103,16 +103,18 @@ class Engine:
         words, _, _ = self.search.states.get(number)
         return self.search.program.plan.packing.unpack(words)
 
-    def moves(self, number: int) -> tuple[Moves, int, Verdicts]:
+    def moves(self, number: int) -> tuple[Moves, int, Verdicts] | None:
         """The transitions from a state, how many leave the instance, and what is noted of
-        properties."""
+        properties. None if the engine gives up there: a counter would exceed 63."""
         plan, view = self.search.program.plan, self.asked.memory.view
         context = plan.context
         ends = context.noted, context.noted + NOTE * context.notes
-        view[OUTSIDE] = 0
+        view[OUTSIDE] = view[FATAL] = 0
         for i in range(*ends, NOTE):
             view[i] = 0
         count = self.asked.ask(self._slots(number))
+        if view[FATAL]:
+            return None
         assert count < 1 << 15, "a state was asked twice: its notes are counted twice"
         notes = zip(plan.noted, view[ends[0] : ends[1] : NOTE], strict=True)
         properties = {p.name for p in plan.machine.model.properties}
@@ -216,8 +218,11 @@ def _compared(found: Exploration, machine: Machine, every: int) -> Tally:
     known: set[int] = set()
     moved = noted = 0
     for i in range(0, found.counts.distinct, every):
-        state = engine.state(i)
-        moves, outside, said = engine.moves(i)
+        state, told = engine.state(i), engine.moves(i)
+        if told is None:
+            assert found.stopped
+            continue
+        moves, outside, said = told
         by_definition = defined(numbers, offers, state, replies)
         assert moves == by_definition.moves, _difference(numbers, state, moves, by_definition.moves)
         assert outside == by_definition.outside, state
