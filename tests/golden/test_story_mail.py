@@ -148,6 +148,17 @@ def test_who_only_sends_to_an_element_is_the_part_that_is_alone() -> None:
     assert drawn_of(story) == [("true", 0, 2, 2, False)]
 
 
+@pytest.mark.parametrize("name", ["lose_goods", "lose_sight"])
+def test_a_step_of_a_charter_may_be_called_as_if_it_lost_a_message(name: str) -> None:
+    def drawn(text: str, last: str) -> list[object]:
+        ann: dict[str, Json] = {"c": "ann"}
+        steps = [(step, ann) for step in ("order", "sell", last)]
+        seen = scene(story_of_steps(api.load_text(text), steps))
+        return [*(event.lane for event in seen.events), *seen.messages]
+
+    assert drawn(SHOP.replace("step get(", f"step {name}("), name) == drawn(SHOP, "get")
+
+
 def test_a_sending_that_was_received_is_not_the_one_that_is_received_next() -> None:
     sold = ("order", "ann"), ("sell", "ann"), ("get", "ann")
     rows = drawn_of(walk(*sold, ("order", "ann"), ("sell", "ann"), ("get", "ann")))

@@ -58,7 +58,9 @@ SEARCHES = 2
 after a bug of an engine, a pass or the definition is mended: earlier rows are stale. 2: rows say
 what an instance lists wrongly."""
 
-_UNREAD = ("citations", "label")
+_UNREAD_IN_MUTANTS = ("citations", "loses")
+"""Fields of rules that no search reads, of a mutant neither: it addresses conjuncts by labels."""
+_UNREAD = (*_UNREAD_IN_MUTANTS, "label")
 """Fields of rules that no search of a charter, or of a variant, reads."""
 
 
@@ -82,8 +84,7 @@ def digests(charter: Charter, variants: Iterable[str], mutants: bool) -> dict[Se
         for instance, text in _by_instance(charter, variant, _UNREAD, SEARCHES):
             found[SearchedPlace(variant, "", instance)] = text
     if mutants:
-        # A mutant addresses conjuncts by their labels.
-        plain = dict(_by_instance(charter, "", ("citations",), SEARCHES))
+        plain = dict(_by_instance(charter, "", _UNREAD_IN_MUTANTS, SEARCHES))
         for item in charter.model().mutants:
             text = item.span.source.text[item.span.start : item.span.end]
             told = f"{plain[item.instance]} {' '.join(text.split())}"

@@ -36,4 +36,5 @@ def lose(
     name = body.bind(sx.Name(free_name("lost", body.scope.meaning), span=span), channel.message)
     body.lines.append(ir.Receive(name, channel.name, kind, tuple(keys), span=span))
     update_histories(body, signature.name)
-    return ir.Step(signature.name, signature.params, tuple(body.lines), (), span=span)
+    lines = tuple(body.lines)
+    return ir.Step(signature.name, signature.params, lines, (), channel.name, span=span)

@@ -298,12 +298,14 @@ class Part(Placed):
 
 @dataclass(frozen=True, slots=True)
 class Step(Placed, Generic[E_co, S_co]):
-    """An environment step; `budget` is a state variable that counts its uses, "" without one."""
+    """A step of the environment. `loses` is the lossy channel that it takes a message out of, if it
+    is the step that the language gives to that channel, else ""."""
 
     name: str
     params: tuple[Param, ...]
     body: tuple[S_co, ...]
     citations: tuple[Citation, ...]
+    loses: str = ""
 
 
 @dataclass(frozen=True, slots=True)

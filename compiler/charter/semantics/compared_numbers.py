@@ -66,9 +66,9 @@ def _in(e: n.Expr) -> Iterator[tuple[str, NumbersCompared]]:
         case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge" as op):
             for side in (e.left, e.right):
                 yield from _side(side, ordered=op in _ORDERED)
-        case n.Binary(op="in", right=n.SetNew(items=items)):
-            for item in items:
-                yield from _side(item, ordered=False)
+        case n.Binary(op="in"):
+            for side in (e.left, e.right):
+                yield from _side(side, ordered=False)
         case n.Call(args=args):
             for arg in args:
                 yield from _side(arg, ordered=True)
@@ -83,8 +83,24 @@ def _side(e: n.Expr, *, ordered: bool) -> Iterator[tuple[str, NumbersCompared]]:
             yield name, NumbersCompared(frozenset(number for number in around if number >= 0))
         case n.Builtin(type=t.Counter(name=name)) if is_bump(e):
             yield name, NumbersCompared(ahead=_bumps(e) + ordered)
+        case n.Present(inner=inner):
+            yield from _side(inner, ordered=ordered)
+        case n.SetNew() | n.SeqNew() | n.RecordNew() | n.UnionNew() if not ordered:
+            for part in _parts(e):
+                yield from _side(part, ordered=False)
         case _:
             pass
+
+
+def _parts(e: n.SetNew | n.SeqNew | n.RecordNew | n.UnionNew) -> tuple[n.Expr, ...]:
+    """What a value that stands there is made of."""
+    match e:
+        case n.SetNew() | n.SeqNew():
+            return e.items
+        case n.RecordNew():
+            return e.fields
+        case n.UnionNew():
+            return e.args
 
 
 def _bumps(e: n.Expr) -> int:

@@ -233,7 +233,7 @@ class _Stage:
             )
         )
         for mail in step.mail:
-            self._mail(mail, number, lane)
+            self._mail(mail, number, lane, self._loses(step.operation) == mail.channel)
         self.messages += (self._handed(one, number, lane) for one in handed)
 
     def _handed(self, one: Handed, number: int, lane: int) -> Message:
@@ -260,16 +260,20 @@ class _Stage:
         at = show_value(kind, value, self.machine.universe)
         return tuple(f"{part.name}[{at}]." for part in system.parts if part.index == kind)
 
-    def _mail(self, mail: Mail, number: int, lane: int) -> None:
+    def _loses(self, name: str) -> str:
+        """The lossy channel that an operation or step takes a message out of, or ""."""
+        chosen = self.machine.operations[name]
+        return chosen.loses if isinstance(chosen, n.Step) else ""
+
+    def _mail(self, mail: Mail, number: int, lane: int, is_loss: bool) -> None:
         """Add a message that an event sends or receives. It receives the first sent one that was
-        not received yet; if there is none, the last one again."""
+        not received yet; if there is none, the last one again. `is_loss`: the event loses it."""
         ways = self.on_the_way.setdefault(((mail.channel, mail.ends), mail.message), [])
         if mail.is_sent:
             ways.append(_Sending(mail, lane, number))
         elif ways:
             chosen = next((way for way in ways if not way.receipts), ways[-1])
-            by_step = self.events[-1].title.startswith(f"lose_{mail.channel}(")
-            lost = mail.is_lost or by_step
+            lost = mail.is_lost or is_loss
             self.messages.append(self.message(chosen, (number, lane), is_lost=lost))
             chosen.receipts += 1
             if not mail.stays:  # a set holds equal messages only once
@@ -320,7 +324,7 @@ class _Stage:
         kinds = {
             next((kind for kind, _ in self._acting(system, step)), "")
             for step in system.steps
-            if not step.name.startswith("lose_")
+            if not step.loses
             and any(
                 isinstance(line, n.Receive) and line.channel == mail.channel for line in step.body
             )
@@ -337,8 +341,10 @@ class _Stage:
         named: list[Who] = [(called(p.type), bound[p.name]) for p in chosen.params]
         lanes = [self.lanes.index(who) for who in named if who in self.lanes]
         for mail in step.mail:
-            if step.operation == f"lose_{mail.channel}" and (end := self._taker(mail)) is not None:
-                return end
+            if self._loses(step.operation) == mail.channel:
+                end = self._taker(mail)
+                if end is not None:
+                    return end
         if isinstance(chosen, n.Step) and system is not None:
             for name, index in self._acting(system, chosen):
                 at = bound.get(index.name) if isinstance(index, n.Local) else None
