@@ -74,7 +74,7 @@ the members of a `forall`), a branch or a step, and the instance does not list i
 code is 0. With --mutant '*', 0 means that all mutants are caught.
 
 If all errors of the charter lie in scenarios, instances and mutants that were not asked for by
-name, these are told and left out: the exit code is 2 where it would be 0, else as above.
+name, these are told and left out. The exit code is then 2 in place of 0; others stay.
 """
 
 

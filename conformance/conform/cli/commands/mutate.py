@@ -54,8 +54,8 @@ without a citation; 3: some mutants are undecided. What is known is kept: the sa
 after Ctrl-C.
 
 If all errors of the charter lie in scenarios, instances and mutants that were not asked for by
-name, these are told and left out (not with --update): the exit code is 2 where it would be 0, else
-as above. A survivor may then be one that a scenario or an instance with errors would see.
+name, these are told and left out (not with --update). The exit code is then 2 in place of 0; others
+stay. A survivor may then be one that a scenario or an instance with errors would see.
 """
 ANSWERS = ("caught", "availability", "unchanged", "refused", "survives", "undecided")
 

@@ -30,13 +30,14 @@ kept: what did not change since an earlier call is not made again.
 The small suite (smoke) is also in generated/; `conform generate` keeps it up to date. --search
 looks for questions that cover more obligations, by exploration of the instances whose names begin
 with tiny, and with the solver if it is installed, which also proves that nothing can cover some of
-them. It writes both into the folder found/ beside the charter, from which both suites are made;
-components but the first have a folder of their own in it. Old questions stay if they still have an
-answer; to start again, remove the folder. Instances that are new or have other bounds are searched
-again, too. An instance with more states than --most says is left out, then and in the full suite.
-If instances differ in constants, each branch, and each side of a comparison that reads a constant,
-is asked for with the constants of each. Each branch is asked for right after each other one, in at
-most 250 pairs, those that change the state first; instances with many transitions are left out.
+them. Questions and proofs are written into the folder found/ beside the charter (those of a second
+component into a folder of its own in it), and both suites are made from there. Old questions stay
+if they still have an answer; to start again, remove the folder. Instances that are new or have
+other bounds are searched again, too. An instance with more states than --most says is left out of
+the search, and of the full suite. If instances differ in constants, each branch, and each side of a
+comparison that reads a constant, is asked for with the constants of each. Each branch is asked for
+right after each other one, in at most 250 pairs, those that change the state first; instances with
+many transitions are left out.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.

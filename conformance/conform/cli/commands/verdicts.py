@@ -37,10 +37,9 @@ says which properties see the mistake, after how many steps.
 
 --write FOLDER writes README.md, the table with a shortest trace to each violation, and
 verdicts.json. The handbook has the table if it is in the folder `verdicts` beside the files of the
-charter. What verdicts.json already has of the same rules, properties and bounds is kept, also of
-instances that this command does not name, and not searched again; an interrupted command continues,
-and several commands may write into one folder at once.
-Delete the file to search everything anew.
+charter. A row of verdicts.json whose rules, properties and bounds are still the same is kept and
+not searched again; rows of other instances stay. So an interrupted command continues, and several
+commands may write into one folder at once. Delete the file to search everything anew.
 
 Exit code 0: every property holds, but where the instance lists it under `fails`; 1: one fails in
 the charter itself; 3: one is unknown there, since an instance has more states than were searched.
