@@ -39,7 +39,6 @@ OPEN = {
     "heartbeat/shuts_down all_know[1] true",
     "unregister bumped led == p equal",
     "reassign isr_after_election isr == {} unequal",
-    "reassign leaders_after p.leader == present(l) none",
     "cancel_reassignment isr_after_election isr == {} unequal",
     "register/clean partition several",
     "heartbeat/stops_fenced partition several",

@@ -4,12 +4,11 @@ searched. In each state of a walk all steps are looked at, not the chosen one al
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from struct import Struct
 
 from charter.core import nodes as n
 from charter.explore.native.program import Choices, program, slots_of
@@ -19,8 +18,7 @@ from charter.passes.narrow import narrowed
 
 SHARES = (0.3, 0.5, 0.7, 1.0)
 """How many of the steps a walk chooses from: with less choice it gets further in one direction."""
-Rows = npt.NDArray[np.uint64]
-UNDEFINED = np.uint64(1 << 63)
+UNDEFINED = 1 << 63
 """A branch from here on stands for an outcome that asks for a value that does not exist."""
 
 
@@ -75,25 +73,27 @@ class _Walker:
 
     def walk(self, start: list[int], steps: int, preferred: Sequence[int]) -> None:
         """One walk; a step that is not `preferred` is taken where no other is possible."""
-        slots, last = start, -1
+        here, last = array("Q", start), -1
         for _ in range(steps):
-            taken, after = self._outcomes(slots)
-            possible: list[int] = np.unique(taken).tolist()
+            following = self._following(here)
+            possible = sorted(following)
             if not possible:
                 return
             if last >= 0:
                 self.pairs.update((last, step) for step in possible)
-            last = self.chance.choice([step for step in preferred if step in possible] or possible)
-            at = self.chance.choice(np.flatnonzero(taken == last).tolist())
-            slots = after[at].tolist()
+            last = self.chance.choice([step for step in preferred if step in following] or possible)
+            here = array("Q", self.chance.choice(following[last]))
 
-    def _outcomes(self, slots: list[int]) -> tuple[Rows, Rows]:
-        """The outcomes of a state that change it: which operation is taken, and the state after."""
+    def _following(self, here: array[int]) -> dict[int, list[bytes]]:
+        """The outcomes of a state that change it: the states after, by the operation taken."""
         context = self.asked.program.plan.context
-        count, size = self.asked.ask(slots), context.outcome_size
+        count, size = self.asked.ask(here.tolist()), context.outcome_size
         self.outcomes += count
-        rows = np.frombuffer(self.asked.rows.view, np.uint64, count * size).reshape(count, size)
         first = 3 + context.words + context.args
-        after = rows[:, first : first + context.slots]
-        kept = (rows[:, 2] < UNDEFINED) & (after != np.array(slots, np.uint64)).any(axis=1)
-        return rows[kept, 0], after[kept]
+        rest = size - first - context.slots
+        row = Struct(f"=Q8xQ{8 * (first - 3)}x{8 * context.slots}s{8 * rest}x")
+        before, found = here.tobytes(), dict[int, list[bytes]]()
+        for operation, branch, after in row.iter_unpack(self.asked.rows.view[: count * size]):
+            if branch < UNDEFINED and after != before:
+                found.setdefault(operation, []).append(after)
+        return found
