@@ -159,6 +159,16 @@ def test_a_step_of_a_charter_may_be_called_as_if_it_lost_a_message(name: str) ->
     assert drawn(SHOP.replace("step get(", f"step {name}("), name) == drawn(SHOP, "get")
 
 
+@pytest.mark.parametrize("name", ["x" * size for size in range(8, 16)])
+def test_the_text_of_a_message_on_the_way_is_never_cut_in_a_terminal(name: str) -> None:
+    text = SHOP.replace("ORDER", name)
+    ann: dict[str, Json] = {"c": "ann"}
+    steps = [("order", ann), ("order", ann), ("sell", ann)]
+    drawn = api.draw(story_of_steps(api.load_text(text), steps), "text")
+    assert drawn.count("▸") + drawn.count("◂") == 2  # the second order, and what was sold
+    assert all(f"{name} {number}" in drawn for number in (1, 2)), drawn
+
+
 def test_a_sending_that_was_received_is_not_the_one_that_is_received_next() -> None:
     sold = ("order", "ann"), ("sell", "ann"), ("get", "ann")
     rows = drawn_of(walk(*sold, ("order", "ann"), ("sell", "ann"), ("get", "ann")))

@@ -147,13 +147,14 @@ def _arrow(cells: list[str], message: Message, width: int) -> None:
     begin, end = sorted((message.sender * width, message.receiver * width))
     room = end - begin - 1
     is_rightwards = message.sender < message.receiver
-    line = "─" if message.received is not None else "╌"
-    body = list(_fitting(message, room + 1 - _BESIDE).center(room, line))
-    ahead = (-1, -2) if is_rightwards else (0, 1)
+    text = _fitting(message, room + 1 - _BESIDE)
     if message.received is None:
-        body[ahead[0]], body[ahead[1]] = " ", "▸" if is_rightwards else "◂"
+        body = text.center(room - 2, "╌")
+        body = f"{body}▸ " if is_rightwards else f" ◂{body}"
     else:
-        body[ahead[0]] = "✗" if message.is_lost else "▶" if is_rightwards else "◀"
+        head = "✗" if message.is_lost else "▶" if is_rightwards else "◀"
+        body = text.center(room, "─")
+        body = body[:-1] + head if is_rightwards else head + body[1:]
         if not message.is_lost:
             cells[message.sender * width] = "○"
     cells[begin + 1 : end] = body
