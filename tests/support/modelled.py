@@ -111,7 +111,7 @@ class Questions:
             self.states += 1
             self.expected.clear()
         if self.met is None:
-            return self.states % self.every == 1 % self.every
+            return (self.states - 1) % self.every == 0
         question = id(operation), tuple(state.values()), args
         if question in self.met:
             return False

@@ -10,7 +10,7 @@ from functools import lru_cache
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.reach import with_called
-from charter.core.walk import machine_rules
+from charter.core.walk import children, machine_rules
 from charter.semantics.counters import is_bump
 from charter.semantics.evaluate import ByIdentity
 
@@ -86,21 +86,10 @@ def _side(e: n.Expr, *, ordered: bool) -> Iterator[tuple[str, NumbersCompared]]:
         case n.Present(inner=inner):
             yield from _side(inner, ordered=ordered)
         case n.SetNew() | n.SeqNew() | n.RecordNew() | n.UnionNew() if not ordered:
-            for part in _parts(e):
+            for part in children(e):
                 yield from _side(part, ordered=False)
         case _:
             pass
-
-
-def _parts(e: n.SetNew | n.SeqNew | n.RecordNew | n.UnionNew) -> tuple[n.Expr, ...]:
-    """What a value that stands there is made of."""
-    match e:
-        case n.SetNew() | n.SeqNew():
-            return e.items
-        case n.RecordNew():
-            return e.fields
-        case n.UnionNew():
-            return e.args
 
 
 def _bumps(e: n.Expr) -> int:

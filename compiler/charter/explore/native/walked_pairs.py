@@ -11,6 +11,7 @@ from pathlib import Path
 from struct import Struct
 
 from charter.core import nodes as n
+from charter.explore.native.context import MachineContext
 from charter.explore.native.program import Choices, program, slots_of
 from charter.explore.native.traces import OutcomeBuffer
 from charter.explore.result import StepPairs
@@ -48,7 +49,7 @@ def walked_pairs(
     compiled = program(alone, instance, choices, cache, optimized=False)
     machine, chance = compiled.plan.machine, random.Random(plan.seed)
     names = tuple(machine.operations)
-    walker = _Walker(OutcomeBuffer.of(compiled), chance)
+    walker = _Walker(OutcomeBuffer.of(compiled), _row(compiled.plan.context), chance)
     start = slots_of(compiled.plan, machine.initial())
     idle = 0
     for number in range(plan.walks):
@@ -62,18 +63,27 @@ def walked_pairs(
     return StepPairs(names, followed, complete=False)
 
 
+def _row(context: MachineContext) -> Struct:
+    between = context.words + context.args
+    rest = context.outcome_size - 3 - between - context.slots
+    return Struct(f"=Q8xQ{8 * between}x{8 * context.slots}s{8 * rest}x")
+
+
 @dataclass(slots=True)
 class _Walker:
-    """`pairs` are numbers of operations; `outcomes` counts those that were looked at."""
+    """`pairs` are numbers of operations; `outcomes` counts those that were looked at. States are
+    the bytes of their slots; `row` takes the operation, the branch and the state after out of an
+    outcome."""
 
     asked: OutcomeBuffer
+    row: Struct
     chance: random.Random
     pairs: set[tuple[int, int]] = field(default_factory=set)
     outcomes: int = 0
 
     def walk(self, start: list[int], steps: int, preferred: Sequence[int]) -> None:
         """One walk; a step that is not `preferred` is taken where no other is possible."""
-        here, last = array("Q", start), -1
+        here, last = array("Q", start).tobytes(), -1
         for _ in range(steps):
             following = self._following(here)
             possible = sorted(following)
@@ -82,18 +92,15 @@ class _Walker:
             if last >= 0:
                 self.pairs.update((last, step) for step in possible)
             last = self.chance.choice([step for step in preferred if step in following] or possible)
-            here = array("Q", self.chance.choice(following[last]))
+            here = self.chance.choice(following[last])
 
-    def _following(self, here: array[int]) -> dict[int, list[bytes]]:
+    def _following(self, here: bytes) -> dict[int, list[bytes]]:
         """The outcomes of a state that change it: the states after, by the operation taken."""
-        context = self.asked.program.plan.context
-        count, size = self.asked.ask(here.tolist()), context.outcome_size
+        count = self.asked.ask(array("Q", here).tolist())
         self.outcomes += count
-        first = 3 + context.words + context.args
-        rest = size - first - context.slots
-        row = Struct(f"=Q8xQ{8 * (first - 3)}x{8 * context.slots}s{8 * rest}x")
-        before, found = here.tobytes(), dict[int, list[bytes]]()
-        for operation, branch, after in row.iter_unpack(self.asked.rows.view[: count * size]):
-            if branch < UNDEFINED and after != before:
+        found: dict[int, list[bytes]] = {}
+        rows = self.asked.rows.view[: count * self.asked.program.plan.context.outcome_size]
+        for operation, branch, after in self.row.iter_unpack(rows):
+            if branch < UNDEFINED and after != here:
                 found.setdefault(operation, []).append(after)
         return found

@@ -232,8 +232,9 @@ class _Stage:
                 ),
             )
         )
+        lossy = self._loses(step.operation)
         for mail in step.mail:
-            self._mail(mail, number, lane, self._loses(step.operation) == mail.channel)
+            self._mail(mail, number, lane, mail.channel == lossy)
         self.messages += (self._handed(one, number, lane) for one in handed)
 
     def _handed(self, one: Handed, number: int, lane: int) -> Message:
@@ -340,11 +341,10 @@ class _Stage:
         bound = dict(zip((p.name for p in chosen.params), args, strict=True))
         named: list[Who] = [(called(p.type), bound[p.name]) for p in chosen.params]
         lanes = [self.lanes.index(who) for who in named if who in self.lanes]
+        lossy = self._loses(step.operation)
         for mail in step.mail:
-            if self._loses(step.operation) == mail.channel:
-                end = self._taker(mail)
-                if end is not None:
-                    return end
+            if mail.channel == lossy and (end := self._taker(mail)) is not None:
+                return end
         if isinstance(chosen, n.Step) and system is not None:
             for name, index in self._acting(system, chosen):
                 at = bound.get(index.name) if isinstance(index, n.Local) else None
