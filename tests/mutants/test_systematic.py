@@ -11,13 +11,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
 import pytest
 from tests.support import spec
+from tests.support.golden import Golden
+from tests.support.walked_mutants import WalkedStates
 
+from charter import api
 from charter.api import mutate as mutation
+from charter.api.coverage import COVERAGE, with_walked
 from charter.core import nodes as n
 from charter.core.affected import affected
 from charter.formats.survivors import Survivor, read_survivors, survivors_file
@@ -41,6 +46,12 @@ CLUSTER = (
 )  # fmt: skip
 INSTANCES = {("controller", "replica", "consumer"): ("tiny_*",), ("cluster",): CLUSTER}
 """The instances that are searched for the mutants of parts."""
+TRIED = Path(__file__).parent / "tried.json"
+"""A digest of each rule of which all mutants were tried: those of the others are tried in each
+run."""
+WALKED = {"controller": 4_000, "replica": 5_000, "cluster": 150_000}
+"""How many states of the large instances of a machine are walked through: one state of a component
+has some 20,000 outcomes."""
 
 
 def not_seen(example: str, *, sample: int = 0, instances: str = "*") -> set[str]:
@@ -116,13 +127,31 @@ def size_of(scenario: n.Scenario) -> int:
     return len(dict(scenario.instance.sorts).get("Broker", ()))
 
 
-def test_each_mutant_of_kafka_is_seen_or_listed_when_50_are_drawn() -> None:
-    assert not unexplained(Random(7).sample([*kafka_mutants()], 50))
+def by_rule() -> dict[str, list[str]]:
+    """The mutants of each branch, step and function."""
+    found: dict[str, list[str]] = {}
+    for one in kafka_mutants():
+        found.setdefault(one.partition(":")[0], []).append(one)
+    return found
+
+
+def digests() -> dict[str, str]:
+    """A digest of the mutants of each rule: another one if the rule has changed."""
+    texts = {rule: " ".join(sorted(made)) for rule, made in by_rule().items()}
+    return {rule: sha256(text.encode()).hexdigest()[:12] for rule, text in texts.items()}
+
+
+def test_each_mutant_of_kafka_is_seen_or_listed_of_50_and_of_rules_that_changed() -> None:
+    tried, now = json.loads(TRIED.read_text()), digests()
+    changed = [rule for rule, digest in now.items() if tried.get(rule) != digest]
+    drawn = Random(repr(now)).sample([*kafka_mutants()], 50)
+    assert not unexplained({*drawn, *(one for rule in changed for one in by_rule()[rule])})
 
 
 @pytest.mark.slow
-def test_each_mutant_of_kafka_is_seen_or_listed_when_all_are_tried() -> None:
+def test_each_mutant_of_kafka_is_seen_or_listed_when_all_are_tried(golden: Golden) -> None:
     assert not unexplained(kafka_mutants())
+    golden.matches(TRIED, json.dumps(digests(), indent=1, sort_keys=True) + "\n")
 
 
 @pytest.mark.slow
@@ -141,6 +170,17 @@ def test_the_lists_of_kafkas_mutants_say_what_instances_show() -> None:
                 (tried,) = mutation.try_mutants(kafka(), here, [made], limits, 1)
                 found[tried.id] = tried.answer
     assert found == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", spec.declared("instance", "coverage/walks.charter"))
+def test_mutants_that_change_nothing_change_nothing_in_walks(name: str) -> None:
+    model = with_walked(api.load_charter(KAFKA)[0], KAFKA / COVERAGE)
+    instance = next(one for one in model.instances if one.name == name)
+    walked = WalkedStates.of(model, instance, WALKED[instance.machine], 3_000)
+    listed = (one for one, answer in seen_by_instances().items() if answer == "unchanged")
+    found = {one: walked.difference(kafka_mutants()[one][1]) for one in listed}
+    assert not {one: where for one, where in found.items() if where}
 
 
 def smallest_that_take(

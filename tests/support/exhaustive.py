@@ -89,11 +89,8 @@ class Engine:
                 result = operation.result
             reply = 0 if result is None else plan.layout.slots(result)
             told.append(Told(name, operation.params, offsets, WORD * size, WORD * reply, result))
-        parts = [context.words, context.args, context.slots]
-        rest = context.outcome_size - 3 - sum(parts)
-        row = Struct("=3Q" + "".join(f"{WORD * size}s" for size in (*parts, rest)))
         asked = OutcomeBuffer.of(found.search.program)
-        return Engine(found.search, numbers, asked, row, told)
+        return Engine(found.search, numbers, asked, context.outcome_row, told)
 
     def state(self, number: int) -> State:
         """A state as the search keeps it."""

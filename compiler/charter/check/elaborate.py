@@ -371,7 +371,8 @@ class _SystemBuilder:
         if all(known.name != variable for known in self.state):
             limit = ir.ConstRef(name.text, type=kind, span=name.span)
             left = ty.Int(ty.Limit("", 0), ty.Limit(name.text, 0))
-            self.state.append(ir.StateVar(variable, left, limit, "durable", span=name.span))
+            counter = ir.StateVar(variable, left, limit, "durable", is_budget=True, span=name.span)
+            self.state.append(counter)
         return True
 
 

@@ -256,13 +256,15 @@ class Operation(Placed, Generic[E_co]):
 class StateVar(Placed, Generic[E_co]):
     """A state variable and its initial value. Volatile ones are lost in a failover: a component
     with volatile state has an operation `failover` that assigns them all. A history is a ghost
-    variable that every branch assigns, as its declaration says."""
+    variable that every branch assigns, as its declaration says. A budget counts how often steps
+    may still be taken: a bound of the instance, no rule of the protocol."""
 
     name: str
     type: Type
     initial: E_co
     kind: OneOf["durable", "volatile", "ghost"]
     is_history: bool = field(default=False, compare=False, kw_only=True)
+    is_budget: bool = field(default=False, compare=False, kw_only=True)
 
 
 CompareMode = OneOf["exact", "difference", "opaque", "ignored"]

@@ -96,7 +96,7 @@ class RuleCoverage:
     def may_differ(self, rule: MutatedRule, baseline: InstanceBaseline) -> bool:
         """Whether a mutant of a rule may be seen in an instance: one of the effects of a branch or
         a step only where that is taken, any other one wherever the machine has the rule."""
-        labels = set(self._labels(rule, baseline.machine))
+        labels = set(self.labels(rule, baseline.machine))
         if baseline.complete and rule.branch and not self._decides(rule, baseline.machine):
             return not labels.isdisjoint(baseline.taken)
         return bool(labels)
@@ -114,9 +114,9 @@ class RuleCoverage:
         """Whether a rule belongs to a component or system, or is a function that it calls."""
         if rule.kind != "function":
             return rule.machine == machine
-        return any(True for _ in self._labels(rule, machine))
+        return any(True for _ in self.labels(rule, machine))
 
-    def _labels(self, rule: MutatedRule, machine: str) -> Iterable[str]:
+    def labels(self, rule: MutatedRule, machine: str) -> Iterable[str]:
         """The branches (of a component) or steps (of a system) of `machine` that read a rule."""
         for component in self.model.components:
             if component.name == machine:

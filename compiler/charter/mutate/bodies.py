@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import assert_never
@@ -14,15 +14,13 @@ from charter.core.valid import alike
 from charter.core.walk import locals_of, nodes, statement_expressions
 from charter.mutate.edits import TRUE, Edit, edits, is_reset, text_at, written
 
-BUDGET = "budget."
-"""Begins the names of the state variables that count what is left of budgets."""
 Body = tuple[ir.Statement, ...]
 
 
 def of_body(body: Body, skipped: frozenset[int]) -> Iterator[Edit[Body]]:
     """The edits of a body, but for its lines in `skipped`: they are no rules of the protocol."""
     for i, line in enumerate(body):
-        if i in skipped or _is_of_budget(line):
+        if i in skipped:
             continue
         inside = (
             edit.around(_put(body, i, edit.new))
@@ -55,24 +53,29 @@ def ghost_lines(
     return frozenset(found)
 
 
+def budget_lines(body: Sequence[ir.Statement], system: ir.System) -> frozenset[int]:
+    """The lines of a step that count how often it is taken: a bound of the instance, no rule."""
+    budgets = {v.name for v in system.state if v.is_budget}
+    return frozenset(i for i, line in enumerate(body) if _reads_or_assigns(line, budgets))
+
+
+def _reads_or_assigns(line: ir.Statement, variables: Container[str]) -> bool:
+    match line:
+        case ir.Assign():
+            return line.variable in variables
+        case ir.Require():
+            read = (node for node in nodes(line.condition) if isinstance(node, ir.StateRef))
+            return any(node.name in variables for node in read)
+        case _:
+            return False
+
+
 def condition(body: Body) -> Body:
     """What decides whether a step is taken: its body up to the last statement that may not be
     possible, without updates."""
     deciding = (ir.Require, ir.Pick, ir.Receive, ir.Send)
     last = max((i for i, line in enumerate(body) if isinstance(line, deciding)), default=-1)
     return tuple(line for line in body[: last + 1] if not isinstance(line, ir.Assign))
-
-
-def _is_of_budget(line: ir.Statement) -> bool:
-    """Whether a statement counts the uses of a step: a bound of the instance, not a rule."""
-    match line:
-        case ir.Assign():
-            return line.variable.startswith(BUDGET)
-        case ir.Require():
-            read = (node for node in nodes(line.condition) if isinstance(node, ir.StateRef))
-            return any(node.name.startswith(BUDGET) for node in read)
-        case _:
-            return False
 
 
 def conditions(condition: ir.Expr) -> Iterator[Edit[ir.Expr]]:

@@ -11,7 +11,14 @@ from charter.core import nodes as ir
 from charter.core.reach import with_called
 from charter.core.walk import branch_expressions, statement_expressions
 from charter.diagnostics import Span
-from charter.mutate.bodies import condition, conditions, ghost_lines, ghosts_of, of_body
+from charter.mutate.bodies import (
+    budget_lines,
+    condition,
+    conditions,
+    ghost_lines,
+    ghosts_of,
+    of_body,
+)
 from charter.mutate.edits import FALSE, Edit, edits
 from charter.mutate.property_copies import separated
 
@@ -89,7 +96,8 @@ def _edits(model: ir.Model) -> Iterator[Found]:
     for system in model.systems:
         ghosts = ghosts_of(system)
         for step in system.steps:
-            for bent in of_body(step.body, ghost_lines(step.body, ghosts)):
+            skipped = ghost_lines(step.body, ghosts) | budget_lines(step.body, system)
+            for bent in of_body(step.body, skipped):
                 taken = step.name if condition(bent.new) == condition(step.body) else ""
                 rule = MutatedRule("step", system.name, step.name, taken)
                 place = f"{system.name}.{step.name}"

@@ -269,13 +269,12 @@ def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     step = machine.operations[line.operation]
     assert isinstance(step, n.Step)
     args = _args(machine, line, run)
+    budgets = {v.name for v in machine.variables if v.is_budget}
     for statement, before in _beginnings(step):
         if not machine.evaluator.step(before, run.state, args):
             quoted = statement.span.quote()
-            match statement:  # the elaborator writes that something is left of the budget
-                case n.Require(condition=n.Binary(left=n.StateRef(name=name))) if (
-                    name == f"budget.{quoted}"
-                ):
+            match statement:
+                case n.Require(condition=n.Binary(left=n.StateRef(name=name))) if name in budgets:
                     return f"its budget `{quoted}` is used up"
             return f"`{quoted}` ({statement.span.where()}) stops it"
     raise AssertionError("nothing stops the step: it is enabled")

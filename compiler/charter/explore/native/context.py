@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from struct import Struct
 from typing import Literal
 
 ERROR, FATAL, GENERATED, OUTSIDE, SEQ, SOURCE, ENABLED = range(7)
@@ -141,6 +142,23 @@ class MachineContext:
         return self.outcome_reply + self.reply + self.trail
 
     @property
+    def outcome_row(self) -> Struct:
+        """Reads logged outcomes: operation, number of the outcome, branch, and as bytes the key,
+        the arguments, the state after, and the rest."""
+        parts = (self.words, self.args, self.slots, self.reply + self.trail)
+        return Struct("=3Q" + "".join(f"{8 * words}s" for words in parts))
+
+    @property
+    def outcome_args(self) -> int:
+        """The offset of the arguments in a logged outcome."""
+        return 3 + self.words
+
+    @property
+    def outcome_after(self) -> int:
+        """The offset of the state after in a logged outcome."""
+        return self.outcome_args + self.args
+
+    @property
     def outcome_reply(self) -> int:
         """The offset of the reply in a logged outcome."""
-        return 3 + self.words + self.args + self.slots
+        return self.outcome_after + self.slots

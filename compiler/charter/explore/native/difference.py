@@ -111,7 +111,7 @@ def _rows(asked: OutcomeBuffer, slots: list[int]) -> set[Row]:
     """The outcomes of a state: operation, branch ("": undefined), arguments, state after, reply."""
     plan = asked.program.plan
     context = plan.context
-    size, after = context.outcome_size, 3 + context.words
+    size, after = context.outcome_size, context.outcome_args
     end = context.outcome_reply + context.reply
     count = asked.ask(slots)
     numbers = asked.rows.numbers(0, count * size)

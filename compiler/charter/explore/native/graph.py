@@ -39,7 +39,7 @@ class CompiledGraph:
             self.successors.program.plan.context,
             OutcomeBuffer.of(self.successors.program),
         )
-        size, key = context.outcome_size, slice(3, 3 + context.words)
+        size, key = context.outcome_size, slice(3, context.outcome_args)
         for number in range(len(self.states)):
             seen: set[tuple[int, ...]] = set()
             for i in range(asked.ask(self._slots(number))):
@@ -82,7 +82,7 @@ class CompiledGraph:
 
     def _step(self, row: list[int]) -> TraceStep:
         plan = self.successors.program.plan
-        at = 3 + plan.context.words
+        at = plan.context.outcome_args
         name = self.successors.names[row[0]]
         args = self.successors.args[name].decoded(row[at : at + plan.context.args])
         return TraceStep(name, args, plan.labels[row[2]])

@@ -241,9 +241,9 @@ class Kernel:
             code.store(code.load(CTX, SEQ), row, 1)
             code.store(branch, row, 2)
             code.copy(code.at(row, 3), code.at(CTX, context.key), context.words)
-            at = 3 + context.words
-            code.copy(code.at(row, at), code.at(CTX, context.arguments), context.args)
-            code.copy(code.at(row, at + context.args), after, context.slots)
+            args = code.at(CTX, context.arguments)
+            code.copy(code.at(row, context.outcome_args), args, context.args)
+            code.copy(code.at(row, context.outcome_after), after, context.slots)
             if context.detailed:
                 reply = code.at(code.load_pointer(CTX, ROW), 1)
                 code.copy(code.at(row, context.outcome_reply), reply, context.reply)

@@ -131,7 +131,7 @@ class _Steps:
         name = list(plan.machine.operations)[operation]
         params = plan.machine.operations[name].params
         offsets, size = arguments_of(plan.layout, params)
-        slots = self.asked.rows.numbers(at + 3 + context.words, size)
+        slots = self.asked.rows.numbers(at + context.outcome_args, size)
         known = (operation, *slots)
         if known not in self.known:
             if len(self.known) >= MOST_KNOWN:

@@ -133,13 +133,13 @@ class Teller:
         names = list(plan.machine.operations)
         for i in range(asked.ask(slots)):
             row = asked.rows.numbers(i * context.outcome_size, context.outcome_size)
-            if outcome in (None, row[1]) and (to is None or row[3 : 3 + context.words] == to):
+            if outcome in (None, row[1]) and (to is None or row[3 : context.outcome_args] == to):
                 yield self._decoded(names[row[0]], row)
 
     def _decoded(self, name: str, row: list[int]) -> DecodedOutcome:
         plan = self.program.plan
         context, params = plan.context, plan.machine.operations[name].params
-        at = 3 + context.words
+        at = context.outcome_args
         offsets = arguments_of(plan.layout, params)[0]
         args = tuple(
             plan.layout.decode(p.type, row[at + offset : at + context.args])
