@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.sampled import few_or_all
 
 from charter.diagnostics import Diagnostics, Source
-from charter.syntax.parse import parse
+from charter.syntax.parse import parse, parse_rest
 from charter.syntax.show import show
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "surface" / "everything.charter"
@@ -30,7 +30,16 @@ def check(text: str) -> None:
     for item in diagnostics:
         assert item.code.startswith("syntax/") and item.show(), text
         assert 0 <= item.span.start <= len(text), text
+    found = Diagnostics()
+    rest = parse_rest(source, found)
+    assert found.items == diagnostics.items, text
+    if tree is None and rest is not None:
+        assert rest.broken and len(found.errors) >= len(rest.broken) > 0, text
+        starts = [span.start for span in rest.broken]
+        assert len({*starts}) == len(starts) and all(s.start < s.end for s in rest.broken), text
+        assert not any(s.holds(d.span) for s in rest.broken for d in rest.declarations), text
     if tree is not None:
+        assert rest == tree, text
         assert parse(Source("shown", show(tree)), diagnostics) == tree, text
 
 

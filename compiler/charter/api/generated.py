@@ -75,7 +75,7 @@ class OpenedProtocol:
 
 def open_protocol(protocol: Protocol) -> OpenedProtocol:
     """Parse and compile a protocol without edits. Raises `Refused`."""
-    files = pipeline.parse_or_refuse(protocol.sources)
+    files = pipeline.parse_or_check(protocol.sources)
     model = pipeline.compile_files(files, Selection())
     whole = {
         c.name: Plain(

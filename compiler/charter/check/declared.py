@@ -23,6 +23,8 @@ LARGEST = 1_000
 
 TypeDecl = sx.SortDecl | sx.CounterDecl | sx.EnumDecl | sx.RecordDecl | sx.UnionDecl | sx.AliasDecl
 _RESERVED = frozenset((*BUILTINS, "present", "none", "bool", "int"))
+NO_LIMIT = ty.Limit("?", 0)
+"""The limit of a type that has an error."""
 
 
 @dataclass(slots=True)
@@ -174,7 +176,8 @@ class TypeResolver:
                 return self._wrapped(node)
             case sx.SeqType():
                 inner, limit = self.type(node.inner), self.limit(node.limit)
-                return UNKNOWN if is_unknown(inner) else ty.Seq(inner, limit)
+                unknown = is_unknown(inner) or limit == NO_LIMIT
+                return UNKNOWN if unknown else ty.Seq(inner, limit)
             case sx.MapType():
                 return self._map(node)
             case _:
@@ -182,6 +185,8 @@ class TypeResolver:
 
     def _int(self, node: sx.IntType) -> ty.Type:
         low, high = self.limit(node.low), self.limit(node.high)
+        if NO_LIMIT in (low, high):
+            return UNKNOWN
         if low.const == high.const and low.plus > high.plus:
             message = f"the range {low.plus}..{high.plus} is empty"
             self.diagnostics.error("int/out-of-range", message, node.span)
@@ -221,7 +226,8 @@ class TypeResolver:
         return UNKNOWN
 
     def limit(self, node: sx.Expr) -> ty.Limit:
-        """A number, a constant, or a constant plus or minus a number."""
+        """A number, a constant, or a constant plus or minus a number; `NO_LIMIT`, and an error, if
+        there is no such constant, nor one with a similar name."""
         match node:
             case sx.IntLit():
                 return ty.Limit("", node.value)
@@ -234,9 +240,12 @@ class TypeResolver:
                 message = f"`{node.name}` is not a constant of the protocol"
                 self.diagnostics.error("name/unknown", message, node.span, hint=hint)
                 numbers = (name for name, kind in self.consts.items() if isinstance(kind, ty.Int))
-                return ty.Limit(nearest(node.name, numbers), 0)
+                meant = nearest(node.name, numbers)
+                return ty.Limit(meant, 0) if meant else NO_LIMIT
             case sx.Binary(op="+" | "-", right=sx.IntLit(value=value)):
                 base = self.limit(node.left)
+                if base == NO_LIMIT:
+                    return base
                 return ty.Limit(base.const, base.plus + (value if node.op == "+" else -value))
             case _:
                 message = "a limit is a number, a constant, or a constant plus a number"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from charter.check.declared import (
+    NO_LIMIT,
     Namespace,
     TypeResolver,
     ambiguous_cases,
@@ -260,7 +261,7 @@ class _System:
 
 def content_type(channel: Channel) -> ty.Type:
     """The type of what a channel holds between one pair of ends."""
-    if is_unknown(channel.message):
+    if is_unknown(channel.message) or channel.limit == NO_LIMIT:
         return UNKNOWN
     match channel.discipline:
         case "slot":

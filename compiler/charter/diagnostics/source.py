@@ -54,6 +54,11 @@ class Span:
         """The span from the start of this one to the end of `other` (same source)."""
         return Span(self.source, self.start, max(self.end, other.end))
 
+    def holds(self, other: Span) -> bool:
+        """Whether `other` lies inside of this span (of the same source)."""
+        is_inside = self.start <= other.start and other.end <= self.end
+        return is_inside and self.source == other.source
+
     def quote(self) -> str:
         """The text on one line, with the parentheses around its first and its last part, which the
         span of an expression does not have. (Those in a comment may count, and then find none.)"""

@@ -25,7 +25,7 @@ from charter.ide.index import Key, Symbol
 from charter.ide.name_meanings import HOLE, Hole, Notes, place_of
 from charter.ide.workspace import Snapshot
 from charter.syntax import nodes as sx
-from charter.syntax.parse import acceptable, parse
+from charter.syntax.parse import acceptable, parse_rest
 
 WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SLASH: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*/\s*\Z")
@@ -113,8 +113,9 @@ def _declared(snapshot: Snapshot) -> Iterator[Completion]:
 
 
 def _hole(snapshot: Snapshot, source: Source, offset: int) -> tuple[Hole, Notes] | None:
-    """The hole at an offset of a text, if it can be parsed and stands in an expression."""
-    tree = parse(source, Diagnostics())
+    """The hole at an offset of a text, if the declaration around it can be parsed and the hole
+    stands in an expression."""
+    tree = parse_rest(source, Diagnostics())
     if tree is None:
         return None
     others = (

@@ -1,7 +1,8 @@
 """The charters that an editor shows: texts that were not saved hide the files on disk.
 
-Answers come from the last tree of each file that could be parsed, with their places moved to where
-they are in the present text."""
+Answers come from the last tree of each file that had no syntax errors, with their places moved to
+where they are in the present text. Errors are those of the present text: the declarations that can
+be parsed are checked."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from charter.check.follow_ups import without_follow_ups
 from charter.check.protocol import check_with_edits
 from charter.diagnostics import Diagnostic, Diagnostics, Source, Span
 from charter.ide.build import EMPTY, index_of
@@ -20,18 +22,20 @@ from charter.ide.offsets import Shift
 from charter.project.pipeline import check_scenarios
 from charter.project.sources import Unreadable, read_source, speaks_of
 from charter.syntax import nodes as sx
-from charter.syntax.parse import parse
+from charter.syntax.parse import parse_rest
 
 HEADER: Final = re.compile(r"(?:\s|--[^\n]*)*protocol\s+([\w.]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A text, its tree (the last one, if it has none), and its syntax errors."""
+    """A text, its tree (the last one without syntax errors, if it has some), these errors, and the
+    tree of what can be parsed now."""
 
     source: Source
     tree: sx.File | None
     errors: tuple[Diagnostic, ...]
+    rest: sx.File | None
 
     @property
     def of(self) -> Source | None:
@@ -119,10 +123,10 @@ class Workspace:
         if known is not None and known.source == source:
             return known
         diagnostics = Diagnostics()
-        tree = parse(source, diagnostics)
-        if tree is None and known is not None:
-            tree = known.tree
-        found = Parsed(source, tree, tuple(diagnostics))
+        tree = rest = parse_rest(source, diagnostics)
+        if known is not None and known.tree is not None and (tree is None or tree.broken):
+            tree = tree if tree is not None and known.tree.broken else known.tree
+        found = Parsed(source, tree, tuple(diagnostics), rest)
         self.parsed[source.name] = found
         return found
 
@@ -130,7 +134,7 @@ class Workspace:
         """Parse and check the protocol of a file as it is now. Raises `Unreadable`."""
         files = {source.name: self.parse(source) for source in self.protocol(name)}
         trees = tuple(file.tree for file in files.values() if file.tree is not None)
-        snapshot = Snapshot(files, _checked(files, trees), index_of(trees))
+        snapshot = Snapshot(files, _checked(files), index_of(trees))
         for each in files:
             self.snapshots[each] = snapshot
         return snapshot
@@ -157,19 +161,19 @@ def _protocol_of(source: Source) -> str:
     return "" if match is None else match[1]
 
 
-def _checked(
-    files: dict[str, Parsed], trees: tuple[sx.File, ...]
-) -> dict[str, tuple[Diagnostic, ...]]:
-    """All errors and warnings, by file. Of a file that cannot be parsed only its syntax errors are
-    told; the others are checked with its last tree. A folder with nothing but overlays has no
-    protocol to be checked against."""
+def _checked(files: dict[str, Parsed]) -> dict[str, tuple[Diagnostic, ...]]:
+    """All errors and warnings, by file. Declarations with syntax errors are not checked further. Of
+    a file without a head only its syntax errors are told; the others are checked with its last
+    tree. A folder with nothing but overlays has no protocol to be checked against."""
     found: dict[str, list[Diagnostic]] = {name: list(file.errors) for name, file in files.items()}
+    present = (file.rest or file.tree for file in files.values())
+    trees = tuple(tree for tree in present if tree is not None)
     if trees and not _only_overlays(trees):
         diagnostics = Diagnostics()
         check_with_edits(trees, diagnostics, check_scenarios)
-        for item in diagnostics.everywhere:
+        for item in without_follow_ups(trees, diagnostics).everywhere:
             name = item.span.source.name
-            if name in files and not files[name].errors:
+            if name in files and files[name].rest is not None:
                 found[name].append(item)
     return {name: tuple(items) for name, items in found.items()}
 

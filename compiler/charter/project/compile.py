@@ -22,7 +22,7 @@ from charter.syntax.show import show
 def compiled(sources: tuple[Source, ...], selection: Selection) -> ir.Model:
     """The core of texts with a selection applied. Raises `Refused` with every error, or
     `Missing`."""
-    files = pipeline.parse_or_refuse(sources)
+    files = pipeline.parse_or_check(sources)
     refuse_unknown(files, selection)
     return pipeline.compile_files(files, selection)
 

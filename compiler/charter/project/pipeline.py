@@ -16,6 +16,7 @@ from charter.check.flatten import (
     only_overlay,
     with_shared,
 )
+from charter.check.follow_ups import without_follow_ups
 from charter.check.protocol import (
     check_edited,
     check_entries,
@@ -36,7 +37,8 @@ from charter.syntax import nodes as sx
 
 
 def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protocol:
-    """The trees of all files that have one; syntax errors go to `diagnostics`."""
+    """The trees of all files that have one, without the declarations that have syntax errors; these
+    go to `diagnostics`."""
     found = [_tree(source) for source in sources]
     diagnostics.items += [item for _, errors in found for item in errors]
     return tuple(tree for tree, _ in found if tree is not None)
@@ -51,6 +53,21 @@ def _tree(source: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
 def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
     """The trees of all files. Raises `Refused` on syntax errors."""
     return _parsed(tuple(sources))
+
+
+def parse_or_check(sources: Sequence[Source]) -> sx.Protocol:
+    """The trees of all files. Raises `Refused` on syntax errors, with these and with the errors of
+    what can be parsed; its variants and mutants are not checked."""
+    try:
+        return parse_or_refuse(sources)
+    except Refused as refused:
+        diagnostics = Diagnostics([*refused.diagnostics.items])
+    files = parse_all(sources, Diagnostics())
+    if len(files) == len(sources):
+        found = Diagnostics()
+        check_protocol(files, "", found)
+        diagnostics.items += without_follow_ups(files, found).items
+    raise Refused(diagnostics)
 
 
 @lru_cache(maxsize=8)
@@ -237,7 +254,9 @@ def check_texts(sources: Sequence[Source]) -> Diagnostics:
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
     if len(files) == len(sources):
-        check_with_edits(files, diagnostics, check_scenarios)
+        found = Diagnostics()
+        check_with_edits(files, found, check_scenarios)
+        diagnostics.items += without_follow_ups(files, found).items
     return diagnostics
 
 
@@ -272,9 +291,9 @@ class Declared:
 
 
 def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
-    """The names that other files of the same protocol declare. Files with syntax errors and files
-    of other protocols are ignored, and so are copies of the file: those that declare half of its
-    names or more."""
+    """The names that other files of the same protocol declare. Declarations with syntax errors and
+    files of other protocols are ignored, and so are copies of the file: those that declare half of
+    its names or more."""
     ignored = Diagnostics()
     for tree in parse_all((of,), ignored):
         own = _declared(tree)

@@ -19,7 +19,8 @@ MOST = 500
 
 
 def parsed(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
-    """The tree of a file, or None, and the syntax errors."""
+    """The tree of a file without the declarations that have syntax errors, or None if it has no
+    head, and these errors."""
     if len(text.text) < SHORTEST:
         return _parsed(text)
     path = cache_folder("trees") / f"{_digest(text)}.tree"
@@ -35,10 +36,10 @@ def parsed(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
 
 
 def _parsed(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
-    from charter.syntax.parse import parse  # what is cached needs no parser
+    from charter.syntax.parse import parse_rest  # what is cached needs no parser
 
     diagnostics = Diagnostics()
-    return parse(text, diagnostics), tuple(diagnostics.items)
+    return parse_rest(text, diagnostics), tuple(diagnostics.items)
 
 
 def _digest(text: Source) -> str:

@@ -3,31 +3,33 @@ what a command finds about the rest is true whatever these were meant to say."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-from charter.diagnostics import Diagnostics, Refused, Source, Span
-from charter.project.pipeline import parse_or_refuse
+from charter.diagnostics import Diagnostics, Source, Span
+from charter.project.pipeline import parse_all
 from charter.syntax import nodes as sx
+from charter.syntax.recovery import blanked, head_of
 
-_Single = sx.ScenarioDecl | sx.InstanceDecl | sx.MutantDecl
+Kind = Literal["scenario", "instance", "mutant"]
 """Declarations of which each is about something of its own."""
-_BLANKED: Final = re.compile(r"[^\n]")
-_BEHIND: Final = re.compile(r"[ \t]*--[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenDeclaration:
-    """A declaration that has errors; a scenario is named by its title."""
+    """A declaration that has errors; a scenario is named by its title. `where`: its place, if its
+    name cannot be read."""
 
-    kind: Literal["scenario", "instance", "mutant"]
+    kind: Kind
     name: str
+    where: str = ""
 
     @property
     def told(self) -> str:
         """As messages name it."""
+        if self.where:
+            return f"{self.kind} at {self.where}"
         return f'scenario "{self.name}"' if self.kind == "scenario" else f"{self.kind} {self.name}"
 
 
@@ -45,56 +47,41 @@ def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None
     """What remains of texts without the scenarios, instances and mutants in which all errors that
     were `found` lie; None if one lies elsewhere. The texts keep their names and lines, and what
     remains stands where it stood. Others may name what is left out, so errors can remain."""
-    try:
-        files = parse_or_refuse(sources)
-    except Refused:
+    files = parse_all(sources, Diagnostics())
+    if len(files) < len(sources):
         return None
-    single = [d for file in files for d in file.declarations if isinstance(d, _Single)]
-    broken: dict[Span, _Single] = {}
-    for error in found.items:
-        if error.severity == "error":
-            around = next((node for node in single if _holds(node.span, error.span)), None)
-            if around is None:
-                return None
-            broken[around.span] = around
-    named = tuple(_named(node) for node in single if node.span in broken)
-    instances = tuple(node.name.text for node in single if isinstance(node, sx.InstanceDecl))
-    return Rest(tuple(_without(source, broken) for source in sources), named, instances)
+    single = {span: one for file in files for span, one in _single(file)}
+    spans = {span for file in files for span in file.broken}
+    # An error of syntax may be told where the next declaration begins.
+    others = [e for e in found.items if e.severity == "error" and not e.code.startswith("syntax/")]
+    for error in others:
+        spans.add(next((span for span in single if span.holds(error.span)), error.span))
+    if not spans <= single.keys():
+        return None
+    broken = tuple(one for span, one in single.items() if span in spans)
+    instances = tuple(one.name for one in single.values() if one.kind == "instance")
+    return Rest(tuple(blanked(source, spans) for source in sources), broken, instances)
 
 
-def _holds(outer: Span, inner: Span) -> bool:
-    is_inside = outer.start <= inner.start and inner.end <= outer.end
-    return is_inside and outer.source == inner.source
-
-
-def _named(node: _Single) -> BrokenDeclaration:
-    match node:
-        case sx.ScenarioDecl():
-            return BrokenDeclaration("scenario", node.title)
-        case sx.InstanceDecl():
-            return BrokenDeclaration("instance", node.name.text)
-        case sx.MutantDecl():
-            return BrokenDeclaration("mutant", node.name.text)
-
-
-def _without(source: Source, spans: Iterable[Span]) -> Source:
-    """A text with blanks instead of spans and of their comments: else these would be taken for
-    comments of what follows."""
-    text = source.text
-    for span in spans:
-        if span.source == source:
-            start, end = _first(source, span.start), span.end
-            comment = _BEHIND.match(text, end)
-            end = comment.end() if comment else end
-            text = text[:start] + _BLANKED.sub(" ", text[start:end]) + text[end:]
-    return Source(source.name, text)
-
-
-def _first(source: Source, start: int) -> int:
-    """The start of the comments in the lines above `start`, else `start`."""
-    line, column = source.position(start)
-    if source.line(line)[: column - 1].strip():
-        return start
-    while line > 1 and source.line(line - 1).strip()[:2] in ("", "--"):
-        line -= 1
-    return source.line_starts[line - 1]
+def _single(file: sx.File) -> Iterator[tuple[Span, BrokenDeclaration]]:
+    """The scenarios, instances and mutants of a file in their order, also those that cannot be
+    parsed."""
+    found: list[tuple[Span, BrokenDeclaration]] = []
+    for node in file.declarations:
+        match node:
+            case sx.ScenarioDecl():
+                found.append((node.span, BrokenDeclaration("scenario", node.title)))
+            case sx.InstanceDecl():
+                found.append((node.span, BrokenDeclaration("instance", node.name.text)))
+            case sx.MutantDecl():
+                found.append((node.span, BrokenDeclaration("mutant", node.name.text)))
+            case _:
+                pass
+    for span in file.broken:
+        match head_of(span):
+            case ("scenario" | "instance" | "mutant") as kind, name:
+                where = "" if name else span.where()
+                found.append((span, BrokenDeclaration(kind, name, where)))
+            case _:
+                pass
+    yield from sorted(found, key=lambda one: one[0].start)

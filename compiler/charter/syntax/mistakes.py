@@ -139,7 +139,7 @@ MISTAKES: Final = (
         "`int` has a range",
         "write `int 0..9`; an end can be a constant, as in `int 0..most`",
         (
-            "const ttl: int\n\ncomponent c {",
+            "const ttl: int\n\ncomponent c {}",
             "const ttl: int most\nalways p of c: true",
             "record R { a: int\n b: bool }",
         ),

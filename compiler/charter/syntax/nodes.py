@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from charter.diagnostics import Span
 from charter.syntax.nodes_body import (
     Assign,
     CallOperation,
@@ -384,10 +385,12 @@ Declaration = (
 
 @dataclass(frozen=True, slots=True)
 class File(Item):
-    """One file: `protocol a.b` and declarations. Comments after the last one are `closing`."""
+    """One file: `protocol a.b` and declarations. Comments after the last one are `closing`.
+    `broken`: where others stand, which have syntax errors."""
 
     protocol: Name
     declarations: tuple[Declaration, ...]
+    broken: tuple[Span, ...] = ()
 
 
 Protocol = tuple[File, ...]

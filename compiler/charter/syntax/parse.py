@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,12 @@ from charter.syntax.concrete import Leaf, Part, Tree
 from charter.syntax.mistakes import UNEXPECTED, explain
 from charter.syntax.parser_position import Stuck
 from charter.syntax.parser_tables import parser_of
+from charter.syntax.recovery import (
+    blanked,
+    may_begin_one,
+    next_declaration,
+    without_comments_behind,
+)
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
 DEEPEST: Final = 100
@@ -73,30 +80,56 @@ def parser() -> Lark:
 
 
 def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
-    """The surface tree of one file; None, and an error in `diagnostics`, if it has a syntax error.
+    """The surface tree of one file; None, and errors in `diagnostics`, if it has syntax errors.
 
-    Codes: `syntax/unexpected`, `syntax/mixed-operators`, `syntax/too-deep`. Stops at the first
-    unexpected token."""
-    found = _parsed(source, diagnostics)
-    if found is None:
-        return None
-    root = _concrete(found)
-    if root.depth > DEEPEST:
-        diagnostics.error(
-            "syntax/too-deep",
-            f"expressions are nested more than {DEEPEST} levels deep",
-            _deepest(source, root),
-            hint="name parts of it with `let` or `fun`",
-        )
-        return None
+    Codes: `syntax/unexpected`, `syntax/mixed-operators`, `syntax/too-deep`."""
     errors = len(diagnostics.errors)
-    tree = file(TreeReader(source, diagnostics, remarks(source.text, root)), root)
+    tree = parse_rest(source, diagnostics)
     return tree if len(diagnostics.errors) == errors else None
 
 
+def parse_rest(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
+    """The surface tree of one file without the declarations that have syntax errors, whose places
+    are its `broken`; None if the error is before the first declaration. The errors, with the codes
+    of `parse`, go to `diagnostics`: of each declaration the first unexpected token."""
+    broken: list[Span] = []
+    found = _parsed(source, diagnostics, broken)
+    if found is None:
+        return None
+    root = _shallow(_concrete(found), source, diagnostics, broken)
+    known = len(diagnostics.items)
+    text = blanked(source, broken).text if broken else source.text
+    tree = file(TreeReader(source, diagnostics, remarks(text, root)), root)
+    errors = [item.span for item in diagnostics.items[known:]]
+    wrong = {d.span for d in tree.declarations if any(d.span.holds(error) for error in errors)}
+    if not (wrong or broken):
+        return tree
+    kept = tuple(d for d in tree.declarations if d.span not in wrong)
+    return replace(tree, declarations=kept, broken=(*broken, *wrong))
+
+
+def _shallow(root: Tree, source: Source, diagnostics: Diagnostics, broken: list[Span]) -> Tree:
+    """A tree without the declarations that are nested too deeply, which become `broken`."""
+    if root.depth <= DEEPEST:
+        return root
+    kept: list[Part] = []
+    for child in root.children:
+        if isinstance(child, Tree) and child.depth >= DEEPEST:
+            diagnostics.error(
+                "syntax/too-deep",
+                f"expressions are nested more than {DEEPEST} levels deep",
+                _deepest(source, child),
+                hint="name parts of it with `let` or `fun`",
+            )
+            broken.append(Span(source, child.start, child.end))
+        else:
+            kept.append(child)
+    return replace(root, children=tuple(kept))
+
+
 def _deepest(source: Source, root: Tree) -> Span:
-    """The span of the first node that is nested too deeply."""
-    node, allowed = root, DEEPEST
+    """The span of the first node of a declaration that is nested too deeply."""
+    node, allowed = root, DEEPEST - 1
     while allowed and any(isinstance(child, Tree) for child in node.children):
         inner = [child for child in node.children if isinstance(child, Tree)]
         node = max(inner, key=lambda child: child.depth)
@@ -104,32 +137,94 @@ def _deepest(source: Source, root: Tree) -> Span:
     return Span(source, node.start, max(node.end, node.start + 1))
 
 
-def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
-    """The parser's tree. A keyword where only a name is allowed is taken as a name: the lexer,
-    which knows only the next state, cannot always tell."""
+def _parsed(source: Source, diagnostics: Diagnostics, broken: list[Span]) -> LarkTree[Token] | None:
+    """The parser's tree, without the declarations that become `broken`."""
     state = parser().parse_interactive(source.text)
     fed: list[Token] = []
+    while not isinstance(found := _fed(state, fed), LarkTree):
+        start = _told(found, fed, source, diagnostics)
+        left_out = _skipped(state, fed, source, start)
+        if left_out is None:
+            return None
+        broken.append(left_out)
+    return found
+
+
+def _fed(
+    state: InteractiveParser, fed: list[Token]
+) -> LarkTree[Token] | UnexpectedToken | UnexpectedCharacters:
+    """Feed the rest of the text to the parser: its tree, or what is unexpected. A keyword where
+    only a name is allowed is taken as a name: the lexer, which knows only the next state, cannot
+    always tell."""
     try:
         for token in state.lexer_thread.lex(state.parser_state):  # type: ignore[no-untyped-call]
             fed.append(_feed(state, token))
         result: LarkTree[Token] = state.feed_eof()  # type: ignore[no-untyped-call]
         return result
-    except UnexpectedToken as error:
+    except (UnexpectedToken, UnexpectedCharacters) as error:
+        return error
+
+
+def _told(
+    error: UnexpectedToken | UnexpectedCharacters,
+    fed: list[Token],
+    source: Source,
+    diagnostics: Diagnostics,
+) -> int:
+    """Record an error, and return where the parser stopped."""
+    if isinstance(error, UnexpectedToken):
         at_end = error.token.type == "$END"
         last = fed[-1].end_pos if fed else 0
-        start = (last if at_end else error.token.start_pos) or 0
+        stopped = (last if at_end else error.token.start_pos) or 0
         text = "" if at_end else str(error.token)
-    except UnexpectedCharacters as error:
-        start = error.pos_in_stream or 0
-        text = source.text[start]
+    else:
+        stopped = error.pos_in_stream or 0
+        text = source.text[stopped]
     before = tuple(str(token) for token in fed[-8:])
-    end = start + len(text)
+    start, end = stopped, stopped + len(text)
     behind = source.text[end:].partition("\n")[0]
     message, hint, back = explain(Stuck(text, before, behind, _accepted(fed)))
     if back:
         start, end = fed[-back].start_pos or 0, fed[-back].end_pos or 0
     diagnostics.error(UNEXPECTED, message, Span(source, start, max(end, start + 1)), hint=hint)
-    return None
+    return stopped
+
+
+def _skipped(state: InteractiveParser, fed: list[Token], source: Source, at: int) -> Span | None:
+    """Go on at the next declaration, and return what is left out: the declaration in which the
+    parser stopped `at` a place, or what stands there at the margin behind a finished one. None if
+    no declaration has begun."""
+    states, values = state.parser_state.state_stack, state.parser_state.value_stack
+    text = source.text
+    finished = may_begin_one(text, at) and _finished(state)
+    if len(values) < 2 or not isinstance(values[1], LarkTree):
+        return None
+    has_some = len(values) > 2 and str(getattr(values[2], "data", "")).startswith("__")
+    kept = 3 if has_some else 2
+    first = at if finished else min((at, *(_start(value, at) for value in values[kept:])))
+    del states[kept + 1 :], values[kept:]
+    del fed[2 * len(values[1].children) :]
+    behind = next_declaration(text, first + 1)  # its keyword may have been read as a name
+    lexer = state.lexer_thread.state
+    assert lexer is not None
+    lexer.line_ctr.char_pos = behind
+    return Span(source, first, max(without_comments_behind(text, first, behind), first + 1))
+
+
+def _finished(state: InteractiveParser) -> bool:
+    """Whether another declaration may begin here; if so, the one before is complete afterwards."""
+    try:
+        state.feed_token(Token("SORT", "sort"))
+    except UnexpectedToken:
+        return False
+    return True
+
+
+def _start(value: LarkTree[Token] | Token, otherwise: int) -> int:
+    """Where a part of the parser's stack begins; `otherwise` if it is empty."""
+    if isinstance(value, Token):
+        return otherwise if value.start_pos is None else value.start_pos
+    return otherwise if value.meta.empty else value.meta.start_pos
 
 
 def acceptable(text: str) -> frozenset[str]:

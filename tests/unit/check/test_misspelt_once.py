@@ -19,6 +19,7 @@ USES = [
     ("lease", "  Lock = {l}\n", "  Lok = {l}\n"),
     ("queue", "map Worker -> option", "map Wokrer -> option"),
     ("queue", "max room", "max rooom"),
+    ("queue", "max room", "max xyzzy"),
     ("queue", "  room = ", "  roon = "),
     ("queue", "always one_place of broker", "always one_place of brokr"),
     ("queue", "of broker:", "of brokr:"),
@@ -48,3 +49,18 @@ def test_misspelt_declaration_is_told_once_for_each_kind_of_use(declared, most):
     assert declared in text
     told = errors(text.replace(declared, f"{declared}x", 1))
     assert 0 < len(told) == len(set(told)) <= most
+
+
+def test_a_range_up_to_a_constant_that_does_not_exist_is_one_error():
+    text = """protocol x
+type Small = int 0..xyzzy
+type Next = int xyzzy + 1..9
+component c {
+  state a: Small = 3
+  state b: map Small -> Next = [s in Small: 4]
+  operation f(s: Small) -> Small { branch g { a' = s  b[s]' = 12  reply 7 } }
+}
+witness w of c: a == 5
+instance tiny of c {}
+"""
+    assert errors(text) == ["`xyzzy` is not a constant of the protocol"] * 2

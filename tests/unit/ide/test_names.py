@@ -220,6 +220,32 @@ def test_errors_of_other_files_stay_when_one_file_is_broken(tmp_path: Path) -> N
     assert [item.message for item in found[second]] == ["there is no type `C`"]
 
 
+def test_the_other_declarations_are_checked_when_one_is_broken() -> None:
+    workspace, _ = opened()
+    broken = LEASE.replace("other != by", "other != ").replace(
+        "few of lease: lock", "few of lease: lok"
+    )
+    workspace.open(FILE, broken)
+    snapshot = workspace.refresh(FILE)
+    assert [item.message.partition(";")[0] for item in snapshot.found[FILE]] == [
+        "`lease` cannot stand here", "`lok` is not declared",
+    ]  # fmt: skip
+    assert [snapshot.now(item.span) for item in snapshot.found[FILE]] == [
+        item.span for item in snapshot.found[FILE]
+    ]
+    # The function that is being written is still known.
+    offset = cursor("when taken: ta", "ken(", broken)
+    assert [shown(span) for span in answers.definition(snapshot, FILE, offset)] == ["11: taken"]
+
+
+def test_a_text_that_is_opened_broken_has_answers_from_what_can_be_parsed() -> None:
+    broken = LEASE.replace("other != by", "other != ")
+    snapshot = opened(broken)[1]
+    assert len(snapshot.found[FILE]) == 1
+    offset = cursor("took acqu", "ire", broken)
+    assert [shown(span) for span in answers.definition(snapshot, FILE, offset)] == ["15: acquire"]
+
+
 def test_a_file_can_be_opened_when_others_are_being_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

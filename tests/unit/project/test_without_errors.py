@@ -73,7 +73,9 @@ def test_each_kind_is_left_out_when_it_has_errors_in_any_file() -> None:
     [
         "fun f(x: Nod) -> bool = true\n",
         "setup one of box { Nod = 1 }\ninstance with_one of box like one {}\n",
-        "instance second of box { Node = 1",
+        "fun f(x: Node) -> bool = true +\n",
+        "instance second of box { Node = 1\nsystm twin { a: box }\n",
+        "nonsense that follows a declaration\n",
     ],
 )
 def test_nothing_remains_when_an_error_is_elsewhere(more: str) -> None:
@@ -86,3 +88,29 @@ def test_what_remains_is_refused_when_it_names_what_is_left_out() -> None:
     with pytest.raises(Refused):
         compiled(rest.sources, PLAIN)
     assert api.check_texts(rest.sources).errors
+
+
+def test_what_cannot_be_parsed_is_left_out_as_what_has_another_error_is() -> None:
+    told = 'scenario "a \\"story\\"" of box {\n  Node = {a}\n  do put(a) and so on\n}\n'
+    untold = "scenario of box { }\n"
+    more = told + untold + "-- of three\ninstance last of box { Node = 3 }\ninstance cut of box {\n"
+    rest = rest_of(HEAD + REST + more)
+    assert rest is not None
+    assert [one.told for one in rest.broken] == [
+        "instance odd", 'scenario "a "story""', "scenario at 0.charter:23:1", "instance cut",
+    ]  # fmt: skip
+    assert rest.instances == ("tiny", "odd", "small", "last", "cut")
+    model = compiled(rest.sources, PLAIN)
+    assert [(one.name, one.doc) for one in model.instances] == [
+        ("tiny", "the first"), ("small", "the last"), ("last", "of three"),
+    ]  # fmt: skip
+    assert model.scenarios == ()
+
+
+def test_an_error_that_is_told_behind_its_declaration_is_of_it() -> None:
+    """The parser stops where the next declaration begins."""
+    text = 'scenario "open" of box { Node = {a}\ninstance tiny of box { Node = 2 }\n'
+    rest = rest_of(HEAD + text)
+    assert rest is not None
+    assert rest.broken == (BrokenDeclaration("scenario", "open"),)
+    assert [one.name for one in compiled(rest.sources, PLAIN).instances] == ["tiny"]

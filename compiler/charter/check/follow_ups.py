@@ -1,0 +1,83 @@
+"""Tells apart the errors that are there only since declarations with syntax errors are missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from charter.check.declared import declarations
+from charter.diagnostics import Diagnostic, Diagnostics
+from charter.syntax import nodes as sx
+from charter.syntax.recovery import WORD, head_of, lost_names
+
+NAMING: Final = frozenset(
+    {"name/unknown", "property/unknown", "variant/unknown", "cite/unknown-source"}
+    | {"edit/unknown-target", "instance/like"}
+)
+"""Codes of errors about a name that nothing declares."""
+PROVED: Final = frozenset(
+    {"int/out-of-range", "pick/empty", "operation/not-total", "branch/shadowed"}
+)
+"""Codes of errors that need all types and functions to be known."""
+QUOTED: Final = re.compile(r"`([^`]*)`")
+_Bounded = sx.SetupDecl | sx.InstanceDecl | sx.FragmentDecl | sx.ScenarioDecl
+
+
+def without_follow_ups(files: sx.Protocol, found: Diagnostics) -> Diagnostics:
+    """What the checks `found` in the trees of `files`, but for what may be wrong only because the
+    trees lack the declarations that have syntax errors."""
+    broken = [span for file in files for span in file.broken]
+    if not broken:
+        return found
+    lost = lost_names(broken)
+    dropped = set[str]()
+    if any(head_of(span)[0] in ("", "witness") for span in broken):
+        dropped.add("witness/none")
+    kept = [item for item in found.items if not is_follow_up(item, lost)]
+    gone = [item for item in found.items if is_follow_up(item, lost)]
+    unsure = [*_unsure(files, gone, lost)]
+    if not all(any(node.span.holds(item.span) for node in unsure) for item in gone):
+        dropped |= PROVED
+    return Diagnostics(
+        [
+            item
+            for item in kept
+            if item.code not in dropped and not any(node.span.holds(item.span) for node in unsure)
+        ]
+    )
+
+
+def is_follow_up(item: Diagnostic, lost: Collection[str]) -> bool:
+    """Whether an error is about one of the names that are `lost`."""
+    if item.code not in NAMING:
+        return False
+    text = item.span.source.text[item.span.start : item.span.end]
+    said = " ".join([text, *QUOTED.findall(item.message)])
+    return any(word in lost for word in WORD.findall(said))
+
+
+def _unsure(
+    files: sx.Protocol, gone: Collection[Diagnostic], lost: Collection[str]
+) -> Iterator[_Bounded]:
+    """The instances, scenarios and their shared lines that lack a bound, or lines, since these are
+    lost, or since others that they share lines with lack them."""
+    waiting = [node for node in declarations(files) if isinstance(node, _Bounded)]
+    known = {*lost}
+    while found := [
+        node
+        for node in waiting
+        if not known.isdisjoint(_sharing(node)) or any(node.span.holds(item.span) for item in gone)
+    ]:
+        waiting = [node for node in waiting if node not in found]
+        known |= {name for node in found for name in _sharing(node)}
+        yield from found
+
+
+def _sharing(node: _Bounded) -> Iterator[str]:
+    """The names of what a declaration takes lines from, and its own if others can."""
+    if not isinstance(node, sx.FragmentDecl):
+        yield from (like.name.text for like in node.likes)
+    if not isinstance(node, sx.ScenarioDecl):
+        yield node.name.text
+    yield from (line.name.text for line in node.body if isinstance(line, sx.Include))

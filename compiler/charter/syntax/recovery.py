@@ -1,0 +1,97 @@
+"""What a text says of declarations that cannot be parsed: where the next one begins, and which
+names they would have declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from charter.diagnostics import Source, Span
+from charter.syntax.mistakes import DECLARING
+
+WITH_MEMBERS: Final = frozenset({"enum", "record", "union", "component", "system", "overlay"})
+"""Declarations whose members have names that others use."""
+STATEMENTS: Final = (
+    "let", "do", "never", "expect", "step", "include", "start", "offers", "only", "misses", "fails",
+    "like", "cites", "replace", "drop", "add", "caught", "and", "or", "not", "implies",
+)  # fmt: skip
+"""What other lines at the margin may begin with."""
+NEXT: Final = re.compile(rf"^(?:{'|'.join(sorted(DECLARING))})[ \t]+[\"A-Za-z_]", re.MULTILINE)
+LIKE_ONE: Final = re.compile(
+    rf"^(?!(?:{'|'.join(STATEMENTS)})\b)[A-Za-z_]\w*[ \t]+[\"A-Za-z_]", re.MULTILINE
+)
+"""A line at the margin that may have been meant as the head of a declaration."""
+HEAD: Final = re.compile(
+    r'([a-z]+)\b(?:\s+(?:counter\s+)?(?:([A-Za-z_]\w*)|"((?:[^"\\\n]|\\.)*)"))?'
+)
+WORD: Final = re.compile(r"[A-Za-z_]\w*")
+BLANKED: Final = re.compile(r"[^\n]")
+BEHIND: Final = re.compile(r"[ \t]*--[^\n]*")
+
+
+def next_declaration(text: str, start: int) -> int:
+    """Where the first declaration at the margin begins, at `start` or behind it; else the end."""
+    found = NEXT.search(text, start)
+    return found.start() if found else len(text)
+
+
+def without_comments_behind(text: str, start: int, end: int) -> int:
+    """The end of a passage without the blank lines and the comments that end it: these are about
+    what follows."""
+    lines = text[start:end].split("\n")
+    while len(lines) > 1 and lines[-1].strip()[:2] in ("", "--"):
+        lines.pop()
+    return start + len("\n".join(lines).rstrip())
+
+
+def may_begin_one(text: str, start: int) -> bool:
+    """Whether a line begins at `start` that may have been meant as the head of a declaration."""
+    return LIKE_ONE.match(text, start) is not None
+
+
+def head_of(span: Span) -> tuple[str, str]:
+    """The keyword of a declaration that cannot be parsed, and its name, or the title of a scenario;
+    "" for what cannot be read, and no keyword if the span may hold more than one declaration."""
+    text = span.source.text[span.start : span.end]
+    found = HEAD.match(text)
+    if found is None or found[1] not in DECLARING or LIKE_ONE.search(text, 1):
+        return "", ""
+    if found[1] == "scenario":
+        return "scenario", re.sub(r"\\(.)", r"\1", found[3] or "")
+    return found[1], found[2] or ""
+
+
+def lost_names(spans: Iterable[Span]) -> frozenset[str]:
+    """The names that declarations which cannot be parsed may have declared."""
+    found: set[str] = set()
+    for span in spans:
+        keyword, name = head_of(span)
+        if keyword in WITH_MEMBERS or not keyword:
+            found |= {*WORD.findall(span.source.text[span.start : span.end])}
+        else:
+            found.add(name)
+    return frozenset(found - {""})
+
+
+def blanked(source: Source, spans: Iterable[Span]) -> Source:
+    """A text with blanks instead of spans and of their comments: else these would be taken for
+    comments of what follows."""
+    text = source.text
+    for span in spans:
+        if span.source == source:
+            start, end = _first(source, span.start), span.end
+            comment = BEHIND.match(text, end)
+            end = comment.end() if comment else end
+            text = text[:start] + BLANKED.sub(" ", text[start:end]) + text[end:]
+    return Source(source.name, text)
+
+
+def _first(source: Source, start: int) -> int:
+    """The start of the comments in the lines above `start`, else `start`."""
+    line, column = source.position(start)
+    if source.line(line)[: column - 1].strip():
+        return start
+    while line > 1 and source.line(line - 1).strip()[:2] in ("", "--"):
+        line -= 1
+    return source.line_starts[line - 1]

@@ -1,0 +1,133 @@
+"""The parser goes on behind a declaration that it cannot read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support import spec
+
+from charter import api
+from charter.diagnostics import Diagnostics, Source
+from charter.syntax import nodes
+from charter.syntax.mistakes import DECLARING
+from charter.syntax.parse import acceptable, parse, parse_rest
+from charter.syntax.recovery import head_of, lost_names
+
+HEAD = "protocol p\n"
+
+
+def rest_of(text: str) -> tuple[nodes.File, list[str]]:
+    """What can be parsed, and where each error is told."""
+    diagnostics = Diagnostics()
+    tree = parse_rest(Source("t", text), diagnostics)
+    assert tree is not None
+    return tree, [item.span.where().removeprefix("t:") for item in diagnostics]
+
+
+def names(tree: nodes.File) -> list[str]:
+    return [getattr(d, "title", "") or d.name.text for d in tree.declarations]  # type: ignore[union-attr]
+
+
+def heads(tree: nodes.File) -> list[tuple[str, str]]:
+    return [head_of(span) for span in tree.broken]
+
+
+def test_each_declaration_tells_its_first_error_and_the_others_are_read() -> None:
+    text = (
+        f"{HEAD}-- about A\nsort A\nfun f(a: A -> bool = !\n-- about B\nsort B\n"
+        'scenario "x" of c {\n  do f(\n  expect ) (\n}\ninstance tiny of c { A = }\nsort C'
+    )
+    tree, told = rest_of(text)
+    assert told == ["4:12", "9:12", "11:26"]
+    assert names(tree) == ["A", "B", "C"]
+    assert [d.comments for d in tree.declarations] == [("about A",), ("about B",), ()]
+    assert heads(tree) == [("fun", "f"), ("scenario", "x"), ("instance", "tiny")]
+    assert parse(Source("t", text), Diagnostics()) is None
+
+
+def test_comments_of_what_is_left_out_are_left_out_too() -> None:
+    tree, _ = rest_of(f"{HEAD}-- of A\nsort A A\n\n-- of B\nsort B\n-- of C\nsort C )")
+    assert [(*d.comments,) for d in tree.declarations] == [("of B",)]
+    assert tree.closing == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "lost"),
+    [
+        # A word at the margin may be the head of another declaration, so the one before stands.
+        ("sort A\nsortt B\nsort C", ["A", "C"], [("", "")]),
+        ("sort A\nmodule x\n", ["A"], [("", "")]),
+        # What cannot be a head is a mistake in the declaration before.
+        ('scenario "x" of c { do f() } }\nsort C', ["C"], [("scenario", "x")]),
+        ('scenario "x" of c { do f() }\n}\nsort C', ["C"], [("scenario", "x")]),
+        ('scenario "x" of c { do f() }\ndo g()\nsort C', ["C"], [("scenario", "x")]),
+        # A declaration that is not finished may hide the one behind it.
+        ('scenario "x" of c {\nsortt B\nsort C', ["C"], [("", "")]),
+        # What is not at the margin is no beginning.
+        ("component c {\n  state x: = 1\n  fun nested\n}\nsort C", ["C"], [("component", "c")]),
+        ("sort A\ncounter 1\nopaque counter T )", ["A"], [("counter", ""), ("opaque", "T")]),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_ends_where_the_next_declaration_begins(
+    text: str, kept: list[str], lost: list[tuple[str, str]]
+) -> None:
+    tree, _ = rest_of(HEAD + text)
+    assert (names(tree), heads(tree)) == (kept, lost)
+
+
+def test_an_error_of_the_reader_leaves_its_declaration_out() -> None:
+    deep = "(" * 200 + "x" + ")" * 200
+    text = f"{HEAD}always a of b: x + y | z\nsort A\nalways b of b: {deep}\nsort B"
+    tree, told = rest_of(text)
+    assert len(told) == 2
+    assert names(tree) == ["A", "B"]
+    assert sorted(heads(tree)) == [("always", "a"), ("always", "b")]
+
+
+def test_nothing_is_read_when_the_head_of_the_file_is_wrong() -> None:
+    for text in ("", "protocl p\nsort A", "protocol\nsort A", "protocol p-q\nsort A"):
+        diagnostics = Diagnostics()
+        assert parse_rest(Source("t", text), diagnostics) is None
+        assert len(diagnostics.errors) == 1
+
+
+def test_every_keyword_of_a_declaration_is_known() -> None:
+    assert {word for word in acceptable(HEAD + "sort A\n") if word != "$END"} == DECLARING
+
+
+def test_lost_names_are_those_that_others_use() -> None:
+    text = f"{HEAD}enum E {{ one, two, 3 }}\nfun f(x: E) -> bool = y +\nnonsense here\n"
+    tree, _ = rest_of(text)
+    assert {"E", "one", "two"} <= lost_names(tree.broken)
+    tree, _ = rest_of(f"{HEAD}fun f(x: E) -> bool = y +\n")
+    assert lost_names(tree.broken) == {"f"}
+
+
+EXAMPLES = [spec.SPEC / "examples" / f"{name}.charter" for name in ("paxos", "ring_election")]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_each_broken_declaration_is_one_error_and_none_follows(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = parse(Source("t", text), Diagnostics())
+    assert tree is not None
+    for node in tree.declarations:
+        line = text.find("\n", node.span.start)
+        broken = f"{text[:line]}\n !! {text[line:]}"
+        assert [item.code for item in api.check_texts((Source("t", broken),))] == [
+            "syntax/unexpected"
+        ], broken[node.span.start : line + 4]
+
+
+def test_the_checks_tell_what_else_is_wrong() -> None:
+    text = (
+        f"{HEAD}sort A\nfun f(a: A) -> bool = (\nfun g(a: A) -> bool = f(a) and h(a)\n"
+        "fun k(a: B) -> bool = true"
+    )
+    found = api.check_texts((Source("t", text),))
+    assert [(item.code, item.span.where()) for item in found] == [
+        ("syntax/unexpected", "t:4:5"),
+        ("name/unknown", "t:4:32"),
+        ("name/unknown", "t:5:10"),
+    ]
