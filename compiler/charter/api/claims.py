@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,8 +46,10 @@ class Claims:
         return in_markdown(claims_page(self.sections, self.judge, lambda text: (TextRun(text),)))
 
 
-def claims_of(charter: Charter, path: Path) -> Claims:
-    """The claims beside the charter at `path`. Raises `BadClaims` or `BadVerdicts`."""
+def claims_of(charter: Charter, path: Path, broken: Collection[str] = ()) -> Claims:
+    """The claims beside the charter at `path`; `broken` are the scenarios and mutants that it lacks
+    since they have errors. Raises `BadClaims` or `BadVerdicts`, and `Refused` for a variant that a
+    claim names."""
     sections = read_claims(claims_file(path))
     rows = current(charter, read_verdicts(verdicts_file(path)))
     models = {"": charter.model()}
@@ -59,4 +62,4 @@ def claims_of(charter: Charter, path: Path) -> Claims:
         followed = tuple(s for s in model.scenarios if (variant, s.title) in named)
         for failure in failing(replace(model, scenarios=followed)):
             fails[variant, failure.title] = failure.sentence()
-    return Claims(sections, ClaimJudge(models, rows, fails))
+    return Claims(sections, ClaimJudge(models, rows, fails, broken))

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from charter.api.charters import Charter, load_charter
+from charter.api.charters import Charter, LoadedRest, load_charter
 from charter.api.claims import claims_of
 from charter.core import nodes as n
 from charter.formats.claims import BadClaims
@@ -25,18 +25,23 @@ __all__ = ["handbook", "handbook_files", "handbook_pages"]
 Form = Literal["html", "markdown"]
 
 
-def handbook(path: Path, form: Form, selection: Selection = PLAIN) -> dict[str, str]:
+def handbook(
+    path: Path, form: Form, selection: Selection = PLAIN, rest: LoadedRest | None = None
+) -> dict[str, str]:
     """The files of the handbook of a charter, a file or a folder, by their paths below the folder
     that holds it. Raises what `handbook_pages` does."""
-    return handbook_files(handbook_pages(path, selection), form)
+    return handbook_files(handbook_pages(path, selection, rest), form)
 
 
-def handbook_pages(path: Path, selection: Selection = PLAIN) -> tuple[DocumentPage, ...]:
-    """The pages of the handbook, with verdicts and claims, if they stand beside the charter. Raises
-    `Refused` with every error, `Unreadable`, or `Missing`."""
-    charter, model = load_charter(path, selection)
-    files = pipeline.flatten(pipeline.parse_or_refuse(charter.sources), selection)
-    return pages(files, model, _beside(path, charter, selection))
+def handbook_pages(
+    path: Path, selection: Selection = PLAIN, rest: LoadedRest | None = None
+) -> tuple[DocumentPage, ...]:
+    """The pages of the handbook, with verdicts and claims, if they stand beside the charter. `rest`
+    is what was loaded of it, with the same selection; None: it is loaded here, and may have no
+    errors. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
+    rest = rest or LoadedRest(*load_charter(path, selection))
+    files = pipeline.flatten(pipeline.parse_or_refuse(rest.charter.sources), selection)
+    return pages(files, rest.model, _beside(path, rest, selection))
 
 
 def handbook_files(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:
@@ -44,16 +49,16 @@ def handbook_files(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]
     return {**_texts(made, form), **dict(_drawn(made))}
 
 
-def _beside(path: Path, charter: Charter, selection: Selection) -> BesideCharter | None:
+def _beside(path: Path, rest: LoadedRest, selection: Selection) -> BesideCharter | None:
     """Earlier searches of the charter as it is now, and the claims; None for a variant or a mutant.
     Raises `Unreadable`."""
     if selection != PLAIN:
         return None
     try:
-        known = claims_of(charter, path)
+        known = claims_of(rest.charter, path, [one.name for one in rest.broken])
     except (BadClaims, BadVerdicts) as error:
         raise Unreadable(str(error)) from None
-    return BesideCharter(known.sections, known.judge, failures(_models(charter)))
+    return BesideCharter(known.sections, known.judge, failures(_models(rest.charter)))
 
 
 def _models(charter: Charter) -> Callable[[str, str], n.Model]:

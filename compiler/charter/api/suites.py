@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from charter.api.charters import LoadedRest, load_rest
 from charter.core import nodes as ir
-from charter.diagnostics import Refused
+from charter.diagnostics import Diagnostic, Refused
 from charter.formats.canonical import Json
 from charter.formats.project import find_project
 from charter.formats.suite import Manifest
-from charter.project.sources import read_sources
+from charter.project.sources import Selection, read_sources
 
 if TYPE_CHECKING:
+    from charter.project.without_errors import BrokenDeclaration
     from charter.suites.search_results import Found
+    from charter.suites.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class MadeSuite:
     new: instances that are new, or have other bounds, since the last search.
     left_out: instances that the search left out, with the number of states that they exceed.
     looked: whether there was a search at all.
-    pairs: whether each branch is taken right after each other one, in words."""
+    pairs: whether each branch is taken right after each other one, in words.
+    broken, errors: what of the charter was left out since it has errors, and these."""
 
     manifest: Manifest
     folder: Path
@@ -62,6 +66,8 @@ class MadeSuite:
     left_out: Mapping[str, int]
     looked: bool
     pairs: str
+    broken: tuple[BrokenDeclaration, ...] = ()
+    errors: tuple[Diagnostic, ...] = ()
 
     def json(self) -> dict[str, Json]:
         return {
@@ -81,16 +87,11 @@ class MadeSuite:
 
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> MadeSuite:
-    """Write a suite. Raises `Refused`, `Unreadable` or `Missing`."""
-    from charter.project import compile as compiling
+    """Write a suite; a small one without the scenarios, instances and mutants that have errors,
+    unless there is a search. Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.suites import committed_suite, make, search_results
 
-    sources = read_sources(wanted.charter)
-    try:
-        subject = make.open_subject(wanted.charter, sources, wanted.variant, wanted.component)
-    except Refused as refused:
-        compiling.refuse_part(wanted.charter, refused.diagnostics)
-        raise
+    subject, rest = _opened(wanted)
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress, wanted.most)
     folder = wanted.out or make.usual_folder(subject, wanted.profile)
@@ -112,7 +113,28 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         subject.found.still_left_out(model, component),
         bool(subject.found.rules),
         subject.found.pairs,
+        rest.broken if rest else (),
+        rest.errors if rest else (),
     )
+
+
+def _opened(wanted: SuiteRequest) -> tuple[Subject, LoadedRest | None]:
+    """The subject of a suite, and what of the charter was loaded if it has errors. What belongs to
+    the project, questions that were found and the counts of a full suite, is of the whole charter
+    only. Raises as `make_suite` does."""
+    from charter.project import compile as compiling
+    from charter.suites import make
+
+    asked = wanted.variant, wanted.component
+    sources = read_sources(wanted.charter)
+    try:
+        return make.open_subject(wanted.charter, sources, *asked), None
+    except Refused as refused:
+        if wanted.search or wanted.profile == "full":
+            compiling.refuse_part(wanted.charter, refused.diagnostics)
+            raise
+    rest = load_rest(wanted.charter, Selection(wanted.variant))
+    return make.open_subject(wanted.charter, rest.charter.sources, *asked), rest
 
 
 def searched(model: ir.Model, component: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
@@ -43,11 +43,13 @@ class JudgedClaim:
 @dataclass(frozen=True, slots=True)
 class ClaimJudge:
     """Holds claims against a charter (`models`: its core by variant, "" for none), the verdicts of
-    searches, and the scenarios that are named and fail: `failing` has how, by variant and title."""
+    searches, and the scenarios that are named and fail: `failing` has how, by variant and title.
+    `broken`: the scenarios and mutants that were left out since they have errors."""
 
     models: Mapping[str, n.Model]
     rows: Sequence[InstanceVerdicts]
     failing: Mapping[tuple[str, str], str]
+    broken: Collection[str] = ()
 
     def judged(self, claim: TextClaim) -> JudgedClaim:
         """What searches show of a claim."""
@@ -112,6 +114,9 @@ class ClaimJudge:
         known |= {mutant.name for mutant in model.mutants}
         titles = {scenario.title for scenario in model.scenarios}
         sources = {name for name, _ in model.sources}
+        for name in (*claim.by, *claim.scenarios):
+            if name in self.broken:
+                return f"{name} has errors"
         for name in claim.by:
             if name not in known:
                 return f"there is no property, witness or mutant {name}"

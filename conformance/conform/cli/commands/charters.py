@@ -54,11 +54,16 @@ def errors_shown(path: Path) -> Iterator[None]:
         raise Errors(f"{path} has {refused(error)}; `conform explain CODE` explains more") from None
 
 
-def read_rest(path: Path, selection: Selection, instance: str) -> LoadedRest:
+def read_rest(
+    path: Path, selection: Selection, instance: str = "*", *, whole: bool = False
+) -> LoadedRest:
     """A charter and its core without the scenarios, instances and mutants that have errors, if the
     command can do without: it tells the errors, and what is left out. `instance` is the one that is
-    asked for, or a pattern. Raises as `loaded` does."""
+    asked for, or a pattern. `whole`: nothing may be left out, since the result is written to be
+    kept with the charter. Raises as `loaded` does."""
     with errors_shown(path):
+        if whole:
+            return api.LoadedRest(*api.load_charter(path, selection))
         found = api.load_rest(path, selection, instance)
     tell_left_out(found.errors, [one.told for one in found.broken])
     return found

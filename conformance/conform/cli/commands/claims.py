@@ -11,7 +11,7 @@ from charter import api
 from charter.api import claims
 from charter.api.verdicts import BadVerdicts
 from charter.formats.canonical import Json
-from conform.cli.commands.charters import read
+from conform.cli.commands.charters import errors_shown, exit_code, read_rest
 from conform.console.errors import ConformError
 from conform.console.files import write_named
 from conform.console.terminal import columns, out, out_json, plural, say, shortened
@@ -29,7 +29,8 @@ holds each against the verdicts of searches (`conform verdicts`): what is called
 wherever it was searched, what is called refuted must fail. A mutant that confirms something must
 break its property, and scenarios are run. `conform help claims` shows the format.
 
-Exit code 0: each claim is as the file says; 4: one is not.
+Exit code 0: each claim is as the file says; 4: one is not; 2: what has errors is left out, but
+each claim that does not name it is as the file says (`conform help instances-and-scenarios`).
 """
 
 
@@ -40,9 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    charter, _ = read(arguments.charter, api.PLAIN)
+    rest = read_rest(arguments.charter, api.PLAIN, whole=arguments.write is not None)
     try:
-        known = claims.claims_of(charter, arguments.charter)
+        with errors_shown(arguments.charter):
+            left_out = [one.name for one in rest.broken]
+            known = claims.claims_of(rest.charter, arguments.charter, left_out)
     except (claims.BadClaims, BadVerdicts) as error:
         raise ConformError(str(error)) from None
     if not known.sections:
@@ -60,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(known)
     if arguments.write is not None:
         write_named(arguments.write, known.markdown())
-    return 4 if any(one.wrong for one in judged) else 0
+    return exit_code(4 if any(one.wrong for one in judged) else 0, rest.broken)
 
 
 def _show(known: Claims) -> None:

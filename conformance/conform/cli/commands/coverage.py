@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
-from conform.cli.commands.charters import errors_shown, read
+from conform.cli.commands.charters import errors_shown, exit_code, read_rest
 from conform.cli.commands.coverage_pairs import pair_tables, pairs_json, pairs_markdown, show_pairs
 from conform.cli.commands.each_instance import each_searched, instances_named
 from conform.cli.commands.numbers import count_or_all
@@ -42,7 +42,8 @@ searched at all, since they allow too much.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
 has more states than were searched. With --pairs, 3: an instance has more states than were searched;
-0: none has.
+0: none has. 2 in place of 0: scenarios, instances or mutants with errors are left out, which is
+told; with --write nothing may have errors.
 """
 
 
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.pairs:
         return _pairs(arguments)
-    model, classes = _classes(arguments)
+    model, classes, broken = _classes(arguments)
     machines = {one.machine for one in classes}
     chosen = instances_named(model, arguments.instance)
     names = [i.name for i in model.instances if i.name in chosen and i.machine in machines]
@@ -89,14 +90,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write is not None:
         write_named(arguments.write, _markdown(arguments.charter, tables))
     if not any(table.never for table in tables):
-        return 0
+        return exit_code(0, broken)
     return 4 if all(row.complete for table in tables for row in table.rows) else 3
 
 
 def _pairs(arguments: argparse.Namespace) -> int:
     if arguments.classes is not None:
         raise ConformError("--pairs is about steps: it has no --classes")
-    model, walked = _walked(arguments.charter, api.Selection(arguments.variant))
+    model, walked, broken = _walked(arguments)
     chosen = instances_named(model, arguments.instance)
     tables = pair_tables(model, {n: 1 if n in walked else arguments.most for n in chosen})
     if arguments.json:
@@ -105,19 +106,27 @@ def _pairs(arguments: argparse.Namespace) -> int:
         show_pairs(tables)
     if arguments.write is not None:
         write_named(arguments.write, pairs_markdown(arguments.charter, tables))
-    return 3 if any(table.partial for table in tables) else 0
+    return exit_code(3 if any(table.partial for table in tables) else 0, broken)
 
 
-def _walked(path: Path, selection: api.Selection) -> tuple[api.Model, set[str]]:
-    """The model with the instances that stand beside the classes, and the names of these. Raises
-    `ConformError`."""
-    charter, model = read(path, selection)
-    folder = _folder(path)
+def _rest(arguments: argparse.Namespace) -> api.LoadedRest:
+    """The charter, whole if a table is written. Raises `ConformError`."""
+    selection = api.Selection(arguments.variant)
+    is_kept = arguments.write is not None
+    return read_rest(arguments.charter, selection, arguments.instance, whole=is_kept)
+
+
+def _walked(arguments: argparse.Namespace) -> tuple[api.Model, set[str], Collection[object]]:
+    """The model with the instances that stand beside the classes, the names of these, and what is
+    left out of the charter. Raises `ConformError`."""
+    rest, folder = _rest(arguments), _folder(arguments.charter)
+    model = rest.model
     if not folder.is_file() and not any(folder.glob("*.charter")):
-        return model, set()
+        return model, set(), rest.broken
     with errors_shown(folder):
-        wider = coverage.with_walked(charter, folder, selection)
-    return wider, {i.name for i in wider.instances} - {i.name for i in model.instances}
+        wider = coverage.with_walked(rest.charter, folder, api.Selection(arguments.variant))
+    walked = {i.name for i in wider.instances} - {i.name for i in model.instances}
+    return wider, walked, rest.broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +166,11 @@ def _tables(classes: Sequence[StateClass], rows: Sequence[ReachedClasses]) -> li
     ]
 
 
-def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateClass]]:
-    """The model with its classes. Raises `ConformError`."""
-    selection = api.Selection(arguments.variant)
-    charter, _ = read(arguments.charter, selection)
+def _classes(
+    arguments: argparse.Namespace,
+) -> tuple[api.Model, Sequence[StateClass], Collection[object]]:
+    """The model with its classes, and what is left out of the charter. Raises `ConformError`."""
+    rest = _rest(arguments)
     folder = arguments.classes or _folder(arguments.charter)
     if not folder.exists():
         raise ConformError(
@@ -168,7 +178,8 @@ def _classes(arguments: argparse.Namespace) -> tuple[api.Model, Sequence[StateCl
             " `conform help coverage` shows some"
         )
     with errors_shown(folder):
-        return coverage.with_classes(charter, folder, selection)
+        made = coverage.with_classes(rest.charter, folder, api.Selection(arguments.variant))
+    return *made, rest.broken
 
 
 def _missing(arguments: argparse.Namespace) -> str:

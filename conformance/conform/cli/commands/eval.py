@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from charter import api
 from charter.api import evaluate
 from charter.formats.canonical import Json
 from charter.formats.files import regular
-from conform.cli.commands.charters import read, refused
+from conform.cli.commands.charters import Errors, exit_code, read_rest, refused
 from conform.cli.commands.numbers import count, whole
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json
@@ -30,7 +31,8 @@ of a scenario, which has an instance of its own; with --trace a state of a trace
 explore --itf FILE` and `conform explore --json` write. If a scenario allows several states, each
 value is shown once. Values are those of the definition.
 
-Exit code 0: evaluated; 1: the expression has errors, or no value there; 2: no such state.
+Exit code 0: evaluated; 1: the expression has errors, or no value there; 2: no such state, or the
+value is printed, but scenarios, instances or mutants with errors are left out, which is told.
 """
 
 
@@ -65,14 +67,15 @@ def add_state(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = values(chosen_place(arguments), arguments.expression)
+    place, broken = chosen_place(arguments)
+    found = values(place, arguments.expression)
     if arguments.json:
         rows: list[Json] = [{"type": each.type, "value": each.json} for each in found]
         out_json(rows)
-        return 0
-    for each in found:
-        out(each.text)
-    return 0
+    else:
+        for each in found:
+            out(each.text)
+    return exit_code(0, broken)
 
 
 def values(place: Place, expression: str) -> tuple[Valued, ...]:
@@ -97,8 +100,9 @@ class NoValue(ConformError):
     exit_code = 1
 
 
-def chosen_place(arguments: argparse.Namespace) -> Place:
-    """The state that was chosen. Raises `ConformError`."""
+def chosen_place(arguments: argparse.Namespace) -> tuple[Place, Collection[object]]:
+    """The state that was chosen, and what is left out of the charter since it has errors. Raises
+    `ConformError`."""
     if arguments.line is not None and arguments.scenario is None:
         raise ConformError("--line is for --scenario; add that, or leave --line out")
     if arguments.step is not None and arguments.trace is None:
@@ -106,18 +110,22 @@ def chosen_place(arguments: argparse.Namespace) -> Place:
     if arguments.scenario is not None and arguments.trace is not None:
         raise ConformError("--scenario and --trace each choose a state; leave one out")
     selection = api.Selection(arguments.variant)
-    charter, model = read(arguments.charter, selection)
+    title = arguments.scenario
+    rest = read_rest(arguments.charter, selection, "*" if title else arguments.instance)
+    for one in rest.broken if title else ():
+        if one.kind == "scenario" and one.name.startswith(title):
+            raise Errors(f"the {one.told} has errors")
+    charter, model = rest.charter, rest.model
     try:
-        if arguments.scenario is not None:
-            return evaluate.in_scenario(
-                charter, selection, model, (arguments.scenario, arguments.line)
-            )
-        place = evaluate.in_instance(charter, selection, model, arguments.instance)
-        if arguments.trace is None:
-            return place
-        return evaluate.in_trace(place, _json_of(arguments.trace), arguments.step)
+        if title is not None:
+            place = evaluate.in_scenario(charter, selection, model, (title, arguments.line))
+        else:
+            place = evaluate.in_instance(charter, selection, model, arguments.instance)
+        if arguments.trace is not None:
+            place = evaluate.in_trace(place, _json_of(arguments.trace), arguments.step)
     except (api.Missing, evaluate.WrongState) as error:
         raise ConformError(str(error)) from None
+    return place, rest.broken
 
 
 def _json_of(path: Path) -> Json:

@@ -10,7 +10,7 @@ from charter import api
 from charter.formats.project import Project
 from charter.formats.target import id_from
 from conform.adapters.projects import project_here
-from conform.cli.commands.charters import Errors, loaded
+from conform.cli.commands.charters import Errors, exit_code, read_rest
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, plural, say
 from conform.project.skeletons import Skeleton, is_adapter, write_files, write_skeleton
@@ -38,6 +38,9 @@ of the sources. Exit code 1: the charter has errors.
 With --adapter: writes the types of a component for an adapter in that language into the adapter's
 folder (default: build/adapter-LANGUAGE). A folder without adapter.toml also gets all else that an
 adapter needs: a skeleton to complete, the SDK, and adapter.toml.
+
+With --backend and --adapter, exit code 2: all is written, but without scenarios, instances and
+mutants that have errors, which is told. generated/ is written only if no charter has errors.
 """
 
 
@@ -122,14 +125,20 @@ def _export(arguments: argparse.Namespace) -> int:
         raise ConformError("--backend takes a charter, and no --check: name a file or a folder")
     edits = [name for name in (arguments.variant, arguments.mutant) if name]
     folder: Path = arguments.out or Path("build") / "-".join([arguments.backend, *edits])
-    files = _handbook(arguments) if arguments.backend == "handbook" else _tla(arguments)
+    if arguments.backend == "handbook" and arguments.instance:
+        raise ConformError("a handbook is of all instances; --instance is for --backend tla")
+    selection = api.Selection(arguments.variant, arguments.mutant)
+    rest = read_rest(arguments.charter, selection, arguments.instance or "*")
+    if arguments.backend == "handbook":
+        files = _handbook(arguments, selection, rest)
+    else:
+        files = _tla(arguments, rest.model)
     write_files(files, folder)
     _tell_written(folder, files, arguments.json)
-    return 0
+    return exit_code(0, rest.broken)
 
 
-def _tla(arguments: argparse.Namespace) -> dict[str, str]:
-    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+def _tla(arguments: argparse.Namespace, model: api.Model) -> dict[str, str]:
     try:
         files, warnings = api.exported(model, arguments.instance)
     except api.Missing as error:
@@ -141,14 +150,13 @@ def _tla(arguments: argparse.Namespace) -> dict[str, str]:
     return files
 
 
-def _handbook(arguments: argparse.Namespace) -> dict[str, str]:
+def _handbook(
+    arguments: argparse.Namespace, selection: api.Selection, rest: api.LoadedRest
+) -> dict[str, str]:
     from charter.api.handbook import handbook
 
-    if arguments.instance:
-        raise ConformError("a handbook is of all instances; --instance is for --backend tla")
-    chosen = api.Selection(arguments.variant, arguments.mutant)
     try:
-        return handbook(arguments.charter, arguments.format or "html", chosen)
+        return handbook(arguments.charter, arguments.format or "html", selection, rest)
     except (api.Missing, api.Unreadable) as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
@@ -158,10 +166,10 @@ def _handbook(arguments: argparse.Namespace) -> dict[str, str]:
 def _adapter(arguments: argparse.Namespace) -> int:
     if arguments.charter is None or arguments.check:
         raise ConformError("--adapter takes a charter, and no --check: name a file or a folder")
-    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    rest = read_rest(arguments.charter, api.Selection(arguments.variant, arguments.mutant))
     folder: Path = arguments.out or Path("build") / f"adapter-{arguments.adapter}"
     try:
-        made = api.adapter_files(model, arguments.adapter, arguments.component)
+        made = api.adapter_files(rest.model, arguments.adapter, arguments.component)
     except (api.Missing, api.SameName) as error:
         raise ConformError(str(error)) from None
     files = made.types
@@ -172,14 +180,14 @@ def _adapter(arguments: argparse.Namespace) -> int:
             Skeleton(
                 language=arguments.adapter,
                 id=id_from(folder.resolve().name),
-                protocol=model.protocol,
+                protocol=rest.model.protocol,
                 component=made.component,
                 files={**made.skeleton, **made.types},
             ),
             folder,
         )
     _tell_written(folder, files, arguments.json)
-    return 0
+    return exit_code(0, rest.broken)
 
 
 def _tell_written(folder: Path, files: Iterable[str], as_json: bool) -> None:

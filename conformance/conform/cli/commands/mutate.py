@@ -21,7 +21,7 @@ from charter.formats.survivors import (
     survivors_file,
     write_survivors,
 )
-from conform.cli.commands.charters import exit_code, read, read_rest
+from conform.cli.commands.charters import exit_code, read_rest
 from conform.cli.commands.numbers import count, whole
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import tasks
@@ -192,11 +192,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _read(arguments: argparse.Namespace) -> api.LoadedRest:
     """The charter, with --update only if nothing has errors: the list of survivors is what remains
-    when all scenarios and instances were asked. Raises as `read` does."""
+    when all scenarios and instances were asked. Raises as `read_rest` does."""
     selection = api.Selection(arguments.variant)
-    if arguments.update:
-        return api.LoadedRest(*read(arguments.charter, selection))
-    return read_rest(arguments.charter, selection, arguments.instance)
+    return read_rest(arguments.charter, selection, arguments.instance, whole=arguments.update)
 
 
 def _no_rule(model: api.Model, arguments: argparse.Namespace) -> str:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from charter import api
-from conform.cli.commands.charters import loaded
+from conform.cli.commands.charters import exit_code, read_rest
 from conform.cli.commands.story import call_line, show_state
 from conform.console.errors import ConformError
 from conform.console.extras import need
@@ -21,7 +21,8 @@ an instance. Of a system nothing is proved: with an instance of one all is open,
 is 3; name an instance of a component with --instance, or use `conform explore`.
 What is open is not refuted: it may need a stronger lemma, one that is false in the state that is
 shown with the step that breaks the property. Exit code 0: all are proved; 3: some are
-open; 1: one is false at the start. `eventually` is not checked: use `conform explore`.
+open; 1: one is false at the start; 2: all are proved, but scenarios, instances or mutants with
+errors are left out, which is told. `eventually` is not checked: use `conform explore`.
 """
 
 
@@ -34,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     need("z3", "`conform prove`")
-    model = loaded(arguments.charter, arguments.variant)
+    rest = read_rest(arguments.charter, api.Selection(arguments.variant), arguments.instance)
     try:
-        found = api.prove(model, arguments.instance)
+        found = api.prove(rest.model, arguments.instance)
     except api.Missing as error:
         raise ConformError(str(error)) from None
     if arguments.json:
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             out(f"not checked: {names}; `conform explore` checks `eventually`")
     if api.FALSE_INITIALLY in found.open.values():
         return 1
-    return 3 if found.open else 0
+    return exit_code(3 if found.open else 0, rest.broken)
 
 
 def _show_step(step: api.StepThatBreaks) -> None:

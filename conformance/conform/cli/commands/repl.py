@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from charter.api import evaluate
+from conform.cli.commands.charters import exit_code
 from conform.cli.commands.eval import add_state, chosen_place, values
 from conform.console.errors import ConformError
 from conform.console.terminal import out, say
@@ -29,7 +30,8 @@ Each line is an expression, or one of these:
   :quit       end, as the end of the input does
 `help`, `quit` and `exit` do the same, unless the charter has a variable of this name.
 
-Exit code 0: ended; 2: no such state.
+Exit code 0: ended; 2: no such state, or scenarios, instances or mutants with errors were left out,
+which is told at the start.
 """
 COMMANDS = ":state, :steps, :step N, :back, :help, :quit"
 WORDS = {"help": ":help", "quit": ":quit", "exit": ":quit"}
@@ -43,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    places = [chosen_place(arguments)]
+    first, broken = chosen_place(arguments)
+    places = [first]
     if sys.stdin.isatty():
         with suppress(ImportError):
             import readline  # noqa: F401  (gives `input` lines that can be edited)
@@ -55,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             _do(line, places)
         except (ConformError, evaluate.WrongState) as error:
             say(str(error))
-    return 0
+    return exit_code(0, broken)
 
 
 def _line() -> str | None:

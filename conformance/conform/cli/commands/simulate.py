@@ -13,7 +13,8 @@ from charter import api
 from conform.cli.commands.charters import (
     add_bounds,
     bounded,
-    loaded,
+    exit_code,
+    read_rest,
     settings_line,
     settings_of,
 )
@@ -47,7 +48,8 @@ number of processes. Finding nothing is no proof: only `conform explore` searche
 only it checks `eventually`.
 
 Exit code 0: nothing violated on these walks; 1: a property fails, a system has a deadlock, or the
-charter asks for a value that does not exist.
+charter asks for a value that does not exist; 2: nothing violated, but scenarios, instances or
+mutants with errors are left out, which is told.
 """
 
 
@@ -70,7 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     refuse_two_outputs(arguments)
-    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    selection = api.Selection(arguments.variant, arguments.mutant)
+    rest = read_rest(arguments.charter, selection, arguments.instance)
+    model = rest.model
     names = chosen(model, arguments)
     arguments.instance = arguments.instance or names[0]
     model = bounded(model, arguments.instance, arguments.bounds)
@@ -110,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         if mutant is not None:
             out(_of_mutant(mutant, found.unlooked))
     draw([*stories, *([] if walk is None else [walk])], arguments)
-    return 1 if found.findings else 0
+    return exit_code(1 if found.findings else 0, rest.broken)
 
 
 def _again(arguments: argparse.Namespace, seed: int, walks: int) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from charter import api
 from charter.formats.suite import counted
+from conform.cli.commands.charters import exit_code, tell_left_out
 from conform.cli.commands.numbers import count_or_all
 from conform.console.errors import CannotWrite, ConformError
 from conform.console.extras import installed, remedy
@@ -40,7 +41,9 @@ right after each other one, in at most 250 pairs, those that change the state fi
 many transitions are left out.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
-scenario fails (the suite is made without it); 2: the charter cannot be read.
+scenario fails (the suite is made without it); 2: the charter cannot be read, or the small suite is
+made without scenarios, instances and mutants that have errors, which is told. With --search and
+with --profile full nothing may have errors: what these write belongs to the project.
 """
 
 
@@ -150,7 +153,8 @@ def run(arguments: argparse.Namespace) -> int:
         say(sentence)
     for title, why in made.unasked.items():
         say(no_question(title, why))
-    return 1 if made.failed else 0
+    tell_left_out(made.errors, [one.told for one in made.broken])
+    return exit_code(1 if made.failed else 0, made.broken)
 
 
 def no_question(title: str, why: str) -> str:

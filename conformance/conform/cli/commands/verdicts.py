@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.api import verdicts
 from charter.formats.files import write_whole
-from conform.cli.commands.charters import read
+from conform.cli.commands.charters import errors_shown, exit_code, read_rest
 from conform.cli.commands.each_instance import instances_named
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
@@ -46,7 +46,8 @@ the charter itself; 3: one is unknown there, since an instance has more states t
 What fails with a variant or a mutant is shown, and does not count: `conform explore --mutant` says
 whether mutants are caught by the properties that they name. A witness that is not found does not
 count either, nor does what an instance lists wrongly under `misses` or `fails`, which is told below
-the table: `conform explore` ends with 4 there.
+the table: `conform explore` ends with 4 there. 2 in place of 0: scenarios, instances or mutants
+with errors are left out, which is told; with --write nothing may have errors.
 """
 
 
@@ -73,16 +74,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    charter, model = read(arguments.charter, api.PLAIN)
-    places = _places(model, arguments)
     folder = arguments.write
+    rest = read_rest(arguments.charter, api.PLAIN, arguments.instance, whole=folder is not None)
+    charter, model = rest.charter, rest.model
+    places = _places(model, arguments)
     asked = {"", *model.variants} if folder else {variant for variant, _ in places}
     with_mutants = bool(folder) or any(mutant for _, mutant in places)
-    digests = verdicts.digests(charter, asked, with_mutants)
+    with errors_shown(arguments.charter):
+        digests = verdicts.digests(charter, asked, with_mutants)
     table = _Table(folder, arguments.most, digests)
     table.take_over()
     for (variant, mutant), instances in places.items():
-        chosen = charter.model(api.Selection(variant, mutant)) if variant or mutant else model
+        with errors_shown(arguments.charter):
+            chosen = charter.model(api.Selection(variant, mutant)) if variant or mutant else model
         _search(chosen, [verdicts.SearchedPlace(variant, mutant, i) for i in instances], table)
     rows = [table.kept[place] for place in table.asked]
     if arguments.json:
@@ -91,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(rows)
     if folder is not None:
         _write_both(arguments, model, table)
-    return _status(rows)
+    return exit_code(_status(rows), rest.broken)
 
 
 def _places(
