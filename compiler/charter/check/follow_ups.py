@@ -52,9 +52,9 @@ def is_follow_up(item: Diagnostic, lost: Collection[str]) -> bool:
     """Whether an error is about one of the names that are `lost`."""
     if item.code not in NAMING:
         return False
+    quoted = QUOTED.findall(item.message)
     text = item.span.source.text[item.span.start : item.span.end]
-    said = " ".join([text, *QUOTED.findall(item.message)])
-    return any(word in lost for word in WORD.findall(said))
+    return any(name in lost for name in (*quoted, *WORD.findall(" ".join([text, *quoted]))))
 
 
 def _unsure(

@@ -3,7 +3,7 @@ what a command finds about the rest is true whatever these were meant to say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,7 +46,8 @@ class Rest:
 def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None:
     """What remains of texts without the scenarios, instances and mutants in which all errors that
     were `found` lie; None if one lies elsewhere. The texts keep their names and lines, and what
-    remains stands where it stood. Others may name what is left out, so errors can remain."""
+    remains stands where it stood. An edit that drops a scenario goes with it. Others may name what
+    is left out, so errors can remain."""
     files = parse_all(sources, Diagnostics())
     if len(files) < len(sources):
         return None
@@ -60,7 +61,19 @@ def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None
         return None
     broken = tuple(one for span, one in single.items() if span in spans)
     instances = tuple(one.name for one in single.values() if one.kind == "instance")
+    spans |= {*_drops(files, {one.name for one in broken if one.kind == "scenario"})}
     return Rest(tuple(blanked(source, spans) for source in sources), broken, instances)
+
+
+def _drops(files: sx.Protocol, titles: Collection[str]) -> Iterator[Span]:
+    """The edits that drop scenarios with these titles."""
+    for file in files:
+        for node in file.declarations:
+            edits = node.edits if isinstance(node, sx.VariantDecl | sx.MutantDecl) else ()
+            drops = (edit for edit in edits if isinstance(edit, sx.Drop))
+            yield from (
+                edit.span for edit in drops if edit.what == "scenario" and edit.name.text in titles
+            )
 
 
 def _single(file: sx.File) -> Iterator[tuple[Span, BrokenDeclaration]]:

@@ -7,7 +7,7 @@ import pytest
 from charter import api
 from charter.diagnostics import Refused, Source
 from charter.project.compile import compiled
-from charter.project.sources import PLAIN
+from charter.project.sources import PLAIN, Selection
 from charter.project.without_errors import BrokenDeclaration, Rest, without_errors
 
 HEAD = """protocol test.box
@@ -114,3 +114,13 @@ def test_an_error_that_is_told_behind_its_declaration_is_of_it() -> None:
     assert rest is not None
     assert rest.broken == (BrokenDeclaration("scenario", "open"),)
     assert [one.name for one in compiled(rest.sources, PLAIN).instances] == ["tiny"]
+
+
+def test_an_edit_that_drops_a_scenario_goes_with_it() -> None:
+    more = 'scenario "cut" of box {\n  do put(\n}\n'
+    variant = 'variant other {\n  drop scenario "cut"\n  drop witness some_held\n}\n'
+    rest = rest_of(HEAD + variant + "instance tiny of box { Node = 1 }\n" + more)
+    assert rest is not None
+    assert compiled(rest.sources, Selection("other")).variant == "other"
+    found = api.check_texts((Source("0.charter", HEAD + variant + more),))
+    assert [item.code for item in found] == ["syntax/unexpected"]
