@@ -56,7 +56,8 @@ instance bare of box { Node = 1  misses some_held, put/kept  fails empty }
 """
     toy.write_text(BOX + more)
     code, out, _ = conform("explore", toy, "--instance", "*")
-    table = [line.split(maxsplit=6) for line in out.split("\n\n")[-1].splitlines()]
+    lines = out.split("\n\n")[-1].replace("\n      ", " ").splitlines()
+    table = [line.split(maxsplit=6) for line in lines if not line.startswith(" ")]
     assert [[name, states, misses, result] for name, _, states, _, _, misses, result in table] == [
         ["instance", "distinct", "misses", "result"],
         ["tiny", "3", "0", "violated: empty"],

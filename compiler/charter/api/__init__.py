@@ -26,6 +26,8 @@ from charter.api.charters import (
     generate,
     instances,
     itf,
+    limits,
+    limits_apart,
     load,
     load_charter,
     load_rest,
@@ -41,6 +43,7 @@ from charter.api.charters import (
     suite_digests,
     tell,
     tell_trace,
+    usual_limits,
     walks_json,
 )
 from charter.api.proofs import FALSE_INITIALLY, ProofResult, StepThatBreaks, prove
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
     from charter.explore.result import FirstViolation, SearchResult
     from charter.explore.swarm import WalksResult
     from charter.render.story.tell import Story
+    from charter.semantics.instance_table import InstanceLimits
     from charter.semantics.scenario import ScenarioFails
 
 __all__ = [
@@ -83,6 +87,7 @@ __all__ = [
     "Diagnostics",
     "ExploreOptions",
     "FirstViolation",
+    "InstanceLimits",
     "LoadedRest",
     "MadeSuite",
     "Missing",
@@ -122,6 +127,8 @@ __all__ = [
     "instances",
     "itf",
     "left_out",
+    "limits",
+    "limits_apart",
     "load",
     "load_charter",
     "load_rest",
@@ -145,11 +152,13 @@ __all__ = [
     "tell_trace",
     "unasked_scenarios",
     "unsearched",
+    "usual_limits",
     "walks_json",
 ]
 
 _IMPORTED_LATE = {
     "FirstViolation": "charter.explore.result",
+    "InstanceLimits": "charter.semantics.instance_table",
     "ScenarioFails": "charter.semantics.scenario",
     "SearchResult": "charter.explore.result",
     "Story": "charter.render.story.tell",

@@ -6,7 +6,7 @@ checks, passes or engines."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from charter.project.without_errors import BrokenDeclaration
     from charter.render.story.tell import Story
     from charter.semantics.fairness import LivenessResult
+    from charter.semantics.instance_table import InstanceLimits
     from charter.semantics.scenario import ScenarioFails
 
 
@@ -287,6 +288,28 @@ def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model
     made = replace(with_bounds(model, chosen, settings), misses=(), fails=())
     places = tuple(made if known is chosen else known for known in model.instances)
     return replace(model, instances=places)
+
+
+def limits(model: ir.Model, instance: str) -> InstanceLimits:
+    """What limits an instance. Raises `Missing`."""
+    from charter.semantics.instance_table import limits_of
+
+    return limits_of(model, chosen_instance(model, instance))
+
+
+def usual_limits(found: Sequence[InstanceLimits]) -> dict[str, str]:
+    """The constants and start values that are not the same in all of some instances of a machine,
+    each as most have it ("": most do not have its place)."""
+    from charter.semantics.instance_table import usual
+
+    return usual(found)
+
+
+def limits_apart(one: InstanceLimits, most: Mapping[str, str]) -> dict[str, str]:
+    """The constants and start values of an instance that are not those of `usual_limits`."""
+    from charter.semantics.instance_table import apart
+
+    return apart(one, most)
 
 
 def explore(

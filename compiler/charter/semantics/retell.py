@@ -162,14 +162,19 @@ def changes(machine: Machine, before: State, after: State) -> tuple[Change, ...]
     """The differences of two states, down to entries of maps and fields of records."""
     found: list[Change] = []
     for variable in machine.variables:
-        name = variable.name
-        part, dot, inner = name.partition(".")
-        is_many = dot and isinstance(variable.type, t.Map) and _is_many(machine, part)
-        ends = (part, f".{inner}") if is_many else (name, "")
+        name, ends = variable.name, path_of(machine, variable)
         found += _differing(
             (variable.type, machine.universe), (before[name], after[name]), ends, (name, ())
         )
     return tuple(found)
+
+
+def path_of(machine: Machine, variable: n.StateVar) -> tuple[str, str]:
+    """How the path of a variable begins, and the text to put behind the first key: those of
+    `replica.log`, of a part that is a map, are `replica` and `.log`."""
+    part, dot, inner = variable.name.partition(".")
+    is_many = dot and isinstance(variable.type, t.Map) and _is_many(machine, part)
+    return (part, f".{inner}") if is_many else (variable.name, "")
 
 
 def _is_many(machine: Machine, part: str) -> bool:

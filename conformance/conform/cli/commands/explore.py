@@ -19,6 +19,7 @@ from conform.cli.commands.charters import (
     settings_line,
     settings_of,
 )
+from conform.cli.commands.instance_limits import show_limits
 from conform.cli.commands.mutants import MutantStatus, chosen, judged, try_all
 from conform.cli.commands.numbers import count, count_or_all, gibibytes
 from conform.cli.commands.search_note import FoundSoFar
@@ -43,11 +44,21 @@ from conform.console.progress import SearchListener, searching
 from conform.console.terminal import columns, number, out, out_json, plural, say, shortened
 
 if TYPE_CHECKING:
-    from charter.api import Charter, Model, ScenarioFails, SearchResult, Selection, Story
+    from charter.api import (
+        Charter,
+        InstanceLimits,
+        LoadedRest,
+        Model,
+        ScenarioFails,
+        SearchResult,
+        Selection,
+        Story,
+    )
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
   conform explore spec/kafka --instance 'tiny_*'
+  conform explore spec/kafka --instance 'pair_*' --bounds
   conform explore spec/kafka --mutant elr_without_gate --picture wrong.svg
   conform explore spec/examples/paxos.charter --mutant '*'
   conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
@@ -58,6 +69,11 @@ EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr --keep build/states
   conform explore spec/kafka --instance trio --engine spark --master local[2] --journal build/trio
   conform explore spec/kafka --engine spark --master spark://HOST:7077 --journal s3://BUCKET/trio
+
+A search of several instances ends with a table. Below each row stands what limits the instance: how
+many elements each sort has, how often the steps with a budget can happen, which operations are
+offered, with which arguments, and which constants and start values are not those of most of these
+instances. --bounds prints this without a search, --json all of it.
 
 It also runs the scenarios of the component or system, with the variant but not with a mutant.
 
@@ -91,6 +107,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a mutant of the charter; '*' tries all, each in the instance that it names",
     )  # fmt: skip
     add_bounds(parser)
+    parser.add_argument(
+        "--bounds", action="store_true", dest="bounds_only",
+        help="search nothing: print the table of what limits each instance",
+    )  # fmt: skip
     parser.add_argument(
         "--most", type=count_or_all, default=0, metavar="N",
         help="give up after N states or more (default: 0, search all); Spark gives up only at the"
@@ -144,6 +164,8 @@ def run(arguments: argparse.Namespace) -> int:
         return try_all(rest, _options(arguments), arguments)
     names = chosen(model, arguments)
     several = "*" in arguments.instance
+    if arguments.bounds_only:
+        return _show_bounds(rest, names, arguments)
     others = () if arguments.instance or arguments.mutant else _others(model, names)
     if several and (arguments.journal is not None or arguments.keep is not None):
         raise ConformError("--journal and --keep are for one instance; name one with --instance")
@@ -156,7 +178,7 @@ def run(arguments: argparse.Namespace) -> int:
             _show_scenarios(explored)
     if len(explored) > 1 and not arguments.json:
         out("")
-        out(columns(_overview(explored)))
+        show_limits(_overview(explored), [one.limits for one in explored])
     if others and not arguments.json:
         listed = shortened(", ".join(others))
         say(
@@ -168,6 +190,17 @@ def run(arguments: argparse.Namespace) -> int:
         out_json({"instances": list[Json](rows)} if several else rows[0])
     draw([story for one in explored for story in one.stories], arguments)
     return exit_code(min((_status(one) for one in explored), key=_WORST.index), rest.broken)
+
+
+def _show_bounds(rest: LoadedRest, names: Sequence[str], arguments: argparse.Namespace) -> int:
+    """Prints what limits some instances. The exit code says whether the charter has errors."""
+    found = [api.limits(bounded(rest.model, name, arguments.bounds), name) for name in names]
+    if arguments.json:
+        out_json({"instances": [one.row() for one in found]})
+    else:
+        rows = [[one.instance, one.machine, number(len(one.misses))] for one in found]
+        show_limits([["instance", "of", "misses"], *rows], found)
+    return exit_code(0, rest.broken)
 
 
 def _others(model: Model, names: Sequence[str]) -> tuple[str, ...]:
@@ -204,8 +237,8 @@ _WORST = (1, 3, 4, 0)
 class _Explored:
     """The result of searching one instance: the bounds that were set, the status of the mutant, the
     stories of the findings, the story of the first state that `--where` found, the failing
-    scenarios of its machine (none are run for a mutant), and whether a variant or mutant edits the
-    charter."""
+    scenarios of its machine (none are run for a mutant), whether a variant or mutant edits the
+    charter, and what limits the instance."""
 
     found: SearchResult
     bounds: dict[str, int]
@@ -214,6 +247,7 @@ class _Explored:
     first: Story | None
     scenarios: tuple[ScenarioFails, ...]
     edited: bool
+    limits: InstanceLimits
 
     @property
     def stories(self) -> tuple[Story, ...]:
@@ -225,7 +259,8 @@ class _Explored:
         mutant = None if self.mutant is None else self.mutant.json()
         whole = api.search_json(self.found, self.violated, self.first)
         failing = [one.json() for one in self.scenarios]
-        return whole | {"set": {**self.bounds}, "mutant": mutant, "failing_scenarios": failing}
+        whole |= {"limits": self.limits.json(), "set": {**self.bounds}}
+        return whole | {"mutant": mutant, "failing_scenarios": failing}
 
 
 def _status(one: _Explored) -> int:
@@ -275,6 +310,7 @@ def _explore(
         first_story(model, found),
         () if arguments.mutant else api.failing_scenarios(model, found.instance.machine),
         selection != api.Selection(),
+        api.limits(model, found.instance.name),
     )
 
 

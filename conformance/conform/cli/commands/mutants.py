@@ -23,7 +23,7 @@ Answer = Literal["caught", "missed", "unknown"]
 ANSWERS: Mapping[str, Answer] = {"violated": "caught", "holds": "missed"}
 """What the verdict on its property says of a mutant; without one it is `unknown`."""
 WORDS = {"caught": "caught", "missed": "NOT CAUGHT", "unknown": "not known"}
-FOR_ONE = ("instance", "bounds", "where", "keep", "journal", "picture", "itf")
+FOR_ONE = ("instance", "bounds", "bounds_only", "where", "keep", "journal", "picture", "itf")
 """Options that mean nothing for several mutants."""
 
 
@@ -148,7 +148,7 @@ def try_all(rest: LoadedRest, options: ExploreOptions, arguments: argparse.Names
     are; 2: of those that have no errors; 3: unknown for some; 4: some are not."""
     for option in FOR_ONE:
         if getattr(arguments, option):
-            name = "set" if option == "bounds" else option
+            name = {"bounds": "set", "bounds_only": "bounds"}.get(option, option)
             raise ConformError(f"--{name} is for one mutant; a pattern takes each in its instance")
     names = of_pattern(rest.model, arguments.mutant)
     broken: list[object] = [*rest.broken]

@@ -1,0 +1,117 @@
+"""What each of several instances can show: lines of the table that ends `conform explore`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from charter import api
+from conform.console.terminal import columns, one_line, out
+
+if TYPE_CHECKING:
+    from charter.api import InstanceLimits
+
+_FIXED = "\N{NO-BREAK SPACE}"
+
+WIDTH = 100
+"""Columns of the table."""
+_INDENT = " " * 4
+_MOST_LINES = 4
+"""A list of names or values has at most so many lines; `--json` has all of it."""
+_MOST_MISSED = 5
+"""So many names under `misses` are listed; of more the table has the number."""
+
+
+def show_limits(rows: Sequence[Sequence[str]], limits: Sequence[InstanceLimits]) -> None:
+    """Prints a table (first its header, then a row for each instance), below each row what limits
+    the instance, and below all what they have in common."""
+    head, *lines = columns(rows).splitlines()
+    out(head)
+    for line, about in zip(lines, limit_lines(limits), strict=True):
+        out(_wrapped(line, "", _INDENT + "  "))
+        if about:
+            out(about)
+    common = common_lines(limits)
+    if common:
+        out("")
+        out(common)
+
+
+def limit_lines(limits: Sequence[InstanceLimits]) -> list[str]:
+    """For each instance the lines below its row: sizes of sorts, budgets, and what is not as in
+    most of the instances of the same machine."""
+    usual = {machine: api.usual_limits(_of(limits, machine)) for machine in _machines(limits)}
+    return ["\n".join(_about(one, usual[one.machine])) for one in limits]
+
+
+def common_lines(limits: Sequence[InstanceLimits]) -> str:
+    """What the instances of each machine have in common, and what most of them have; "" if no two
+    are of one machine."""
+    several = {machine: _of(limits, machine) for machine in _machines(limits)}
+    found = (line for name, mine in several.items() if len(mine) > 1 for line in _common(mine))
+    return "\n".join(found)
+
+
+def _machines(limits: Sequence[InstanceLimits]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.machine for one in limits))
+
+
+def _of(limits: Sequence[InstanceLimits], machine: str) -> list[InstanceLimits]:
+    return [one for one in limits if one.machine == machine]
+
+
+def _about(one: InstanceLimits, usual: Mapping[str, str]) -> Iterator[str]:
+    own = api.limits_apart(one, usual)
+    sizes = [f"{name} {size}" for name, size in one.sorts.items()]
+    sizes += [f"{name} {left}" for name, left in one.budgets.items() if left]
+    sizes += [f"{name} {text}" for name, text in own.items() if name in one.constants]
+    yield from _listed("", sizes)
+    yield from _listed("offers ", one.offers)
+    yield from _listed("only some arguments of ", one.only)
+    starts = [f"{place} {text}" for place, text in own.items() if place in one.first]
+    yield from _listed("starts with ", starts)
+    if len(one.misses) <= _MOST_MISSED:
+        yield from _listed("misses ", one.misses)
+
+
+def _common(mine: Sequence[InstanceLimits]) -> Iterator[str]:
+    usual, first = api.usual_limits(mine), mine[0]
+    same = [f"{name} {first.settings[name]}" for name in first.constants if name not in usual]
+    yield from _listed(f"every instance of {first.machine}: ", same, "")
+    empty = [name for name in first.budgets if not any(one.budgets[name] for one in mine)]
+    yield from _listed(f"budgets that are 0 in every instance of {first.machine}: ", empty, "")
+    constants = {name for one in mine for name in one.constants}
+    others = Counter(name for one in mine for name in api.limits_apart(one, usual))
+    told = sorted((name for name in others if usual[name]), key=lambda name: -others[name])
+    most = [f"{name} {usual[name]}" for name in told if name in constants]
+    yield from _listed(f"instances of {first.machine}, where nothing else is said: ", most, "")
+    starts = [f"{name} {usual[name]}" for name in told if name not in constants]
+    yield from _listed("they start, where nothing else is said, with ", starts, "")
+
+
+def _listed(what: str, items: Sequence[str], indent: str = _INDENT) -> Iterator[str]:
+    """A list in one or more lines, cut to `_MOST_LINES`; nothing for an empty list."""
+    kept = len(items)
+    while kept > 1 and len(_shown(what, items, kept, indent).splitlines()) > _MOST_LINES:
+        kept -= 1
+    if items:
+        yield _shown(what, items, kept, indent)
+
+
+def _shown(what: str, items: Sequence[str], kept: int, indent: str) -> str:
+    more = f" and {len(items) - kept} more (--json)" if kept < len(items) else ""
+    whole = ", ".join(item.replace(" ", _FIXED) for item in items[:kept])
+    further = indent + "  " if indent else _INDENT
+    return _wrapped(f"{what}{whole}{more}", indent, further).replace(_FIXED, " ")
+
+
+def _wrapped(line: str, indent: str, further: str) -> str:
+    """A text in lines of at most `WIDTH` columns: the indent of the first, and of further ones."""
+    return "\n".join(
+        wrap(
+            one_line(line), WIDTH, initial_indent=indent, subsequent_indent=further,
+            break_long_words=False, break_on_hyphens=False,
+        )
+    )  # fmt: skip
