@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from charter.check.docs import doc_of
 from charter.core import nodes as n
@@ -195,7 +196,7 @@ def _caught(texts: LinkedTexts, mutant: sx.MutantDecl, seen: Seen) -> Iterator[B
     yield Paragraph(
         texts.linked(f"{caught}, by these steps: `{trace}`." if trace else f"{caught}.")
     )
-    if row is not None and trace and seen.failure is not None:
+    if row is not None and seen.failure is not None:
         yield from seen.failure(row, name)
 
 
@@ -204,13 +205,13 @@ def _failing(texts: LinkedTexts, instance: sx.InstanceDecl, seen: Seen) -> Itera
     row = seen.instances.get(instance.name.text)
     if row is None or seen.failure is None:
         return
-    broken = [name for name, one in row.verdicts.items() if one.word == "violated" and one.trace]
+    drawn = {name: tuple(seen.failure(row, name)) for name in row.verdicts}
+    broken = {name: blocks for name, blocks in drawn.items() if blocks}
     if broken:
         named = ", ".join(f"`{name}`" for name in broken)
         yield Paragraph(texts.linked(f"The shortest story of each that fails here: {named}."))
-    for name in broken:
-        for block in seen.failure(row, name):
-            yield replace(block, is_folded=True) if isinstance(block, Figure) else block
+    for block in chain.from_iterable(broken.values()):
+        yield replace(block, is_folded=True) if isinstance(block, Figure) else block
 
 
 def _any_order(texts: LinkedTexts, group: tuple[sx.Branch, ...]) -> Paragraph:

@@ -26,7 +26,7 @@ Draw = Callable[[str], Iterator[Block]]
 are of no scenario have a dot, which those of scenarios have not."""
 
 DrawFailure = Callable[[InstanceVerdicts, str], Iterator[Block]]
-"""Draws how a property fails in an instance."""
+"""Draws how a property fails in an instance: nothing if it does not, or if no run is known."""
 
 
 def story_of(model: n.Model, scenario: n.Scenario, trace: ScenarioTrace) -> Story:
@@ -115,33 +115,45 @@ def _changed(story: Story) -> int:
 def failures(model_of: Callable[[str, str], n.Model]) -> DrawFailure:
     """Draws shortest traces to violations, replayed on the definition; `model_of` gives the core of
     a variant or a mutant ("": of the charter itself)."""
-    drawn: dict[tuple[SearchedPlace, str], Block] = {}
+    drawn: dict[tuple[SearchedPlace, str], tuple[Block, ...]] = {}
 
     def draw(row: InstanceVerdicts, name: str) -> Iterator[Block]:
         where = row.place, name
+        verdict = row.verdicts.get(name)
+        if verdict is None or verdict.word != "violated":
+            return
         if where not in drawn:
-            drawn[where] = _failure(model_of(row.variant, row.mutant), row, name)
-        yield drawn[where]
+            drawn[where] = tuple(_failure(model_of(row.variant, row.mutant), row, name))
+        yield from drawn[where]
 
     return draw
 
 
-def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Block:
+def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Iterator[Block]:
     """How a property fails in an instance; what is no run is told."""
     (instance,) = (one for one in model.instances if one.name == row.instance)
     machine = Machine.of(model, instance)
     kind = next((p.kind for p in model.properties if p.name == name), "eventually")
+    trace = row.verdicts[name].trace
+    if not trace and kind != "always":
+        return
     try:
-        found = ToldFinding(kind, name, acts_of(machine, row.verdicts[name].trace))
+        found = ToldFinding(kind, name, acts_of(machine, trace))
         story = tell(machine, found, lambda one, other: one == other)
     except NotARun as problem:
-        return Paragraph((TextRun(f"It is no run of the charter: {problem}"),))
+        yield Paragraph((TextRun(f"It is no run of the charter: {problem}"),))
+        return
     if kind == "eventually":
         alone = tuple(live for live in model.liveness if live.name == name)
         bare = replace(model, properties=(), liveness=alone, instances=(instance,), scenarios=())
         story = closed(story, sameness(bare, instance))
-    title = f"{name} fails in {row.instance}"
+    title = f"{name} fails in {'' if trace else 'the first state of '}{row.instance}"
     file = slug(f"fails {row.variant} {row.instance} {name}")
     if row.mutant:
         title, file = f"{row.mutant}: {title}", f"mutant.{slug(row.mutant)}"
-    return Figure(f"pictures/{file}.svg", in_svg(scene(story)), title)
+    whole = scene(story)
+    if trace:
+        svg = in_svg(whole)
+    else:
+        svg = state_in_svg(machine, story.initial, title, whole.end, whole.why)
+    yield Figure(f"pictures/{file}.svg", svg, title)

@@ -25,10 +25,11 @@ KINDS = {"always": "every state", "stepwise": "every step", "witness": "must be 
 LIVENESS = "in the end"
 HOW_TO_READ = (
     "Each row is an instance that was searched, each column a property. `✓`: it holds in all"
-    " states. `✗` and a number: it fails, after so many steps. `·`: it holds, but the instance"
-    " never meets its condition, or a witness was not found. A number alone: a witness was found"
-    " after so many steps. `?`: not known, since not all states were searched (`+`). Empty: the"
-    " variant has no such property. A variant has rows where it differs from the charter itself."
+    " states. `✗` and a number: it fails, after so many steps; `✗` alone: in the first state, or no"
+    " run is shown. `·`: it holds, but the instance never meets its condition, or a witness was not"
+    " found. A number alone: a witness was found after so many steps. `?`: not known, since not all"
+    " states were searched (`+`). Empty: the variant has no such property. A variant has rows where"
+    " it differs from the charter itself."
 )
 
 
@@ -61,11 +62,13 @@ def verdicts_page(
             if same:
                 listed = ", ".join(f"`{row.instance}`" for row in same)
                 blocks.append(Paragraph(show(f"As in the charter itself: {listed}.")))
-            blocks += _violations(f"{charter} --variant {variant}" if variant else charter, shown)
+            command = f"{charter} --variant {variant}" if variant else charter
+            blocks += _violations(command, shown, model)
             if draw is not None:
                 for row, name in _shortest(shown, own if variant else {}):
-                    blocks.append(Paragraph(show(f"How `{name}` fails in `{row.instance}`:")))
-                    blocks += draw(row, name)
+                    drawn = tuple(draw(row, name))
+                    told = Paragraph(show(f"How `{name}` fails in `{row.instance}`:"))
+                    blocks += (told, *drawn) if drawn else ()
         blocks += _mutants(model, [row for row in mine if row.mutant], names, show)
     return DocumentPage(VERDICTS, "Table of verdicts", tuple(blocks))
 
@@ -185,8 +188,9 @@ def _summary(rows: Sequence[InstanceVerdicts], name: str) -> Text:
     return prose("; ".join(parts))
 
 
-def _violations(charter: str, rows: Sequence[InstanceVerdicts]) -> Iterator[Block]:
+def _violations(charter: str, rows: Sequence[InstanceVerdicts], model: n.Model) -> Iterator[Block]:
     """What fails, with a shortest trace each; properties that fail by the same trace are one."""
+    of_states = {p.name for p in model.properties if p.kind == "always"}
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for row in rows:
         for name, one in row.verdicts.items():
@@ -199,6 +203,8 @@ def _violations(charter: str, rows: Sequence[InstanceVerdicts]) -> Iterator[Bloc
     lines = []
     for (instance, trace), names in groups.items():
         steps: Text = (TextRun(" → ".join(trace), "code"),) if trace else ()
+        if not trace and of_states.issuperset(names):
+            steps = _text("in the first state")
         broken = prose(", ".join(f"`{name}`" for name in names))
         lines.append(((TextRun(instance, "code"),), broken, steps))
     yield Table(("instance", "fails", "steps"), tuple(lines))
@@ -207,22 +213,27 @@ def _violations(charter: str, rows: Sequence[InstanceVerdicts]) -> Iterator[Bloc
 def _shortest(
     rows: Sequence[InstanceVerdicts], own: Mapping[str, InstanceVerdicts]
 ) -> Iterator[tuple[InstanceVerdicts, str]]:
-    """For each property that fails the row with the shortest trace, but where it fails in the
-    charter's `own` row of the instance, too. Of properties that fail by the same trace the first
-    one stands for all."""
+    """For each property that fails the row with the shortest trace, and the first row without one
+    (where it fails in the first state), but where it fails in the charter's `own` row of the
+    instance, too. Of properties that fail by the same trace the first one stands for all."""
     told: set[tuple[str, tuple[str, ...]]] = set()
     for name in names_of(rows):
         broken = [
-            row
-            for row in rows
-            if trace_of(row, name)
-            and not (row.instance in own and trace_of(own[row.instance], name))
+            row for row in rows if _fails(row, name) and not _fails(own.get(row.instance), name)
         ]
-        if broken:
-            first = min(broken, key=lambda row: len(row.verdicts[name].trace))
+        broken.sort(key=lambda row: len(row.verdicts[name].trace))
+        for first in (
+            *[row for row in broken if not row.verdicts[name].trace][:1],
+            *[row for row in broken if row.verdicts[name].trace][:1],
+        ):
             if (first.instance, first.verdicts[name].trace) not in told:
                 told.add((first.instance, first.verdicts[name].trace))
                 yield first, name
+
+
+def _fails(row: InstanceVerdicts | None, name: str) -> bool:
+    verdict = None if row is None else row.verdicts.get(name)
+    return verdict is not None and verdict.word == "violated"
 
 
 def _text(text: str) -> Text:

@@ -8,6 +8,7 @@ import os
 import re
 from dataclasses import asdict
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -319,6 +320,29 @@ def test_the_handbook_shows_what_is_still_true(charter: Path) -> None:
     assert "✗ 2" in pages["table-of-verdicts.html"] and "table-of-verdicts" in pages["index.html"]
     charter.write_text(LIGHT.replace("pressed < 3", "pressed < 4"), encoding="utf-8")
     assert "table-of-verdicts.html" not in handbook(charter, "html")
+
+
+def test_what_fails_in_the_first_state_is_drawn_as_that_state(charter: Path) -> None:
+    """In the table and below the instance."""
+    text = LIGHT.replace("fails seldom }", "fails seldom, lit }")
+    text = text.replace(
+        "witness dark_again", "-- It is lit.\nalways lit of light: on\nwitness dark_again"
+    )
+    charter.write_text(text, encoding="utf-8")
+    assert search() == 0
+    found = written(charter)["", "lit"]
+    assert (found.word, found.steps, found.trace) == ("violated", None, ())
+    lines = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8").splitlines()
+    assert "| `tiny` | `lit` | in the first state |" in lines
+    site = handbook(charter, "html")
+    picture = "pictures/fails--tiny-lit.svg"
+    assert ">on: false<" in site[picture] and ">always lit fails here<" in site[picture]
+    assert ">It is lit.<" in site[picture] and ">this is false: on<" in site[picture]
+    ElementTree.fromstring(site[picture])
+    for page in ("light.html", "table-of-verdicts.html"):
+        assert f'<img src="{picture}"' in site[page]
+    assert "lit fails in the first state of tiny" in site["light.html"]
+    assert "pictures/fails--tiny-seldom.svg" in site
 
 
 DAMAGED = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -31,9 +31,11 @@ class _Row:
     cells: tuple[str, ...] = ()
 
 
-def state_in_svg(machine: Machine, state: State, title: str) -> str:
+def state_in_svg(
+    machine: Machine, state: State, title: str, end: str = "", why: Sequence[str] = ()
+) -> str:
     """A state as an SVG document. Histories, and what bounds a search, are left out; so are entries
-    of maps that have nothing."""
+    of maps that have nothing. Below it stand what is found in it (`end`), and the reason."""
     labels = [label for _, label in lanes_of(machine)]
     cards: list[list[_Row]] = [[] for _ in (*labels, "")]
     for lane, name, kind, value in _placed(machine, state):
@@ -41,10 +43,15 @@ def state_in_svg(machine: Machine, state: State, title: str) -> str:
     heads = [*labels, "the whole"]
     shown = [(head, rows) for head, rows in zip(heads, cards, strict=True) if rows]
     width = max(len(shown) * (_WIDE + _GAP) + _GAP, round(7.2 * len(title)) + 2 * _GAP)
-    height = _TOP + _LINE * (max((len(rows) for _, rows in shown), default=0) + 2) + _GAP
+    bottom = _TOP + _LINE * (max((len(rows) for _, rows in shown), default=0) + 2)
+    most = max(60, int((width - 2 * _GAP) / _CHARACTER))
+    said = [line for text in why for line in wrap(text, most, subsequent_indent="   ")]
+    height = bottom + (_LINE * (len(said) + 2) if end else 0) + _GAP
     parts = [f'<text x="{_GAP}" y="22" font-weight="bold">{escape(title)}</text>']
     for place, (head, rows) in enumerate(shown):
         parts += _card(_GAP + place * (_WIDE + _GAP), head, rows)
+    if end:
+        parts += _found(bottom, width, [end, *said])
     return document((width, height), title, parts)
 
 
@@ -121,3 +128,12 @@ def _card(left: int, head: str, rows: list[_Row]) -> Iterator[str]:
             )
             yield f'<text x="{at + 5}" y="{y}" fill="#1f5fa8">{escape(cell)}</text>'
             at += wide
+
+
+def _found(top: int, width: int, lines: Sequence[str]) -> Iterator[str]:
+    """What is found in the state, and the lines that say why."""
+    yield f'<rect x="8" y="{top}" width="{width - 16}" height="24" rx="4" fill="#fde8e6"/>'
+    for number, line in enumerate(lines):
+        css = 'fill="#20242a"' if number else 'fill="#b42318" font-weight="bold"'
+        y = top + 17 + (6 + _LINE * number if number else 0)
+        yield f'<text x="{_GAP}" y="{y}" {css}>{escape(line)}</text>'
