@@ -19,7 +19,7 @@ from charter.formats.verdicts import read_verdicts, verdicts_file
 from charter.handbook.claims import ClaimJudge, JudgedClaim, claims_page
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
-from charter.render.pages.blocks import TextRun
+from charter.render.pages.blocks import TextRun, prose
 from charter.semantics.scenario import failing
 
 __all__ = ["FILE", "BadClaims", "ClaimJudge", "Claims", "JudgedClaim", "claims_file", "claims_of"]
@@ -43,7 +43,8 @@ class Claims:
 
     def markdown(self) -> str:
         """The claims as a Markdown page."""
-        return in_markdown(claims_page(self.sections, self.judge, lambda text: (TextRun(text),)))
+        texts = (lambda text: (TextRun(text),)), prose
+        return in_markdown(claims_page(self.sections, self.judge, texts))
 
 
 def claims_of(charter: Charter, path: Path, broken: Collection[str] = ()) -> Claims:

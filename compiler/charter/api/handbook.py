@@ -10,12 +10,13 @@ from typing import Literal
 from charter.api.charters import Charter, LoadedRest, load_charter
 from charter.api.claims import claims_of
 from charter.core import nodes as n
+from charter.diagnostics import Refused
 from charter.formats.claims import BadClaims
 from charter.formats.verdicts import BadVerdicts
 from charter.handbook.build import BesideCharter, pages
 from charter.handbook.pictures import failures
 from charter.project import pipeline
-from charter.project.sources import PLAIN, Selection, Unreadable
+from charter.project.sources import PLAIN, Missing, Selection, Unreadable
 from charter.render.pages.as_html import STYLE, in_html, style
 from charter.render.pages.as_markdown import in_markdown
 from charter.render.pages.blocks import DocumentPage, Figure
@@ -41,7 +42,8 @@ def handbook_pages(
     errors. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
     rest = rest or LoadedRest(*load_charter(path, selection))
     files = pipeline.flatten(pipeline.parse_or_refuse(rest.charter.sources), selection)
-    return pages(files, rest.model, _beside(path, rest, selection))
+    beside = _beside(path, rest, selection)
+    return pages(files, rest.model, _variants(rest.charter), beside)
 
 
 def handbook_files(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:
@@ -59,6 +61,18 @@ def _beside(path: Path, rest: LoadedRest, selection: Selection) -> BesideCharter
     except (BadClaims, BadVerdicts) as error:
         raise Unreadable(str(error)) from None
     return BesideCharter(known.sections, known.judge, failures(_models(rest.charter)))
+
+
+def _variants(charter: Charter) -> Callable[[str], n.Model | None]:
+    """Gives the core of a variant; None if it has errors."""
+
+    def model_of(variant: str) -> n.Model | None:
+        try:
+            return charter.model(Selection(variant))
+        except (Refused, Missing):
+            return None
+
+    return model_of
 
 
 def _models(charter: Charter) -> Callable[[str, str], n.Model]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -12,7 +12,7 @@ from charter.core import nodes as n
 from charter.diagnostics import Span
 from charter.formats.claims import ClaimSection
 from charter.formats.verdicts import InstanceVerdicts
-from charter.handbook.claims import ClaimJudge, claims_page
+from charter.handbook.claims import ClaimJudge, ClaimPlaces, claims_page
 from charter.handbook.outline import (
     CLAIMS,
     CONTENTS,
@@ -23,8 +23,16 @@ from charter.handbook.outline import (
     Places,
     Topic,
     chapters,
+    scenario_places,
 )
-from charter.handbook.pictures import Draw, DrawFailure, ScenarioRuns, pictures, states
+from charter.handbook.pictures import (
+    Draw,
+    DrawFailure,
+    ScenarioRuns,
+    pictures,
+    pictures_of_variants,
+    states,
+)
 from charter.handbook.tables import properties_page, sources_page
 from charter.handbook.texts import LinkedTexts
 from charter.handbook.verdict_tables import trace_of, verdicts_page
@@ -64,47 +72,57 @@ class BesideCharter:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is drawn beside the text: scenarios by `draw`, states by `draw_state`, and by `failure`
-    what searches of the charter's instances and its mutants found to fail."""
+    """What is drawn beside the text: scenarios by `draw`, those of a variant by `draw_in` of it,
+    states by `draw_state`, and by `failure` what searches of the charter's instances and its
+    mutants found to fail."""
 
     draw: Draw
+    draw_in: Callable[[str], Draw]
     draw_state: Draw
     failure: DrawFailure | None = None
     instances: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
     mutants: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, draw: Draw, draw_state: Draw, beside: BesideCharter) -> Seen:
+    def beside(self, beside: BesideCharter) -> Seen:
         """With the rows of the searches."""
         rows = beside.judge.rows
-        instances = {row.instance: row for row in rows if row.is_of_charter}
-        return cls(
-            draw,
-            draw_state,
-            beside.draw,
-            instances,
-            {row.mutant: row for row in rows if row.mutant},
+        return replace(
+            self,
+            failure=beside.draw,
+            instances={row.instance: row for row in rows if row.is_of_charter},
+            mutants={row.mutant: row for row in rows if row.mutant},
         )
 
 
 def pages(
-    files: sx.Protocol, model: n.Model, beside: BesideCharter | None = None
+    files: sx.Protocol,
+    model: n.Model,
+    variant_of: Callable[[str], n.Model | None],
+    beside: BesideCharter | None = None,
 ) -> tuple[DocumentPage, ...]:
-    """The pages of a protocol without errors, the contents first."""
+    """The pages of a protocol without errors, the contents first. `variant_of` gives the core of a
+    variant (None: it has errors)."""
     found = chapters(files)
     texts = LinkedTexts.of(index_of(files), Places.of(found))
     runs = ScenarioRuns(model)
-    drawn = pictures(runs), states(runs)
-    seen = Seen(*drawn) if beside is None else Seen.of(*drawn, beside)
+    seen = Seen(pictures(runs), pictures_of_variants(variant_of), states(runs))
+    seen = seen if beside is None else seen.beside(beside)
     made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, seen))) for c in found]
     tables = [properties_page(texts, model)]
     if beside is not None and beside.judge.rows:
         tables.append(verdicts_page("CHARTER", model, beside.judge.rows, texts.linked, beside.draw))
     if beside is not None and beside.claims:
-        tables.append(claims_page(beside.claims, beside.judge, texts.cited, texts.linked))
+        places = ClaimPlaces(scenario_places(found), _drawn((*made, *tables)), beside.draw)
+        tables.append(claims_page(beside.claims, beside.judge, (texts.cited, texts.linked), places))
     tables.append(sources_page(texts, found, model))
     first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found, tables)))
     return (first, *made, *tables)
+
+
+def _drawn(pages: Iterable[DocumentPage]) -> frozenset[str]:
+    """The files of the pictures on some pages."""
+    blocks = (block for page in pages for block in page.blocks)
+    return frozenset(block.path for block in blocks if isinstance(block, Figure))
 
 
 def _contents(
@@ -158,12 +176,12 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[
     if topic.heading is not None:
         yield topic.heading
     yield from texts.paragraphs(topic.prose)
-    if not topic.items:
+    item = topic.item
+    if item is None:
         return
     here = f"{page}#{topic.heading.anchor}" if topic.heading is not None else ""
-    item = topic.items[0]
     params = {param.name.text for param in getattr(item, "params", ())}
-    yield from texts.paragraphs(doc_of(item), params)
+    yield from texts.paragraphs(doc_of(topic.items[0]), params)
     match item:
         case sx.ComponentDecl() | sx.SystemDecl():
             return
@@ -173,7 +191,8 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[
             yield texts.code(topic.items, here)
             yield from seen.draw_state(topic.machine)
         case sx.ScenarioDecl():
-            yield from seen.draw(item.title)
+            draw = seen.draw_in(topic.variant) if topic.variant else seen.draw
+            yield from draw(item.title)
             yield texts.code(topic.items, here)
         case _:
             yield texts.code(topic.items, here)

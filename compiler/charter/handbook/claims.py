@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.formats.claims import ClaimSection, TextClaim
 from charter.formats.verdicts import InstanceVerdicts, PropertyVerdict
 from charter.handbook.outline import CLAIMS
+from charter.handbook.pictures import DrawFailure, failure_path
 from charter.render.pages.blocks import (
     Block,
     DocumentPage,
+    Figure,
     Heading,
     Paragraph,
     Table,
     Text,
     TextRun,
-    prose,
     slug,
 )
 
@@ -31,13 +32,83 @@ HOW_TO_READ = (
 
 
 @dataclass(frozen=True, slots=True)
+class EvidencePart:
+    """Some words about what shows a claim, with names between backticks, and what they are about:
+    the title of a `scenario`, or a search (`row`) in which the property `fails`."""
+
+    text: str
+    scenario: str = ""
+    row: InstanceVerdicts | None = None
+    fails: str = ""
+
+
+Evidence = tuple[EvidencePart, ...]
+"""A sentence about what shows a claim."""
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim with what searches show (`evidence`, with names between backticks), and what is wrong
-    with it ("": nothing)."""
+    """A claim with what searches show, and what is wrong with it ("": nothing)."""
 
     claim: TextClaim
-    evidence: tuple[str, ...]
+    shown: tuple[Evidence, ...]
     wrong: str
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What searches show as text, with names between backticks."""
+        return tuple("".join(part.text for part in sentence) for sentence in self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPlaces:
+    """What a page of claims can lead to: the places of scenarios by the variant that adds them ("":
+    the charter itself) and their titles, and the files of the pictures that are on other pages.
+    `draw` draws what none of them shows (None: nothing is drawn)."""
+
+    scenarios: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    pictures: frozenset[str] = frozenset()
+    draw: DrawFailure | None = None
+
+    def of(self, part: EvidencePart, variant: str) -> str:
+        """The target of a link from a part of the evidence for a claim about a variant; "" for
+        none."""
+        if part.row is not None:
+            path = failure_path(part.row, part.fails)
+            return path if path in self.pictures else ""
+        if not part.scenario:
+            return ""
+        titled = [place for (_, title), place in self.scenarios.items() if title == part.scenario]
+        own = self.scenarios.get((variant, part.scenario))
+        return own or self.scenarios.get(("", part.scenario)) or next(iter(titled), "")
+
+    def missing(
+        self, claims: Iterable[JudgedClaim], rows: Sequence[InstanceVerdicts]
+    ) -> Iterator[Figure]:
+        """For each property that fails, and of which no other page has a picture, the one of its
+        shortest trace; of a variant rather in an instance where the charter itself keeps the
+        property, by the `rows` of all searches."""
+        broken = {
+            (row.instance, name)
+            for row in rows
+            for name, one in row.verdicts.items()
+            if row.is_of_charter and one.word == "violated"
+        }
+
+        def order(found: tuple[InstanceVerdicts, str]) -> tuple[bool, int]:
+            row, name = found
+            is_own = row.variant != "" and (row.instance, name) in broken
+            return is_own, len(row.verdicts[name].trace)
+
+        for sentence in (sentence for one in claims for sentence in one.shown):
+            failed = [(part.row, part.fails) for part in sentence if part.row is not None]
+            drawn = any(failure_path(row, name) in self.pictures for row, name in failed)
+            if failed and not drawn and self.draw is not None:
+                found = self.draw(*min(failed, key=order))
+                yield from (block for block in found if isinstance(block, Figure))
+
+
+NOWHERE = ClaimPlaces()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +125,32 @@ class ClaimJudge:
     def judged(self, claim: TextClaim) -> JudgedClaim:
         """What searches show of a claim."""
         found = {name: self._found(claim, name) for name in claim.by}
-        evidence = [text for name, verdicts in found.items() for text in _told(name, verdicts)]
+        of_states = {one.name for model in self.models.values() for one in model.properties
+                     if one.kind == "always"}  # fmt: skip
+        shown = [each for name, rows in found.items() for each in _told(name, rows, of_states)]
         mutants = {mutant.name: mutant.caught_by for mutant in self.models[""].mutants}
-        evidence += [
-            f"mutant `{name}`, caught by `{mutants[name]}`" for name in claim.by if name in mutants
+        shown += [
+            (EvidencePart(f"mutant `{name}`, caught by `{mutants[name]}`"),)
+            for name in claim.by
+            if name in mutants
         ]
-        evidence += [f"scenario “{title}”" for title in claim.scenarios]
-        evidence += [f"`{claim.command}`"] if claim.command else []
-        return JudgedClaim(claim, tuple(evidence), self._wrong(claim, found))
+        shown += [
+            (EvidencePart("scenario "), EvidencePart(f"“{title}”", scenario=title))
+            for title in claim.scenarios
+        ]
+        shown += [(EvidencePart(f"`{claim.command}`"),)] if claim.command else []
+        verdicts = {name: [row.verdicts[name] for row in rows] for name, rows in found.items()}
+        return JudgedClaim(claim, tuple(shown), self._wrong(claim, verdicts))
 
-    def _found(self, claim: TextClaim, name: str) -> dict[str, tuple[int, PropertyVerdict]]:
-        """The verdicts of a property by instance, with the number of states."""
-        return {
-            row.instance: (row.states, row.verdicts[name])
+    def _found(self, claim: TextClaim, name: str) -> tuple[InstanceVerdicts, ...]:
+        """The searches that have a verdict on a property."""
+        return tuple(
+            row
             for row in self.rows
             if row.variant == claim.variant and not row.mutant and name in row.verdicts
-        }
+        )
 
-    def _wrong(
-        self, claim: TextClaim, found: Mapping[str, Mapping[str, tuple[int, PropertyVerdict]]]
-    ) -> str:
+    def _wrong(self, claim: TextClaim, found: Mapping[str, Sequence[PropertyVerdict]]) -> str:
         unknown = self._unknown(claim)
         if unknown:
             return unknown
@@ -86,7 +163,7 @@ class ClaimJudge:
                 return self.failing[claim.variant, title]
         mutants = {mutant.name: mutant.caught_by for mutant in self.models[""].mutants}
         asked = [name for name in claim.by if name not in mutants]
-        answers = {name: [one for _, one in found[name].values()] for name in asked}
+        answers = {name: found[name] for name in asked}
         if claim.verdict == "refuted":
             broken = any(one.word == "violated" for each in answers.values() for one in each)
             return "" if broken or not asked else f"{', '.join(asked)} fails in no instance"
@@ -129,27 +206,38 @@ class ClaimJudge:
         return ""
 
 
-def _told(name: str, found: Mapping[str, tuple[int, PropertyVerdict]]) -> Iterator[str]:
-    """What searches found of a property."""
-    good = [states for states, one in found.values() if one.word in ("holds", "found")]
+def _told(name: str, rows: Sequence[InstanceVerdicts], of_states: Set[str]) -> Iterator[Evidence]:
+    """What searches found of a property: at most one sentence; `of_states` are the properties that
+    can fail in a first state."""
+    verdicts = [row.verdicts[name] for row in rows]
+    good = [row.states for row in rows if row.verdicts[name].word in ("holds", "found")]
+    parts: list[EvidencePart] = []
     if good:
-        how = "found" if any(one.word == "found" for _, one in found.values()) else "holds"
+        how = "found" if any(one.word == "found" for one in verdicts) else "holds"
         instances = "1 instance" if len(good) == 1 else f"{len(good)} instances"
-        yield f"`{name}` {how} in {instances} of up to {max(good):,} states"
-    for instance, (_, one) in found.items():
+        found = f"`{name}` {how} in {instances} of up to {max(good):,} states"
+        parts.append(EvidencePart(found))
+    before = ", but fails " if good else f"`{name}` fails "
+    for row in rows:
+        one = row.verdicts[name]
         if one.word == "violated":
-            after = "" if one.steps is None else f" after {one.steps} steps"
-            yield f"`{name}` fails in `{instance}`{after}"
+            when = "" if one.steps is None else f"after {one.steps} steps"
+            when = "in the first state" if name in of_states and not one.trace else when
+            parts.append(EvidencePart(f"{before}in `{row.instance}`"))
+            parts += (EvidencePart(" "), EvidencePart(when, row=row, fails=name)) if when else ()
+            before = ", "
+    if parts:
+        yield tuple(parts)
 
 
 def claims_page(
     sections: Sequence[ClaimSection],
     judge: ClaimJudge,
-    cited: Callable[[str], Text],
-    show: Callable[[str], Text] = prose,
+    texts: tuple[Callable[[str], Text], Callable[[str], Text]],
+    places: ClaimPlaces = NOWHERE,
 ) -> DocumentPage:
-    """The page of the claims. `cited` makes a text of a citation, `show` of what has names between
-    backticks."""
+    """The page of the claims. Of `texts` the first makes a text of a citation, the second of what
+    has names between backticks."""
     claims = [claim for section in sections for claim in section.claims]
     verdicts = Counter(claim.verdict for claim in claims)
     counts = (f"{count} {verdict}" for verdict, count in verdicts.items())
@@ -158,17 +246,29 @@ def claims_page(
     ]
     for section in sections:
         blocks.append(Heading(2, section.title, anchor=slug(section.title)))
-        lines = tuple(_line(judge.judged(claim), cited, show) for claim in section.claims)
+        judged = [judge.judged(claim) for claim in section.claims]
+        figures = {figure.path: figure for figure in places.missing(judged, judge.rows)}
+        places = replace(places, pictures=places.pictures | figures.keys())
+        lines = tuple(_line(one, texts, places) for one in judged)
         blocks.append(Table(("", "claim", "verdict", "shown by", "source"), lines))
+        blocks += (replace(figure, is_folded=True) for figure in figures.values())
     return DocumentPage(CLAIMS, "What the texts claim", tuple(blocks))
 
 
 def _line(
-    one: JudgedClaim, cited: Callable[[str], Text], show: Callable[[str], Text]
+    one: JudgedClaim,
+    texts: tuple[Callable[[str], Text], Callable[[str], Text]],
+    places: ClaimPlaces,
 ) -> tuple[Text, ...]:
-    claim = one.claim
-    shown = "; ".join(one.evidence)
-    says = f"{shown}. {claim.why}" if shown and claim.why else shown or claim.why
+    claim, (cited, show) = one.claim, texts
+    says: list[TextRun] = []
+    for sentence in one.shown:
+        says += [TextRun("; ")] if says else []
+        for part in sentence:
+            target = places.of(part, claim.variant)
+            says += (TextRun(part.text, target=target),) if target else show(part.text)
+    says += [TextRun(". ")] if says and claim.why else []
+    says += show(claim.why) if claim.why else ()
     variant = f" (variant `{claim.variant}`)" if claim.variant else ""
     sources: list[TextRun] = []
     for source in claim.cites:
@@ -178,6 +278,6 @@ def _line(
         (TextRun(claim.id),),
         show(claim.says),
         show(claim.verdict + variant),
-        show(says),
+        tuple(says),
         tuple(sources),
     )

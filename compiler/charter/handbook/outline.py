@@ -18,7 +18,7 @@ Small = sx.SortDecl | sx.CounterDecl | sx.ConstDecl | sx.AliasDecl
 
 Part = (
     sx.Declaration | sx.StateDecl | sx.PartDecl | sx.ChannelDecl | sx.Operation | sx.StepDecl
-    | sx.Branch | sx.ObserveDecl
+    | sx.Branch | sx.ObserveDecl | sx.Add
 )  # fmt: skip
 
 CONTENTS, PROPERTIES, SOURCES = "index", "table-of-properties", "table-of-sources"
@@ -36,7 +36,7 @@ class Topic:
     """What stands below a heading (None: below the one before): `items`, neighbours in the text, or
     for a section its comment `prose`. Before a branch: the names (`lets`) that its operation has
     defined since the branch before, and for the first of several in any order all of them
-    (`group`). `machine`: whose state it is."""
+    (`group`). `machine`: whose state it is. `variant`: the one that adds the scenario."""
 
     heading: Heading | None
     items: tuple[Part, ...] = ()
@@ -44,6 +44,13 @@ class Topic:
     lets: tuple[sx.Let, ...] = ()
     group: tuple[sx.Branch, ...] = ()
     machine: str = ""
+    variant: str = ""
+
+    @property
+    def item(self) -> sx.Item | None:
+        """The first item; of an edit that adds a declaration that declaration."""
+        first = self.items[0] if self.items else None
+        return first.declaration if isinstance(first, sx.Add) else first
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +137,33 @@ def _topics(declarations: Iterable[sx.Declaration]) -> Iterator[Topic]:
                 yield from _members(item.name.text, item.members)
             case sx.ScenarioDecl():
                 yield Topic(Heading(3, item.title), (item,))
+            case sx.VariantDecl():
+                yield Topic(Heading(3, item.name.text, is_code=True), (item,))
+                for edit, scenario in added_scenarios(item):
+                    heading = Heading(4, scenario.title)
+                    yield Topic(heading, (edit,), variant=item.name.text)
             case _:
                 yield Topic(Heading(3, item.name.text, is_code=True), (item,))
     if small:
         yield Topic(Heading(3, SMALL_TITLE), tuple(small))
+
+
+def added_scenarios(variant: sx.VariantDecl) -> Iterator[tuple[sx.Add, sx.ScenarioDecl]]:
+    """The scenarios that a variant adds, with the edits that add them."""
+    for edit in variant.edits:
+        if isinstance(edit, sx.Add) and isinstance(edit.declaration, sx.ScenarioDecl):
+            yield edit, edit.declaration
+
+
+def scenario_places(chapters: Iterable[Chapter]) -> dict[tuple[str, str], str]:
+    """The places of the scenarios, as targets of links, by the variant that adds them ("": they are
+    the charter's own) and their titles."""
+    return {
+        (topic.variant, item.title): f"{chapter.name}#{topic.heading.anchor}"
+        for chapter in chapters
+        for topic in chapter.topics
+        if isinstance(item := topic.item, sx.ScenarioDecl) and topic.heading is not None
+    }
 
 
 def _section(comment: str, level: int) -> Topic:

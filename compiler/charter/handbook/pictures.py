@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from charter.core import nodes as n
 from charter.formats.verdicts import InstanceVerdicts, SearchedPlace
@@ -61,8 +62,11 @@ class ScenarioRuns:
         yield from (story for story in found if isinstance(story, Story) and story.steps)
 
 
-def pictures(runs: ScenarioRuns) -> Draw:
-    """Draws the first run of each scenario of a model; says so where there is none."""
+def pictures(runs: ScenarioRuns, variant: str = "") -> Draw:
+    """Draws the first run of each scenario of a model, which is that of a variant ("": of none);
+    says so where there is none."""
+    prefix = f"variant.{slug(variant)}." if variant else ""
+    inside = f", in the variant {variant}" if variant else ""
     titled = {scenario.title: scenario for scenario in runs.model.scenarios}
     files = dict(
         zip(titled, names_apart(slug(title)[:LONGEST_NAME] for title in titled), strict=True)
@@ -77,9 +81,26 @@ def pictures(runs: ScenarioRuns) -> Draw:
         if isinstance(story, ScenarioFails):
             yield Paragraph((TextRun(f"It is no run of the charter: {story.sentence()}"),))
         elif story.steps:
-            yield Figure(f"pictures/{files[title]}.svg", in_svg(scene(story)), title)
+            path = f"pictures/{prefix}{files[title]}.svg"
+            yield Figure(path, in_svg(scene(story)), f"{title}{inside}")
 
     return draw
+
+
+def pictures_of_variants(model_of: Callable[[str], n.Model | None]) -> Callable[[str], Draw]:
+    """What draws the scenarios of a variant as they run in it, each model made once; `model_of`
+    gives its core (None: it has errors)."""
+
+    @cache
+    def drawn(variant: str) -> Draw:
+        model = model_of(variant)
+        return _not_drawn if model is None else pictures(ScenarioRuns(model), variant)
+
+    return drawn
+
+
+def _not_drawn(_: str) -> Iterator[Block]:
+    yield Paragraph(prose("The variant has errors, so nothing is drawn: `conform check`."))
 
 
 def states(runs: ScenarioRuns) -> Draw:
@@ -147,13 +168,20 @@ def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Iterator[Block
         alone = tuple(live for live in model.liveness if live.name == name)
         bare = replace(model, properties=(), liveness=alone, instances=(instance,), scenarios=())
         story = closed(story, sameness(bare, instance))
+    path = failure_path(row, name)
     title = f"{name} fails in {'' if trace else 'the first state of '}{row.instance}"
-    file = slug(f"fails {row.variant} {row.instance} {name}")
+    title += f", in the variant {row.variant}" if row.variant else ""
     if row.mutant:
-        title, file = f"{row.mutant}: {title}", f"mutant.{slug(row.mutant)}"
+        title = f"{row.mutant}: {title}"
     whole = scene(story)
     if trace:
         svg = in_svg(whole)
     else:
         svg = state_in_svg(machine, story.initial, title, whole.end, whole.why)
-    yield Figure(f"pictures/{file}.svg", svg, title)
+    yield Figure(path, svg, title)
+
+
+def failure_path(row: InstanceVerdicts, name: str) -> str:
+    """The file that the picture of a failing property has; of a mutant there is only one."""
+    mutant, place = f"mutant.{slug(row.mutant)}", f"fails {row.variant} {row.instance} {name}"
+    return f"pictures/{mutant if row.mutant else slug(place)}.svg"

@@ -62,7 +62,7 @@ def _cited(found: tuple[Chapter, ...]) -> Citing:
     cited: Citing = {}
     for chapter in found:
         for topic in chapter.topics:
-            for item in topic.items:
+            for item in (topic.item, *topic.items[1:]):
                 for each in getattr(item, "citations", ()):
                     assert isinstance(each, sx.Citation)
                     if topic.heading is not None:

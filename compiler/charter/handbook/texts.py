@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from charter.check.docs import doc_of
 from charter.diagnostics import Span
-from charter.handbook.outline import SOURCES, Part, Places
+from charter.handbook.outline import SOURCES, Part, Places, added_scenarios
 from charter.ide.answers import INNER
 from charter.ide.index import Key, NameIndex
-from charter.render.pages.blocks import CodeBlock, Kind, Paragraph, Text, TextRun, prose, slug
+from charter.render.pages.blocks import CodeBlock, Paragraph, Text, TextRun, prose, slug
 from charter.syntax import nodes as sx
 from charter.syntax.comments import COMMENT
 
@@ -68,20 +68,25 @@ class LinkedTexts:
             found += [
                 piece for line in doc for piece in (TextRun(f"-- {line}", "comment"), NEWLINE)
             ]
-            found += self.pieces(item.span, here)
+            found += self.pieces(item, here)
             found += [TextRun(f"  -- {item.trailing.strip()}", "comment")] if item.trailing else []
         return CodeBlock(tuple(found))
 
-    def pieces(self, span: Span, here: str = "") -> list[TextRun]:
-        """A part of a file, as far to the left as its first line."""
+    def pieces(self, part: Span | Part | sx.Let, here: str = "") -> list[TextRun]:
+        """A part of a file, as far to the left as its first line. Of the scenarios that a variant
+        adds it has the heads alone, which link to their places."""
+        span = part if isinstance(part, Span) else part.span
         _, column = span.source.position(span.start)
         indented, text = "\n" + " " * (column - 1), span.source.text
         found: list[TextRun] = []
         done = span.start
-        for start, end, kind, target in self._marked(span, here):
+        marked = self._marked(span, here)
+        if isinstance(part, sx.VariantDecl):
+            marked = sorted([*marked, *self._heads(part)], key=lambda mark: mark[:2])
+        for start, end, run in marked:
             if start >= done:
                 found.append(TextRun(text[done:start].replace(indented, "\n")))
-                found.append(TextRun(text[start:end], kind, target))
+                found.append(run)
                 done = end
         found.append(TextRun(text[done : span.end].replace(indented, "\n")))
         return [piece for piece in found if piece.text]
@@ -90,7 +95,7 @@ class LinkedTexts:
         """The names with a link and the comments in a span, in their order."""
         text = span.source.text
         marked: list[Marked] = [
-            (match.start(), match.end(), "comment", "")
+            (match.start(), match.end(), TextRun(match[0], "comment"))
             for match in COMMENT.finditer(text, span.start, span.end)
             if match[1] is not None
         ]
@@ -101,8 +106,20 @@ class LinkedTexts:
                 break
             target = self.target(place.key)
             if target not in ("", here) and not place.declares:
-                marked.append((place.span.start, place.span.end, "text", target))
-        return sorted(marked)
+                start, end = place.span.start, place.span.end
+                marked.append((start, end, TextRun(text[start:end], target=target)))
+        return sorted(marked, key=lambda mark: mark[:2])
+
+    def _heads(self, variant: sx.VariantDecl) -> Iterator[Marked]:
+        """The titles of the scenarios that a variant adds, and what stands for their bodies."""
+        for _, scenario in added_scenarios(variant):
+            span, text = scenario.span, scenario.span.source.text
+            title = text.index('"', span.start)
+            end = text.index('"', title + 1) + 1
+            yield title, end, TextRun(text[title:end], target=self.places.at(span))
+            before = (*scenario.likes, *scenario.citations, scenario.machine)
+            body = text.index("{", max(part.span.end for part in before))
+            yield body, span.end, TextRun("{…}", "comment")
 
     def target(self, key: Key) -> str:
         """The place of a declaration; "" for one inside of an expression."""
@@ -157,5 +174,5 @@ class LinkedTexts:
 
 
 NEWLINE = TextRun("\n")
-Marked = tuple[int, int, Kind, str]
-"""Start, end, kind and target of a piece."""
+Marked = tuple[int, int, TextRun]
+"""Start and end of a piece, and what is shown of it."""

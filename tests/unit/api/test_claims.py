@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from tests.support.links import dead_links
 from tests.unit.api.test_verdicts import LIGHT
 
 from charter.api.handbook import handbook
@@ -66,6 +68,85 @@ def test_claims_that_are_so_and_what_shows_them(
         ["`even` fails in `tiny` after 2 steps"],
         [],
     ]
+
+
+LINKED = """
+[[section.claim]]
+id = "D"
+says = "It goes on, and off again."
+verdict = "confirmed"
+scenarios = ["on and off"]
+
+[[section.claim]]
+id = "E"
+says = "It stays on."
+verdict = "confirmed"
+variant = "soft"
+scenarios = ["it stays on"]
+
+[[section.claim]]
+id = "F"
+says = "It is always lit."
+verdict = "refuted"
+by = ["lit", "seldom"]
+
+[[section.claim]]
+id = "G"
+says = "A mistake is seen."
+verdict = "confirmed"
+by = ["dark"]
+
+[[section.claim]]
+id = "H"
+says = "Nobody presses three times, where it never goes off."
+verdict = "refuted"
+variant = "soft"
+by = ["seldom"]
+"""
+SCENARIOS = """
+always lit of light: on
+instance larger of light { misses far, five fails seldom, lit }
+
+scenario "on and off" of light cites silent { do press() do press() expect not on }
+"""
+OF_VARIANT = """
+  add scenario "it stays on" of light cites silent { do press() do press() expect on }
+"""
+
+
+def test_a_claim_leads_to_its_scenarios_and_to_how_it_is_refuted(folder: Path) -> None:
+    path = folder / "light.charter"
+    text = path.read_text(encoding="utf-8") + SCENARIOS
+    text = text.replace(
+        "misses far, five fails seldom }", "misses far, five fails seldom, lit }", 1
+    )
+    text = text.replace("  drop witness five\n", f"  drop witness five\n{OF_VARIANT}")
+    path.write_text(text, encoding="utf-8")
+    (folder / "light.claims.toml").write_text(CLAIMS + LINKED, encoding="utf-8")
+    searches = ["--variant", "*", "--mutant", "*", "--write", "light.verdicts"]
+    assert main(["verdicts", "light.charter", *searches]) == 0
+    assert main(["claims", "light.charter"]) == 0
+    site = handbook(path, "html")
+    page = site["claims.html"]
+    for link in (
+        'scenario <a href="light.html#on-and-off">“on and off”</a>',
+        'scenario <a href="light.html#it-stays-on">“it stays on”</a>',
+        '<a href="pictures/fails--tiny-lit.svg">in the first state</a>',
+        '<a href="pictures/fails--larger-lit.svg">in the first state</a>',
+        '<a href="pictures/fails--tiny-seldom.svg">after 3 steps</a>',
+        '<a href="pictures/fails-soft-tiny-even.svg">after 2 steps</a>',
+        '<a href="light.html#dark"><code>dark</code></a>',
+        '<a href="pictures/fails-soft-tiny-seldom.svg">after 3 steps</a>',
+        '<img src="pictures/fails-soft-tiny-seldom.svg"',  # no other page has it
+    ):
+        assert link in page, link
+    assert page.count("<code>seldom</code>") == 2  # one sentence tells all instances
+    assert page.count("<img ") == 1
+    assert "seldom fails in tiny, in the variant soft" in page
+    assert not dead_links(site)
+    words = re.sub("<[^>]+>", "", page)
+    assert "even holds in 2 instances of up to 4 states" in words
+    assert "seldom fails in tiny after 3 steps, in larger after 3 steps" in words
 
 
 WRONG = {

@@ -25,6 +25,7 @@ KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = sorted((ROOT / "spec" / "examples").glob("*.charter"))
 MARKDOWN_LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
 FAILURES, MUTANTS = "pictures/fails-", "pictures/mutant."
+VARIANTS = "pictures/variant."
 STATES = ("pictures/state.", "pictures/modes.")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
@@ -94,11 +95,32 @@ def test_every_rule_property_scenario_and_mutant_has_its_place() -> None:
     states = {name for name in drawn if name.startswith(STATES)}
     assert {f"{STATES[0]}{c.name}.svg" for c in model.components} <= states
     assert {f"{STATES[1]}controller-registration.svg", f"{STATES[1]}replica.svg"} <= states
-    pictures = [text for name, text in drawn.items() if name not in {*wrong, *states}]
+    added = {name: text for name, text in drawn.items() if name.startswith(VARIANTS)}
+    pictures = [text for name, text in drawn.items() if name not in {*wrong, *states, *added}]
     assert len(pictures) == len(model.scenarios)
-    for svg in pictures:
+    for svg in (*pictures, *added.values()):
         assert "fails here" not in svg
         ElementTree.fromstring(svg)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("handbook")
+def test_every_scenario_that_only_a_variant_has_is_drawn() -> None:
+    site, model = site_of_kafka(), spec.model("kafka")
+    page = site["variants.html"] + site["storage-variants.html"]
+    own = {scenario.title for scenario in model.scenarios}
+    only = {
+        scenario.title
+        for variant in model.variants
+        for scenario in api.load(KAFKA, api.Selection(variant)).scenarios
+        if scenario.title not in own
+    }
+    assert len(only) > 5 and "S1-E0 the last replica standing loses a record" in only
+    for title in only:
+        assert f'id="{slug(title)}"' in page
+        (drawn,) = (name for name in site if name.startswith(VARIANTS)
+                    and name.removesuffix(".svg").endswith(f".{slug(title)[:60]}"))  # fmt: skip
+        assert f'<img src="{drawn}"' in page
 
 
 @pytest.mark.slow
@@ -121,15 +143,29 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
 @pytest.mark.xdist_group("handbook")
 def test_each_mutant_and_each_expected_failure_that_was_searched_is_drawn() -> None:
     site, model = site_of_kafka(), spec.model("kafka")
+    of_states = {prop.name for prop in model.properties if prop.kind == "always"}
     wanted = {
         f"{FAILURES}-{row.instance}-{name}.svg"
         for row in read_verdicts(KAFKA / "verdicts" / "verdicts.json") if row.is_of_charter
-        for name, one in row.verdicts.items() if one.expected and one.trace
+        for name, one in row.verdicts.items() if one.expected and (one.trace or name in of_states)
     } | {f"{MUTANTS}{mutant.name}.svg" for mutant in model.mutants}  # fmt: skip
     assert len(wanted) > 150 and not wanted - site.keys()
     for name in wanted:
         ElementTree.fromstring(site[name])
         assert "no run is shown" not in site[name], name
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("handbook")
+def test_each_claim_leads_to_its_scenarios_and_to_how_it_fails() -> None:
+    page = site_of_kafka()["claims.html"]
+    titles = re.findall(r"scenario (?:<a href=\"([^\"]*)\">)?“", page)
+    assert len(titles) > 100 and all(titles)
+    cells = re.findall(r"<td>(.*?)</td>", page, re.DOTALL)
+    told = [each for cell in cells for each in cell.split("; ") if " fails in <a" in each]
+    broken = [each for each in told if re.search(r"after \d+ steps|first state", each)]
+    assert len(broken) > 30
+    assert [each for each in broken if 'href="pictures/fails-' not in each] == []
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -11,6 +11,7 @@ from typing import assert_never
 from jinja2 import Template
 
 from charter.render.pages.blocks import (
+    PICTURE,
     Block,
     CodeBlock,
     DocumentPage,
@@ -107,7 +108,7 @@ def _piece(piece: TextRun, in_code: bool) -> str:
 
 
 def _address(target: str) -> str:
-    if "://" in target:
+    if "://" in target or target.endswith(PICTURE):
         return target
     page, mark, anchor = target.partition("#")
     return f"{page}.html{mark}{anchor}" if page else target

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from charter.render.pages.blocks import (
+    PICTURE,
     Block,
     CodeBlock,
     DocumentPage,
@@ -77,7 +78,7 @@ def _piece(piece: TextRun) -> str:
 
 
 def _address(target: str) -> str:
-    if "://" in target:
+    if "://" in target or target.endswith(PICTURE):
         return target
     page, mark, anchor = target.partition("#")
     return f"{page}.md{mark}{anchor}" if page else target

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+PICTURE = ".svg"
+"""Ends the names of files with pictures."""
+
 Kind: TypeAlias = Literal["text", "code", "comment"]
 
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Some characters of a text. `target` is what they link to ("" for no link): an address, or a
-    page of the same document and an anchor on it, `rules#bumped`."""
+    """Some characters of a text. `target` is what they link to ("" for no link): an address, the
+    file of a picture, or a page of the same document and an anchor on it, `rules#bumped`."""
 
     text: str
     kind: Kind = "text"

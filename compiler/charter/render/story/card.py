@@ -20,6 +20,8 @@ from charter.semantics.values import Universe
 _WIDE, _GAP, _LINE, _TOP, _MOST = 264, 16, 18, 40, 36
 _CHARACTER, _CELLS = 6.6, 10
 """The width of a character, and the most elements of a sequence that are drawn one by one."""
+_WIDEST = 90
+"""Characters of a line below the cards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,9 @@ def state_in_svg(
     shown = [(head, rows) for head, rows in zip(heads, cards, strict=True) if rows]
     width = max(len(shown) * (_WIDE + _GAP) + _GAP, round(7.2 * len(title)) + 2 * _GAP)
     bottom = _TOP + _LINE * (max((len(rows) for _, rows in shown), default=0) + 2)
-    most = max(60, int((width - 2 * _GAP) / _CHARACTER))
-    said = [line for text in why for line in wrap(text, most, subsequent_indent="   ")]
-    height = bottom + (_LINE * (len(said) + 2) if end else 0) + _GAP
+    said = [line for text in why for line in wrap(text, _WIDEST, subsequent_indent="   ")]
+    width = max(width, round(_CHARACTER * max(map(len, [end, *said]))) + 2 * _GAP)
+    height = bottom + (_LINE * (len(said) + 1) if end else 0) + _GAP
     parts = [f'<text x="{_GAP}" y="22" font-weight="bold">{escape(title)}</text>']
     for place, (head, rows) in enumerate(shown):
         parts += _card(_GAP + place * (_WIDE + _GAP), head, rows)
