@@ -14,13 +14,16 @@ from charter.core.transition import steps_of
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.explore.result import StepPairs
 from charter.project.sources import COVERAGE, PLAIN, Missing, Selection, read_sources
+from charter.semantics.scenario_pairs import ScenarioPairs, scenario_pairs
 
 __all__ = [
     "COVERAGE",
     "ReachedClasses",
+    "ScenarioPairs",
     "StateClass",
     "StepPairs",
     "reached",
+    "scenario_pairs",
     "step_pairs",
     "steps_of",
     "with_classes",
@@ -79,8 +82,9 @@ def with_classes(
 
 
 def with_walked(charter: Charter, path: Path, selection: Selection = PLAIN) -> n.Model:
-    """The core of a charter with the instances that stand beside the classes in `path`: they allow
-    so much that they are walked at random. Raises `Refused`, `Unreadable`, or `Missing`."""
+    """The core of a charter with the instances and scenarios that stand beside the classes in
+    `path`: these instances allow so much that they are walked at random. Raises `Refused`,
+    `Unreadable`, or `Missing`."""
     return Charter((*charter.sources, *read_sources(path))).model(selection)
 
 

@@ -193,6 +193,119 @@ def test_an_instance_beside_the_classes_counts_for_pairs_alone(
     assert json.loads(capsys.readouterr().out)["lamps"]["partial"] == ["further"]
 
 
+SCENARIOS = """
+setup dark of lamps { Lamp = {a, b} }
+scenario "L1 a lamp is lit, and the light goes out" of lamps like dark cites silent {
+  do press(a) -> lit
+  do press(a) -> burning
+  do blow() -> out
+  do press(b) -> lit
+}
+"""
+WHITE = """
+[[white]]
+machine = "lamps"
+first = ["blow"]
+second = ["blow"]
+reason = "no lamp burns then"
+"""
+
+
+@pytest.fixture
+def blown(charter: Path) -> Path:
+    """A charter with two operations, of which no instance allows one right after the other."""
+    add_operation(charter, "blow() -> bool cites silent { branch out { on' = {} reply true } }")
+    text = charter.read_text(encoding="utf-8")
+    for size in ("Lamp = 1", "Lamp = 2"):
+        text = text.replace(f"{{ {size} }}", f"{{ {size} offers press }}")
+    charter.write_text(text, encoding="utf-8")
+    return charter
+
+
+def test_a_pair_of_a_scenario_counts_where_no_instance_has_it(
+    blown: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beside = blown.parent / "coverage" / "pairs.charter"
+    beside.write_text(f"protocol lamps\n{SCENARIOS}", encoding="utf-8")
+    page = blown.with_name("pairs.md")
+    assert main(["coverage", str(blown), "--pairs", "--write", str(page)]) == 0
+    first, *table = capsys.readouterr().out.splitlines()
+    assert first == (
+        "lamps: 1 of 4 pairs follow each other in some instance, and 2 in a scenario alone"
+    )
+    assert [line.split() for line in table[:3]] == [
+        ["1", "2"],
+        ["1", "press", "1", "s"],
+        ["2", "blow", "s", "·"],
+    ]
+    text = page.read_text(encoding="utf-8")
+    assert "| 1 | `press` | 1 | s |" in text
+    title = "L1 a lamp is lit, and the light goes out"
+    assert f"- {title}: `press` → `blow`, `blow` → `press`" in " ".join(text.split())
+    assert main(["coverage", str(blown), "--pairs", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["lamps"]
+    assert found["in_scenarios"] == {"press": {"blow": [title]}, "blow": {"press": [title]}}
+    assert found["white"] == {"blow": {"blow": ""}}
+
+
+def test_each_white_pair_has_a_reason_and_no_other_has_one(
+    blown: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beside = blown.parent / "coverage" / "pairs.charter"
+    beside.write_text(f"protocol lamps\n{SCENARIOS}", encoding="utf-8")
+    white = beside.with_name("white.toml")
+    page = blown.with_name("pairs.md")
+    asked = ["coverage", str(blown), "--pairs", "--write", str(page)]
+    white.write_text(WHITE, encoding="utf-8")
+    assert main(asked) == 0
+    assert "- `blow` → `blow`: no lamp burns then" in page.read_text(encoding="utf-8")
+    capsys.readouterr()
+
+    white.write_text(WHITE.replace('first = ["blow"]', 'first = ["blow", "press"]'))
+    assert main(asked) == 1
+    assert "press -> blow has a reason in white.toml, but it is reached" in capsys.readouterr().err
+    white.write_text(WHITE.replace('"blow"', '"sneeze"'))
+    assert main(asked) == 1
+    said = capsys.readouterr().err
+    assert "white.toml names sneeze: lamps has no such step in a pair" in said
+    assert "blow -> blow is white and has no reason in white.toml" in said
+    white.write_text(WHITE.replace('"lamps"', '"bulbs"'))
+    assert main(asked) == 1
+    assert "white.toml names bulbs: no instance is of it" in capsys.readouterr().err
+    assert main([*asked, "--instance", "two*"]) == 0, "reasons are about all instances"
+
+
+def test_a_scenario_that_fails_counts_for_no_pair(
+    blown: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beside = blown.parent / "coverage" / "pairs.charter"
+    wrong = SCENARIOS.replace("do press(a) -> burning", "do press(a) -> lit")
+    beside.write_text(f"protocol lamps\n{wrong}", encoding="utf-8")
+    assert main(["coverage", str(blown), "--pairs"]) == 1
+    told = capsys.readouterr()
+    assert "expected press/lit, but press(a) takes press/burning" in told.err
+    assert "1 of 1 pairs follow each other" in told.out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("white = 3", "only entries [[white]] are known here"),
+        (WHITE.replace("reason", "why"), "the key 'why' is not known"),
+        (WHITE.replace('reason = "no lamp burns then"', ""), "an entry has no reason"),
+        (WHITE.replace("no lamp burns then", " "), "an entry has no reason"),
+        (WHITE.replace('["blow"]', '"blow"'), "first is a list of names"),
+        (WHITE + WHITE, "blow -> blow of lamps stands in two entries"),
+    ],
+)
+def test_a_wrong_file_of_reasons_is_refused(
+    text: str, said: str, blown: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (blown.parent / "coverage" / "white.toml").write_text(text, encoding="utf-8")
+    assert main(["coverage", str(blown), "--pairs"]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_pairs_need_no_classes(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (charter.parent / "coverage" / "classes.charter").unlink()
     assert main(["coverage", str(charter), "--pairs"]) == 0

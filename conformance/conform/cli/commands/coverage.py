@@ -12,14 +12,22 @@ from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
+from charter.formats.white_pairs import FILE as WHITE
+from charter.formats.white_pairs import BadReasons, WhitePairs, read_white_pairs
 from conform.cli.commands.charters import errors_shown, exit_code, read_rest
-from conform.cli.commands.coverage_pairs import pair_tables, pairs_json, pairs_markdown, show_pairs
+from conform.cli.commands.coverage_pairs import (
+    pair_tables,
+    pairs_json,
+    pairs_markdown,
+    show_pairs,
+    wrong_reasons,
+)
 from conform.cli.commands.each_instance import each_searched, instances_named
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
 from conform.console.errors import ConformError
 from conform.console.files import write_named
-from conform.console.terminal import columns, number, out, out_json, plural
+from conform.console.terminal import columns, number, out, out_json, plural, say
 
 if TYPE_CHECKING:
     from charter.api.coverage import ReachedClasses, StateClass
@@ -38,12 +46,15 @@ no instance reaches is either impossible, or an instance is missing.
 --pairs needs no classes: a row and a column for each step, and in how many instances the second can
 be taken right after the first. An instance with more states than --most is walked at random: of it
 the pairs count that a walk saw. The files of the classes may declare instances that are not
-searched at all, since they allow too much.
+searched at all, since they allow too much, and scenarios. `s`: no instance has the pair, but a
+scenario. `·`: neither has it; white.toml beside the classes can say why.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
-has more states than were searched. With --pairs, 3: an instance has more states than were searched;
-0: none has. 2 in place of 0: scenarios, instances or mutants with errors are left out, which is
-told; with --write nothing may have errors.
+has more states than were searched. With --pairs, 1: a scenario fails, or white.toml is out of date
+(a pair `·` has no reason there, or another pair has one); 3: an instance has more states than were
+searched; 0: none of these. With --instance or --variant white.toml is not held against the table. 2
+in place of 0: scenarios, instances or mutants with errors are left out, which is told; with --write
+nothing may have errors.
 """
 
 
@@ -99,14 +110,32 @@ def _pairs(arguments: argparse.Namespace) -> int:
         raise ConformError("--pairs is about steps: it has no --classes")
     model, walked, broken = _walked(arguments)
     chosen = instances_named(model, arguments.instance)
-    tables = pair_tables(model, {n: 1 if n in walked else arguments.most for n in chosen})
+    reasons = _reasons(arguments.charter)
+    most = {n: 1 if n in walked else arguments.most for n in chosen}
+    tables = pair_tables(model, most, reasons)
     if arguments.json:
         out_json(pairs_json(tables))
     else:
         show_pairs(tables)
     if arguments.write is not None:
         write_named(arguments.write, pairs_markdown(arguments.charter, tables))
+    failed = [fails.sentence() for table in tables for fails in table.failed]
+    every = len(chosen) == len(model.instances) and not arguments.variant and not broken
+    wrong = wrong_reasons(tables, reasons) if reasons and every else []
+    for sentence in (*failed, *wrong):
+        say(sentence)
+    if failed or wrong:
+        return 1
     return exit_code(3 if any(table.partial for table in tables) else 0, broken)
+
+
+def _reasons(charter: Path) -> Sequence[WhitePairs]:
+    """The reasons of white pairs that stand beside the classes. Raises `ConformError`."""
+    folder = _folder(charter)
+    try:
+        return () if folder.is_file() else read_white_pairs(folder / WHITE)
+    except BadReasons as error:
+        raise ConformError(str(error)) from None
 
 
 def _rest(arguments: argparse.Namespace) -> api.LoadedRest:
