@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.api.charters import load_charter
+from charter.api.charters import Charter, load_charter
 from charter.api.claims import claims_of
+from charter.diagnostics import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
@@ -68,3 +69,15 @@ def test_four_replicas_may_be_eligible_where_the_minimum_is_three() -> None:
         )
         found = api.explore(asked, "three_of_four", api.ExploreOptions(), lambda *_: None)
         assert found.where is not None and found.where.count == count
+
+
+def test_the_property_of_the_cap_fails_without_the_cap() -> None:
+    """What the variant `elr_capped` keeps, the charter's own rule for joining the ELR does not."""
+    name = "eligible_up_to_the_minimum"
+    variants = (KAFKA / "60-variants.charter").read_text("utf-8")
+    found = re.search(rf"add (stepwise {name} .*?)\n\n", variants, re.DOTALL)
+    assert found is not None
+    added = Source("capped.charter", f"protocol kafka.replication\n\n{found[1]}\n")
+    model = Charter((*load_charter(KAFKA)[0].sources, added)).model()
+    search = api.explore(model, "three_of_four", api.ExploreOptions(), lambda *_: None)
+    assert [one.name for one in search.properties if one.kind == "stepwise" and one.seen] == [name]

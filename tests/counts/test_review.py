@@ -249,7 +249,7 @@ ROWS = {
             "S0 with a minimum of three, four replicas are eligible",
             "elr_capped: S1 with a minimum of three, three replicas are eligible",
         ),
-        searched="trio_of_three three_of_four",
+        searched="trio_of_three trio_of_three_elected three_of_four",
         variants="elr_capped",
         claims=("Cases A, C, minimum of three",),
     ),
