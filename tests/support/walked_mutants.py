@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from charter.core import nodes as n
+from charter.explore.native.difference import outcome_rows
 from charter.explore.native.program import Choices, program
 from charter.explore.native.random_walks import RandomWalker
 from charter.explore.native.traces import OutcomeBuffer
@@ -115,20 +116,17 @@ def bare(model: n.Model, instance: n.Instance) -> n.Model:
 
 
 def same_outcomes(first: OutcomeBuffer, second: OutcomeBuffer, slots: list[int]) -> bool:
-    """Whether two programs have the same outcomes in a state, in the same order: operation, branch,
-    arguments, state after, and reply."""
-    one, other = table(first, slots), table(second, slots)
-    if one.shape != other.shape:
-        return False
-    context = first.program.plan.context
-    told = slice(context.outcome_args, context.outcome_reply + context.reply)
-    parts = (0, 2, told)
-    return all(np.array_equal(one[:, part], other[:, part]) for part in parts)
+    """Whether two programs have the same outcomes in a state: operation, branch, arguments, state
+    after, and reply."""
+    if np.array_equal(table(first, slots), table(second, slots)):
+        return True
+    # Branches may be numbered in another order, and undefined values be read in other places.
+    return outcome_rows(first, slots) == outcome_rows(second, slots)
 
 
 def table(asked: OutcomeBuffer, slots: list[int]) -> Table:
-    """The outcomes of a state, a row each."""
-    size = asked.program.plan.context.outcome_size
+    """The outcomes of a state, a row each, without what their guards read."""
+    context = asked.program.plan.context
     count = asked.ask(slots)
-    words = np.frombuffer(asked.rows.view[: count * size].cast("B"), dtype=np.uint64)
-    return words.reshape(count, size)
+    words = np.frombuffer(asked.rows.view[: count * context.outcome_size], dtype=np.uint64)
+    return words.reshape(count, context.outcome_size)[:, : context.outcome_reply + context.reply]

@@ -61,7 +61,7 @@ class CompiledStates:
             watch()
             words = self.found.search.states.get(number)[0]
             slots = self.program.plan.packing.unpack(words)
-            first, second = _rows(mine, slots), _rows(its, slots)
+            first, second = outcome_rows(mine, slots), outcome_rows(its, slots)
             if first == second:
                 continue
             apart = {*map(self._without_reply, first)} ^ {*map(self._without_reply, second)}
@@ -107,7 +107,7 @@ def _outcomes(
         return None
 
 
-def _rows(asked: OutcomeBuffer, slots: list[int]) -> set[Row]:
+def outcome_rows(asked: OutcomeBuffer, slots: list[int]) -> set[Row]:
     """The outcomes of a state: operation, branch ("": undefined), arguments, state after, reply."""
     plan = asked.program.plan
     context = plan.context
