@@ -37,12 +37,10 @@ def small() -> Smoke:
 
 OPEN = {
     "heartbeat/shuts_down all_know[1] true",
-    "unregister bumped led == p equal",
     "reassign isr_after_election isr == {} unequal",
     "cancel_reassignment isr_after_election isr == {} unequal",
     "register/clean partition several",
     "heartbeat/stops_fenced partition several",
-    "heartbeat/fenced_unsure partition one",
     "heartbeat/fenced_unsure partition several",
     "session_expires/idle partition several",
     "delete_topic/deleted partition several",
