@@ -18,8 +18,8 @@ from charter.explore.native.explore import Choices, NativeOptions, explore, resu
 from charter.explore.native.layout import CannotCompile
 from charter.explore.native.program import program
 from charter.explore.native.search import GaveUp
+from charter.explore.native.search_files import Store
 from charter.explore.native.spark import SparkSearch
-from charter.explore.native.store import Store
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as by_reference
 from charter.passes import for_search

@@ -15,7 +15,7 @@ from tests.support.sampled import sampled
 from charter import api
 from charter.core import nodes as n
 from charter.core.obligations import obligations
-from charter.core.options import APART
+from charter.core.option_comparisons import APART
 from charter.core.reach import always
 from charter.prove import (
     Difference,
@@ -42,7 +42,7 @@ ANSWERS = """
 import hashlib, sys
 from tests.support.switch import machine, switch
 from charter.prove import SingleStep, StepQuestion, single_step
-from charter.core.options import APART
+from charter.core.option_comparisons import APART
 from charter.core.obligations import obligations
 from charter.core.reach import always
 from charter.semantics.values import text, to_json

@@ -16,8 +16,8 @@ from tests.support.engines import counts, verdicts
 
 from charter import api
 from charter.core import nodes as n
+from charter.explore.native import search_files as files
 from charter.explore.native import spark as engine
-from charter.explore.native import store as files
 from charter.explore.native.explore import (
     Choices,
     Exploration,
@@ -29,8 +29,8 @@ from charter.explore.native.explore import (
 )
 from charter.explore.native.index import SearchIndex
 from charter.explore.native.program import Program, program
+from charter.explore.native.search_files import Store
 from charter.explore.native.spark import Failed, SparkRow, SparkSearch
-from charter.explore.native.store import Store
 from charter.explore.native.tasks import KEPT, Expand, Insert, written
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"

@@ -27,8 +27,8 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native.body import arguments_of
-from charter.explore.native.context import FATAL, NOTE, OUTSIDE
 from charter.explore.native.explore import Exploration
+from charter.explore.native.machine_context import FATAL, NOTE, OUTSIDE
 from charter.explore.native.search import Search
 from charter.explore.native.traces import OutcomeBuffer, Teller
 from charter.semantics.canonical import Canonical

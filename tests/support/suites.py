@@ -6,8 +6,8 @@ from pathlib import Path
 from charter.formats.suite import Manifest, digest_line, lines_digest
 from charter.formats.vector import Vector
 from charter.suites.make import in_order
-from charter.suites.store import write_records
 from charter.suites.vector_texts import VectorRecord
+from charter.suites.write_suite import write_records
 
 
 def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Manifest:

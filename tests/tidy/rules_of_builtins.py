@@ -19,7 +19,7 @@ OF_BUILTINS: Final = (
     "check/builtins.py",  # its type
     "semantics/builtins.py",  # its meaning
     "passes/builtins.py",  # its lowering
-    "render/python_model/pieces.py",  # Python's name for it, if that is another
+    "render/python_model/operators.py",  # Python's name for it, if that is another
 )
 OF_PRIMITIVES: Final = (
     "core/builtins.py",

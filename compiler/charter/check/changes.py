@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from charter.check import machines
-from charter.check.context import CheckContext
+from charter.check.check_context import CheckContext
 from charter.check.declared import declarations
 from charter.check.elaborate import model_of
 from charter.check.scopes import Rules

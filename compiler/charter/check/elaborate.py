@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from charter.check import instances, liveness, lossy_channels, machines, steps
-from charter.check.context import CheckContext, Elaborated
+from charter.check.check_context import CheckContext, Elaborated
 from charter.check.declared import TypeResolver, declarations
 from charter.check.docs import doc_of, type_docs
 from charter.check.edits import address_text

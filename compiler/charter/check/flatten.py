@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from charter.check.apply_edit import Editor
 from charter.check.declared import declarations
-from charter.check.editor import Editor
 from charter.check.edits import address_text, overlap
 from charter.check.scopes import suggest
 from charter.diagnostics import Diagnostics, Span

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from charter.check import machines
 from charter.check.changes import elaborate_changes
-from charter.check.context import Elaborated
+from charter.check.check_context import Elaborated
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
 from charter.check.elaborate import check_citations, elaborate, elaborate_edited, elaborated

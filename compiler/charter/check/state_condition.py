@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from charter.check import machines
-from charter.check.context import CheckContext
+from charter.check.check_context import CheckContext
 from charter.check.ranges import check_ranges
 from charter.check.required_bounds import check_bounds
 from charter.check.scopes import TypeScope

@@ -14,7 +14,7 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.amounts import REPLY, counted_parts
 from charter.core.conditions import Functions, atoms, literal, named_atoms
-from charter.core.options import APART, Apart, asked_for, comparison, may_differ, tested
+from charter.core.option_comparisons import APART, Apart, asked_for, comparison, may_differ, tested
 from charter.core.walk import branch_expressions, children, nodes, operands
 from charter.diagnostics import BUILTIN
 

@@ -11,7 +11,6 @@ from typing import Literal
 
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
-from charter.explore.compared import ReachedStates
 from charter.explore.model_checker import (
     CannotExplore,
     EngineUnsupported,
@@ -20,6 +19,7 @@ from charter.explore.model_checker import (
     Problem,
     Progress,
 )
+from charter.explore.outcome_difference import ReachedStates
 from charter.explore.result import Counts, SearchResult, StepPairs
 from charter.explore.successors import Defined, StateGraph, Successors
 

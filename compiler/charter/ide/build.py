@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from charter.check import machines
 from charter.check.changes import elaborate_new
-from charter.check.context import CheckContext
+from charter.check.check_context import CheckContext
 from charter.check.declared import declarations
 from charter.check.elaborate import links, model_of
 from charter.check.flatten import apply_edits, chosen_variants, with_shared
@@ -16,7 +16,7 @@ from charter.check.scenarios import ScenarioReader
 from charter.diagnostics import Diagnostics, Span
 from charter.ide.index import Key, NameIndex, Occurrence, Symbol
 from charter.ide.name_meanings import Notes
-from charter.ide.walk import NameWalk, Surroundings
+from charter.ide.name_walk import NameWalk, Surroundings
 from charter.syntax import nodes as sx
 
 EMPTY = NameIndex({}, {}, {}, {})

@@ -12,7 +12,7 @@ from typing import Final
 
 from charter.check import machines
 from charter.check.changes import elaborate_new
-from charter.check.context import CheckContext
+from charter.check.check_context import CheckContext
 from charter.check.declared import declarations
 from charter.check.elaborate import model_of
 from charter.check.flatten import apply_edits

@@ -12,8 +12,8 @@ from charter.core import nodes as ir
 from charter.core.affected import affected
 from charter.core.encoding import digest
 from charter.diagnostics import Diagnostics
-from charter.explore.compared import OutcomeDifference, ReachedStates
 from charter.explore.model_checker import CannotExplore, EngineUnsupported, ExploreOptions
+from charter.explore.outcome_difference import OutcomeDifference, ReachedStates
 from charter.explore.result import CheckResult, SearchResult
 from charter.explore.select import explore, reached_states
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage, unmet

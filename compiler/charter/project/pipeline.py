@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from charter.check.context import Elaborated
+from charter.check.check_context import Elaborated
 from charter.check.elaborate import elaborate_edited, elaborated, overlay_entry
 from charter.check.flatten import (
     apply_overlay,

@@ -41,7 +41,7 @@ from charter.prove.reach import (
     reach,
 )
 from charter.prove.replay import ReplayError, SolverTransition
-from charter.prove.single import (
+from charter.prove.single_step import (
     Answered,
     Infeasible,
     SingleStep,

@@ -11,7 +11,7 @@ from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.prove.program import EncodingOptions, SymbolicProgram, build, possible
 from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
-from charter.prove.single import loadable
+from charter.prove.single_step import loadable
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.prove.terms import Term, Terms
 from charter.prove.terms_of_types import TermsOfTypes

@@ -13,7 +13,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.conditions import counted, joins
-from charter.core.options import comparison
+from charter.core.option_comparisons import comparison
 from charter.prove.collections import pick_first
 from charter.prove.encode import ComparisonEvent, Encoder, Names, View
 from charter.prove.terms import FALSE, TRUE, Term, Terms

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core.conditions import atoms, counted, joins
 from charter.core.nodes import Value
-from charter.core.options import Apart, apart, comparison
+from charter.core.option_comparisons import Apart, apart, comparison
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator
 from charter.semantics.expressions import Locals, Scope, State, case_of

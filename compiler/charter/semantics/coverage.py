@@ -10,7 +10,7 @@ from charter.core import nodes as n
 from charter.core.amounts import REPLY
 from charter.core.nodes import Value
 from charter.core.obligations import AMOUNTS, SEEN, Amount, Obligation, bound
-from charter.core.options import APART, Apart, apart
+from charter.core.option_comparisons import APART, Apart, apart
 from charter.semantics.builtins import items
 from charter.semantics.conditions import guard_atoms
 from charter.semantics.evaluate import Evaluator, Outcome

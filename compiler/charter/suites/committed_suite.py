@@ -16,9 +16,9 @@ from charter.formats.suite import LINES, MANIFEST, Manifest
 from charter.suites.make import in_order
 from charter.suites.sections import sections
 from charter.suites.smoke import Smoke, smoke
-from charter.suites.store import concluded, manifest_text
 from charter.suites.subject import PACKAGE, Subject
 from charter.suites.vector_texts import VectorRecord
+from charter.suites.write_suite import concluded, manifest_text
 
 FULL = "full.json"
 

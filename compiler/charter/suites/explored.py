@@ -22,7 +22,7 @@ from charter.semantics.expressions import State
 from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
 from charter.suites.look_alikes import MOST_CASES, MOST_FOLLOWED, LookAlikes, spread
-from charter.suites.walks import Chooser
+from charter.suites.random_walks import Chooser
 from charter.vectors.plan import OPEN, PlannedStep
 
 ARRIVALS = 10_000

@@ -19,9 +19,9 @@ from charter.formats.suite import Manifest, read_manifest
 from charter.suites.build import Progress, WantedParts, build_full
 from charter.suites.search_results import place, read_found, write_found
 from charter.suites.smoke import smoke
-from charter.suites.store import write_records
 from charter.suites.subject import Subject, overlays_in, renamed, subject
 from charter.suites.vector_texts import VectorRecord, merged
+from charter.suites.write_suite import write_records
 
 Profile = Literal["smoke", "full"]
 

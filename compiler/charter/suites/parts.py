@@ -21,8 +21,8 @@ from charter.passes.narrow import narrowed
 from charter.project.compiler_digest import compiler
 from charter.suites.explored import ExploredInstance
 from charter.suites.instance_planner import InstancePlanner
+from charter.suites.random_walks import Walks
 from charter.suites.vector_texts import VectorRecord, packed, unpacked
-from charter.suites.walks import Walks
 
 WALKS = 2_000
 """Random walks in each instance."""

@@ -3,7 +3,7 @@
 import pytest
 from tests.support import spec
 
-from charter.check.context import Elaborated
+from charter.check.check_context import Elaborated
 from charter.check.elaborate import elaborated
 from charter.check.flatten import apply_selection
 from charter.check.protocol import check_edited

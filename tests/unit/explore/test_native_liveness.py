@@ -14,9 +14,9 @@ import pytest
 from charter import api
 from charter.core import nodes as n
 from charter.explore.native import runs, transition_graph
-from charter.explore.native.context import MARGIN
 from charter.explore.native.explore import CannotCompile, Choices, NativeOptions, SearchCounts
 from charter.explore.native.liveness import check_liveness, explore_live
+from charter.explore.native.machine_context import MARGIN
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.search import Search
 from charter.explore.reference import liveness as plain

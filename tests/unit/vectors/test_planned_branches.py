@@ -9,11 +9,11 @@ from charter.diagnostics import Source
 from charter.formats.vector import Vector, Why
 from charter.suites.explored import ExploredInstance
 from charter.suites.question_search import EXPLORED, NO_PROOF, NO_VECTOR, QuestionSearch
+from charter.suites.random_walks import Walks
 from charter.suites.search import search
 from charter.suites.search_results import Found, FoundQuestion
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject, subject
-from charter.suites.walks import Walks
 from charter.vectors.plan import OPEN
 
 STORE = """protocol zero

@@ -21,8 +21,8 @@ from charter.suites import smoke as small_suites
 from charter.suites.committed_suite import published
 from charter.suites.search_results import Found, place, read_found, rules_digest, write_found
 from charter.suites.smoke import Smoke, smoke
-from charter.suites.store import write_records
 from charter.suites.vector_texts import VectorRecord, merged, packed, unpacked
+from charter.suites.write_suite import write_records
 from charter.vectors.kills import Kill
 from charter.vectors.ledger import Ledger, Searched, ledger
 from conform.cli import main as cli

@@ -11,7 +11,7 @@ from pathlib import Path
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.explore.native.context import ERROR, FATAL, MachineContext
+from charter.explore.native.machine_context import ERROR, FATAL, MachineContext
 from charter.explore.native.memory import Array
 from charter.explore.native.program import Choices, Program, program
 from charter.semantics.canonical import Canonical

@@ -15,10 +15,10 @@ from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
 from charter.explore.native.code import TRUE, Code, Number, Pointer, Ref, Truth
-from charter.explore.native.context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
 from charter.explore.native.layout import MOST_COUNTER, CannotCompile, Layout
+from charter.explore.native.machine_context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
 from charter.semantics.compared_numbers import NOTHING, NumbersCompared

@@ -16,8 +16,8 @@ from charter.diagnostics import Span
 from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native import functions as fn
 from charter.explore.native.code import FALSE, TRUE, Code, Label, Number, Operand, Truth
-from charter.explore.native.context import ERROR, FATAL
 from charter.explore.native.layout import CannotCompile, Layout, mask_type
+from charter.explore.native.machine_context import ERROR, FATAL
 from charter.explore.native.unit import FATAL_RANGE, Unit
 from charter.explore.native.values import (
     Composite,

@@ -18,7 +18,9 @@ from charter.core.walk import nodes
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
 from charter.explore.native.code import Code, Number, Pointer, Ref, Truth
-from charter.explore.native.context import (
+from charter.explore.native.expr import Expr
+from charter.explore.native.functions import AFTER, COUNT, CTX, STATE
+from charter.explore.native.machine_context import (
     CAPACITY,
     ENABLED,
     ERROR,
@@ -40,8 +42,6 @@ from charter.explore.native.context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.expr import Expr
-from charter.explore.native.functions import AFTER, COUNT, CTX, STATE
 from charter.explore.native.unit import FATAL_SUCCESSORS, Unit
 from charter.explore.native.visited_set import hashed
 

@@ -16,8 +16,8 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
-from charter.explore.native.context import ROWS_ROOM, MachineContext
 from charter.explore.native.functions import CTX
+from charter.explore.native.machine_context import ROWS_ROOM, MachineContext
 from charter.explore.native.unit import Unit
 from charter.semantics.machine import Machine
 

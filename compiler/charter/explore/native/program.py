@@ -15,7 +15,6 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import VariableSlots, arguments_of, operate, print_step
-from charter.explore.native.context import NARROW, MachineContext, Memory
 from charter.explore.native.environment import IssuedMasks, OfferPrinter
 from charter.explore.native.guards import trail_words
 from charter.explore.native.kernel import Kernel
@@ -31,6 +30,7 @@ from charter.explore.native.llvm import (
     linked,
     machine_digest,
 )
+from charter.explore.native.machine_context import NARROW, MachineContext, Memory
 from charter.explore.native.memory import Array
 from charter.explore.native.outcomes import print_noted, print_outcomes, target_of
 from charter.explore.native.outline import outlined

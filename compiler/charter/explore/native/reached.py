@@ -16,8 +16,8 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native.body import arguments_of
-from charter.explore.native.context import NOTE, SOURCE
 from charter.explore.native.explore import Exploration
+from charter.explore.native.machine_context import NOTE, SOURCE
 from charter.explore.native.memory import Array
 from charter.explore.native.program import ProgramInterface
 from charter.explore.native.search import Search

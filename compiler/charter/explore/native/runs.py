@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Lock
 
 from charter.explore.native import scc, transition_graph
-from charter.explore.native.context import CAPACITY, FATAL, MARGIN, NOTE, SOURCE
-from charter.explore.native.context import LINKS as LINKED
 from charter.explore.native.llvm import Library, linked
+from charter.explore.native.machine_context import CAPACITY, FATAL, MARGIN, NOTE, SOURCE
+from charter.explore.native.machine_context import LINKS as LINKED
 from charter.explore.native.memory import Array, Room
 from charter.explore.native.program import object_code
 from charter.explore.native.search import BRIEF, Blocks, GaveUp, Note, Search, SearchCounts

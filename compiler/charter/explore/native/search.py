@@ -15,7 +15,9 @@ from itertools import repeat
 from threading import Lock
 
 from charter.explore.native.anchor import Anchor, anchor_of, use
-from charter.explore.native.context import (
+from charter.explore.native.journal import Journal, JournalLevel
+from charter.explore.native.layout import MOST_COUNTER
+from charter.explore.native.machine_context import (
     FATAL,
     GENERATED,
     HEAD,
@@ -26,8 +28,6 @@ from charter.explore.native.context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.journal import Journal, JournalLevel
-from charter.explore.native.layout import MOST_COUNTER
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.program import Program, first_row
 from charter.explore.native.states import BLOCK_ROWS, States

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Protocol, TypedDict, cast
 
 from charter.core import nodes as n
-from charter.explore.native.context import NOTE, SEQ_BITS
 from charter.explore.native.explore import Exploration, NativeOptions, result_of
 from charter.explore.native.index import DAMAGED, IndexContent, SearchIndex, damaged
 from charter.explore.native.llvm import machine_digest
+from charter.explore.native.machine_context import NOTE, SEQ_BITS
 from charter.explore.native.program import Program, first_row, program
 from charter.explore.native.search import Note, SearchCounts
-from charter.explore.native.store import UNREADABLE, Store
+from charter.explore.native.search_files import UNREADABLE, Store
 from charter.explore.native.tasks import (
     DONE_SQL,
     FOUND_SQL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from charter.explore.native.context import SEQ_BITS
+from charter.explore.native.machine_context import SEQ_BITS
 from charter.explore.native.memory import Array, Room
 
 BLOCK_BITS = 16

@@ -27,7 +27,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from charter.explore.native.context import (
+from charter.explore.native.llvm import Library, ObjectCode, linked, machine_digest
+from charter.explore.native.machine_context import (
     FATAL,
     GENERATED,
     NOTE,
@@ -37,10 +38,9 @@ from charter.explore.native.context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.llvm import Library, ObjectCode, linked, machine_digest
 from charter.explore.native.memory import Array
 from charter.explore.native.search import GaveUp
-from charter.explore.native.store import Store
+from charter.explore.native.search_files import Store
 from charter.explore.native.unit import WHY
 from charter.explore.native.worker import Worker
 

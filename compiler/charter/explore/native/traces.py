@@ -14,7 +14,7 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import arguments_of
-from charter.explore.native.context import (
+from charter.explore.native.machine_context import (
     CAPACITY,
     OUTCOME_COUNT,
     OUTCOME_ROOM,

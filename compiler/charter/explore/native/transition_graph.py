@@ -21,7 +21,10 @@ from charter.core.nodes import Value
 from charter.explore.native import functions as fn
 from charter.explore.native.body import arguments_of
 from charter.explore.native.code import TRUE, Code, Number, Pointer, Ref
-from charter.explore.native.context import (
+from charter.explore.native.functions import AFTER, COUNT, CTX
+from charter.explore.native.kernel import BLOCK, Kernel
+from charter.explore.native.layout import CannotCompile, Layout
+from charter.explore.native.machine_context import (
     CAPACITY,
     ERROR,
     FATAL,
@@ -33,9 +36,6 @@ from charter.explore.native.context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.functions import AFTER, COUNT, CTX
-from charter.explore.native.kernel import BLOCK, Kernel
-from charter.explore.native.layout import CannotCompile, Layout
 from charter.explore.native.unit import FATAL_SUCCESSORS
 from charter.explore.native.visited_set import (
     SIZE,

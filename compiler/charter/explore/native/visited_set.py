@@ -21,8 +21,8 @@ from random import Random
 
 from charter.explore.native import functions as fn
 from charter.explore.native.code import TRUE, Code, Label, Number, Pointer, Ref, Truth
-from charter.explore.native.context import PARTITION_BITS, PARTITIONS, MachineContext
 from charter.explore.native.functions import COUNT
+from charter.explore.native.machine_context import PARTITION_BITS, PARTITIONS, MachineContext
 from charter.explore.native.states import BLOCK_BITS
 from charter.explore.native.unit import Unit
 

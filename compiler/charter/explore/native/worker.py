@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from charter.explore.native.context import CAPACITY, PARTITIONS, MachineContext
+from charter.explore.native.machine_context import CAPACITY, PARTITIONS, MachineContext
 from charter.explore.native.memory import Array
 from charter.explore.native.visited_set import SOON
 

@@ -11,7 +11,7 @@ from charter.core import types as t
 from charter.render.adapters import docs
 from charter.render.adapters.fill import filled
 from charter.render.adapters.interface import Interface, Named, SeenOperation
-from charter.render.adapters.layout import Bracketed, LineBreaker, call
+from charter.render.adapters.line_breaks import Bracketed, LineBreaker, call
 from charter.render.adapters.names import TakenNames, pascal, snake
 from charter.render.text import wrapped
 

@@ -10,7 +10,7 @@ from charter.core import types as t
 from charter.render.adapters import docs
 from charter.render.adapters.fill import filled
 from charter.render.adapters.interface import Interface, Named, SeenOperation
-from charter.render.adapters.layout import Bracketed, LineBreaker
+from charter.render.adapters.line_breaks import Bracketed, LineBreaker
 from charter.render.adapters.names import TakenNames, pascal, snake, words
 from charter.render.text import wrapped
 

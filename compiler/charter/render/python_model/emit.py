@@ -15,10 +15,10 @@ from charter.core.walk import children
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
 from charter.render.python_model.imports import names_defined, with_imports
-from charter.render.python_model.known import bound
 from charter.render.python_model.line_breaks import Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import PRELUDE, Names, camel
 from charter.render.python_model.operations import OperationPrinter, place
+from charter.render.python_model.present_values import bound
 from charter.render.python_model.types import TypePrinter
 from charter.render.python_model.wire import WirePrinter
 from charter.render.text import Emitter, cited, environment

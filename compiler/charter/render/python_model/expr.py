@@ -13,16 +13,9 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import operands
 from charter.render.python_model.choices import Functions
-from charter.render.python_model.known import (
-    Known,
-    asks_value,
-    member,
-    only_member,
-    present_where,
-)
 from charter.render.python_model.line_breaks import Block, Doc, Joined, Spread, call, flat, joined
 from charter.render.python_model.names import Names, is_path
-from charter.render.python_model.pieces import (
+from charter.render.python_model.operators import (
     AND,
     ATOM,
     CHOICE,
@@ -38,6 +31,13 @@ from charter.render.python_model.pieces import (
     InfixSign,
     Piece,
     function_of,
+)
+from charter.render.python_model.present_values import (
+    Known,
+    asks_value,
+    member,
+    only_member,
+    present_where,
 )
 from charter.render.python_model.types import TypePrinter
 

@@ -9,7 +9,7 @@ from charter.core import nodes as n
 from charter.render.python_model.line_breaks import Block, call, joined
 from charter.render.python_model.names import Names
 from charter.render.python_model.operations import OperationPrinter, locals_of
-from charter.render.python_model.pieces import TRUE
+from charter.render.python_model.operators import TRUE
 
 FAILS = "_fails"
 """How the names of these methods end."""

@@ -11,10 +11,10 @@ from charter.core import types as t
 from charter.core.walk import children, never_empty
 from charter.render.python_model.choices import constants
 from charter.render.python_model.expr import ExprPrinter
-from charter.render.python_model.known import Known, bound, present_where
 from charter.render.python_model.line_breaks import WIDTH, Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import camel
-from charter.render.python_model.pieces import AND, CHOICE, OR, Assignment
+from charter.render.python_model.operators import AND, CHOICE, OR, Assignment
+from charter.render.python_model.present_values import Known, bound, present_where
 from charter.render.text import Emitter, cited, wrapped
 
 

@@ -1,4 +1,4 @@
-"""Printed expressions, and Python's operators and functions."""
+"""Operators and functions of Python, and expressions that are printed with them."""
 
 from __future__ import annotations
 
