@@ -25,8 +25,8 @@ from tests.support.toy.vectors import write_toy_suite
 
 from conform.adapters.base import AdapterStart
 from conform.adapters.targets import python_path
-from conform.runs.context import RunContext
 from conform.runs.engines import inline, spark, spark_start
+from conform.runs.run_context import RunContext
 from conform.runs.select import RunSelection, resolve
 from conform.storage.store import RunFolder
 from conform.suites.cache import Bucket, Suite, open_suite

@@ -30,7 +30,7 @@ from conform.adapters.base import SentQuestion
 from conform.console.errors import BadRun, BadSuite
 from conform.judging.assess import assess
 from conform.judging.judge import Judge
-from conform.judging.walk import BatchTexts
+from conform.judging.read_result import BatchTexts
 from conform.storage.store import RunFolder
 from conform.suites.cache import open_suite
 from conform.suites.importing import item_of

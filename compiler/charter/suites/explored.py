@@ -159,7 +159,7 @@ class ExploredInstance:
 
     def _along(self, acts: Sequence[Act], name: str, branch: str) -> Iterator[Vector]:
         why = Why((name,), "witness", name, OPEN, (branch,) if branch else ())
-        vector = self.engine.planner.walk(acts, why)
+        vector = self.engine.planner.of_acts(acts, why)
         if vector is not None:
             yield vector
 
@@ -172,7 +172,9 @@ class ExploredInstance:
         None if the instance begins in another one."""
         planner = self.opened.planner
         return (
-            None if planner.start()[1] is not None else planner.walk(self._through(transition), why)
+            None
+            if planner.start()[1] is not None
+            else planner.of_acts(self._through(transition), why)
         )
 
     def loaded_steps(self, every: int = 1) -> Iterator[tuple[Transition, Vector]]:
@@ -263,7 +265,7 @@ class ExploredInstance:
                     yield from self._way([*self._through(way), *acts], branch)
 
     def _way(self, acts: Sequence[Act], branch: str) -> Iterator[Vector]:
-        vector = self.opened.planner.walk(
+        vector = self.opened.planner.of_acts(
             acts, Why((f"branch {branch}",), "exploration", "", OPEN, ())
         )
         if vector is not None:

@@ -129,7 +129,7 @@ def _runs(found: QuestionSearch, instance: n.Instance) -> None:
                 acts = [(step.operation, step.args) for step in run.steps]
                 branches = [step.branch for step in run.steps]
                 why = Why((), "solver", row, OPEN, ())
-                kept = found.keep(engine.planner.walk(acts, why, branches), instance, why)
+                kept = found.keep(engine.planner.of_acts(acts, why, branches), instance, why)
                 if not kept and row in found.left:
                     found.note(row, f"a run {NO_VECTOR}", instance)
             case smt.Open(goal=row, depth=depth, reason=reason):

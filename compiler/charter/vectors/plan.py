@@ -102,9 +102,9 @@ class Planner:
         steps = follow(self.model, scenario)[0].steps
         acts = [(s.operation, s.args) for s in steps]
         why = Why((f"scenario {scenario.title}",), "scenario", scenario.title, OPEN, _taken(steps))
-        return self.walk(acts, why, [s.outcome.branch for s in steps])
+        return self.of_acts(acts, why, [s.outcome.branch for s in steps])
 
-    def walk(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
+    def of_acts(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
         """A vector of `acts` from the initial state of the instance; `branches` selects the outcome
         where several are allowed."""
         start, given = self.start()
@@ -158,7 +158,7 @@ class Planner:
         except REFUSALS as problem:
             self._refuse(problem)
             return None
-        return self.walk(acts, why)
+        return self.of_acts(acts, why)
 
     def _load(self, state: State) -> Loaded:
         """A state as the given state of a question, if loading it loses nothing."""

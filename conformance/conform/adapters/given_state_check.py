@@ -16,7 +16,7 @@ from conform.adapters.session import compared_variables, offers
 from conform.console.terminal import plural
 from conform.judging.assess import VectorItem, assess
 from conform.judging.judge import Judge
-from conform.judging.walk import BatchTexts
+from conform.judging.read_result import BatchTexts
 
 MOST = 16
 """The most given states that are asked for."""

@@ -18,7 +18,7 @@ from conform.adapters.operation_trials import Trial
 from conform.adapters.session import offers
 from conform.console.terminal import shortened
 from conform.judging.assess import VectorItem
-from conform.judging.walk import BatchTexts, Malformed, Walker
+from conform.judging.read_result import BatchTexts, Malformed, ResultReader
 
 MOST = 200
 """The most questions that are taken from the suite."""
@@ -214,7 +214,7 @@ def _orders(asked: Sequence[Trial]) -> Iterator[Sequence[int]]:
 
 def _read(trial: Trial, result: Result, batch: BatchTexts, opaque: OpaqueTypes) -> PlacedTexts:
     """What is compared of the answer to a question. Raises `Malformed`."""
-    steps = Walker(opaque).walk(result, batch, trial.operations)
+    steps = ResultReader(opaque).read(result, batch, trial.operations)
     found: list[tuple[str, str]] = []
     for number, (reply, state) in enumerate(zip(steps.replies, steps.states, strict=True)):
         name = f"{_STEP}{number}, {trial.operations[number - 1]}" if number else "the first state"

@@ -16,8 +16,8 @@ from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
 from conform.judging.assess import VectorItem
+from conform.judging.read_result import BatchTexts, Malformed, ResultReader
 from conform.judging.refutations import lacks_variable, mistyped
-from conform.judging.walk import BatchTexts, Malformed, Walker
 
 MOST = 8
 """The most of the shortest questions that are asked for one operation."""
@@ -152,7 +152,7 @@ class Trials:
         if isinstance(answer, BatchAnswered):
             result, batch = answer.results.results[0], BatchTexts.of(answer.results, None)
             try:
-                Walker(OpaqueTypes.of(self.types)).walk(result, batch, trial.operations)
+                ResultReader(OpaqueTypes.of(self.types)).read(result, batch, trial.operations)
             except Malformed as error:
                 return f"its steps are not in the protocol: {error}"
             return result, batch

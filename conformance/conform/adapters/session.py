@@ -18,9 +18,9 @@ from conform.console.errors import CannotStart, Incomplete
 from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
+from conform.judging.read_result import BatchTexts
 from conform.judging.refutations import LOAD
 from conform.judging.visible_references import visible
-from conform.judging.walk import BatchTexts
 
 BATCH = 64
 _IN_FLIGHT = 2

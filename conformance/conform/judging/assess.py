@@ -17,6 +17,7 @@ from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.equal_values import OpaqueSteps, equal_values
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
+from conform.judging.read_result import BatchTexts, Malformed, RelabelledSteps, project
 from conform.judging.refutations import (
     EXCEPTION,
     lacks_image,
@@ -27,7 +28,6 @@ from conform.judging.refutations import (
     shows_another,
 )
 from conform.judging.relabel import key
-from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, project
 
 _ANOTHER_MODEL = "the present model is not that of the suite"
 _NOTHING_BEHIND = (
@@ -95,23 +95,23 @@ def _compared(
     """As `assess`, for a result with steps."""
     try:
         operations = judge.operations(item.question)
-        walk = judge.walker.walk(result, batch, operations)
-        if judge.observes is None and result.status is Status.OK and not walk.images:
-            taken: list[str] | None = orjson.loads(item.ways).get(walk.behaviour)
+        relabelled = judge.reader.read(result, batch, operations)
+        if judge.observes is None and result.status is Status.OK and not relabelled.images:
+            taken: list[str] | None = orjson.loads(item.ways).get(relabelled.behaviour)
             if taken is not None:
-                return _allowed(item, walk, taken)
+                return _allowed(item, relabelled, taken)
         answer: AnswerJson = orjson.loads(item.answer)
-        track = judge.track(answer, result, walk, operations)
+        track = judge.track(answer, result, relabelled, operations)
     except Malformed as error:
         detail = f"the steps of the result are not in the protocol: {error}"
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, detail))
     asked = len(answer["steps"]) - 1
-    if track.stop is None and not walk.images:
+    if track.stop is None and not relabelled.images:
         lie = _lie(item, result, batch) if track.kind is Kind.UNRESOLVED else ""
         if lie:
             return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, lie))
         verdict = _undisturbed(item, answer, track, asked)
-        return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
+        return Assessment(verdict, _transitions(relabelled, verdict.branches), relabelled.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
     wrong = mistyped(judge.types, question, result, batch) if judge.types else ""
     claimed = _variables(answer) if judge.observes is None else judge.observes
@@ -119,11 +119,11 @@ def _compared(
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
     case = _Case(question, answer, result, batch, judge)
-    wrong = case.not_loaded(track.stop, walk) if track.stop else ""
+    wrong = case.not_loaded(track.stop, relabelled) if track.stop else ""
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
     try:
-        found = case.findings(track, walk, siblings)
+        found = case.findings(track, relabelled, siblings)
     except Malformed as error:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, str(error)))
     verdict = Verdict(
@@ -135,8 +135,8 @@ def _compared(
         found.judged,
         asked - found.judged,
     )
-    before = _transitions(walk, verdict.branches[: len(track.fronts)])
-    return Assessment(verdict, before + tuple(found.transitions), walk.behaviour)
+    before = _transitions(relabelled, verdict.branches[: len(track.fronts)])
+    return Assessment(verdict, before + tuple(found.transitions), relabelled.behaviour)
 
 
 def _variables(answer: AnswerJson) -> Collection[str]:
@@ -149,17 +149,21 @@ def _lie(item: VectorItem, result: Result, batch: BatchTexts) -> str:
     return resolves(orjson.loads(item.question), result, batch)
 
 
-def _allowed(item: VectorItem, walk: RelabelledSteps, taken: list[str]) -> Assessment:
+def _allowed(item: VectorItem, relabelled: RelabelledSteps, taken: list[str]) -> Assessment:
     """The run has one of the few behaviours that the answer allows."""
     missed = _missed(item.why, taken)
     kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
     detail = f"not taken: {', '.join(missed)}" if missed else ""
     verdict = Verdict(item.id, kind, detail, (), tuple(taken), judged=len(taken) - 1)
-    return Assessment(verdict, tuple(zip(walk.states, taken[1:], strict=False)), walk.behaviour)
+    return Assessment(
+        verdict, tuple(zip(relabelled.states, taken[1:], strict=False)), relabelled.behaviour
+    )
 
 
-def _transitions(walk: RelabelledSteps, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
-    pairs = zip(walk.states, taken[1:], strict=False)
+def _transitions(
+    relabelled: RelabelledSteps, taken: Sequence[str]
+) -> tuple[tuple[bytes, str], ...]:
+    pairs = zip(relabelled.states, taken[1:], strict=False)
     return tuple((state, branch) for state, branch in pairs if branch)
 
 
@@ -198,12 +202,14 @@ class _Case:
     def observes(self) -> tuple[str, ...] | None:
         return self.judge.observes
 
-    def findings(self, track: Track, walk: RelabelledSteps, siblings: Siblings | None) -> _Findings:
+    def findings(
+        self, track: Track, relabelled: RelabelledSteps, siblings: Siblings | None
+    ) -> _Findings:
         """All deviations. Raises `Malformed` for an image with a value that no type has."""
-        seen = self._seen(walk)
+        seen = self._seen(relabelled)
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
-        found.deviations += [self._image(step, seen, siblings) for step in walk.images]
+        found.deviations += [self._image(step, seen, siblings) for step in relabelled.images]
         if track.stop is None:
             return found
         follower = self._follower(siblings, found)
@@ -217,33 +223,35 @@ class _Case:
             self._go_on(follower, track.stop.step, seen, found)
         return found
 
-    def not_loaded(self, stop: Stop, walk: RelabelledSteps) -> str:
+    def not_loaded(self, stop: Stop, relabelled: RelabelledSteps) -> str:
         """Why the adapter did not load the given state; "" if it did, or if there is none."""
         if stop.step or stop.fault or self.question["given"] is None:
             return ""
         return shows_another(
-            self._expected(stop), RelabelledStep(None, orjson.loads(walk.states[0]))
+            self._expected(stop), RelabelledStep(None, orjson.loads(relabelled.states[0]))
         )
 
-    def _seen(self, walk: RelabelledSteps) -> list[RelabelledStep]:
+    def _seen(self, relabelled: RelabelledSteps) -> list[RelabelledStep]:
         """All steps, relabelled; images only if they do not agree with the observation."""
-        images = self._images(walk) if walk.images else {}
+        images = self._images(relabelled) if relabelled.images else {}
         seen = [
             RelabelledStep(orjson.loads(reply), orjson.loads(state), False, images.get(number))
-            for number, (reply, state) in enumerate(zip(walk.replies, walk.states, strict=True))
+            for number, (reply, state) in enumerate(
+                zip(relabelled.replies, relabelled.states, strict=True)
+            )
         ]
-        if walk.fault:
+        if relabelled.fault:
             seen.append(RelabelledStep(self.batch.at(self.result.steps[len(seen)][0]), None, True))
         return seen
 
-    def _images(self, walk: RelabelledSteps) -> dict[int, Json]:
+    def _images(self, relabelled: RelabelledSteps) -> dict[int, Json]:
         """The images that do not agree with the observation, relabelled. Raises `Malformed`."""
         labels, found = Labels(self.judge.opaque), {}
-        for number in range(len(walk.states)):
+        for number in range(len(relabelled.states)):
             reply, observation, image = self.result.steps[number]
             shown = (self.batch.at(reply), self.batch.at(observation))
             labels = labels.step(*shown, self._call(number)[0])[2]
-            if number in walk.images:
+            if number in relabelled.images:
                 found[number] = self._image_by(labels, number, self.batch.at(image))
         return found
 

@@ -32,9 +32,9 @@ from conform.judging.model import (
 )
 from conform.judging.model_bugs import ComputedStates, ModelCall
 from conform.judging.never_issued import Wishes, shown_alone, shown_for
+from conform.judging.read_result import project
 from conform.judging.relabel import key
 from conform.judging.translate import NoPlace, overlaid, translate
-from conform.judging.walk import project
 
 _MOST_STATES = 64
 _MEMORY = 2_000

@@ -17,6 +17,13 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import JudgedTypes
 from charter.formats.verdict import Kind
+from conform.judging.read_result import (
+    Malformed,
+    RelabelledSteps,
+    ResultReader,
+    operation_at,
+    project,
+)
 from conform.judging.relabel import (
     Relabelling,
     RelabelPlace,
@@ -25,7 +32,6 @@ from conform.judging.relabel import (
     key,
     step_digest,
 )
-from conform.judging.walk import Malformed, RelabelledSteps, Walker, operation_at, project
 
 NodeJson = TypedDict(
     "NodeJson", {"from": list[int], "branch": str, "reply": int, "observation": int}
@@ -97,7 +103,7 @@ class Judge:
     def label_by(self, opaque: OpaqueTypes) -> None:
         """Take the types of opaque values of a suite, and accept values of whatever type."""
         self.opaque = opaque
-        self.walker = Walker(opaque)
+        self.reader = ResultReader(opaque)
         self._expected = Relabelling(opaque)
 
     def operations(self, question: bytes) -> Sequence[str]:
@@ -110,7 +116,7 @@ class Judge:
         self,
         answer: AnswerJson,
         result: Result,
-        walk: RelabelledSteps,
+        relabelled: RelabelledSteps,
         operations: Sequence[str] = (),
     ) -> Track:
         """Follow the automaton of `answer` along the result of one question.
@@ -120,18 +126,18 @@ class Judge:
         view = self._view(answer)
         fronts: list[tuple[int, ...]] = []
         front: dict[int, RelabelPlace | None] = {}
-        came = len(walk.states) + walk.fault
+        came = len(relabelled.states) + relabelled.fault
         if came > len(answer["steps"]):
             raise Malformed(f"{came} steps, {len(answer['steps'])} were asked for")
-        for number, seen in enumerate(zip(walk.replies, walk.states, strict=True)):
+        for number, seen in enumerate(zip(relabelled.replies, relabelled.states, strict=True)):
             nodes = answer["steps"][number]
             after = view.match(nodes, front, (*seen, operation_at(operations, number)))
             if not after:
                 return Track(tuple(fronts), Stop(number, _possible(nodes, front), False))
             front = after
             fronts.append(tuple(after))
-        if walk.fault:
-            number = len(walk.states)
+        if relabelled.fault:
+            number = len(relabelled.states)
             return Track(
                 tuple(fronts), Stop(number, _possible(answer["steps"][number], front), True)
             )

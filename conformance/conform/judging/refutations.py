@@ -12,8 +12,8 @@ from charter.formats.canonical import Json
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.types import JudgedTypes
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
+from conform.judging.read_result import BatchTexts
 from conform.judging.relabel import key
-from conform.judging.walk import BatchTexts
 
 LOAD = "load"
 """The capability to start from a given state."""

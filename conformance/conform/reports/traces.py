@@ -12,7 +12,7 @@ from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
-from conform.judging.walk import operation_at
+from conform.judging.read_result import operation_at
 from conform.reports.places import ValuePlaces
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.reports.values import (

@@ -13,8 +13,8 @@ from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.bounds import bounds_told
-from conform.runs.compared import WISHES, Left, read, shown
 from conform.runs.findings import listed_findings
+from conform.runs.not_compared import WISHES, Left, read, shown
 from conform.runs.resume import continued_told
 
 VERDICTS: Mapping[str, str] = {

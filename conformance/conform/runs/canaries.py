@@ -25,7 +25,7 @@ from conform.judging import model
 from conform.judging.assess import VectorItem
 from conform.judging.derive import difference
 from conform.judging.judge import ways
-from conform.runs.context import RunContext
+from conform.runs.run_context import RunContext
 
 SAMPLE = 16
 

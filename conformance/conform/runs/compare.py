@@ -15,8 +15,8 @@ from charter.formats.opaque import OpaqueTypes
 from conform.console.errors import BadRun
 from conform.console.terminal import number, plural
 from conform.judging.differ import paths, value_at
+from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
-from conform.judging.walk import shows_part
 from conform.storage.observations import labelled_by, observations, renamed_steps
 from conform.storage.store import RunFolder
 

@@ -14,13 +14,13 @@ from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import Baseline, write_baseline
-from conform.runs.compared import LIMIT, ComparedScope, Left, left_out, saw_all
-from conform.runs.context import RunContext
 from conform.runs.failing_operation import with_steps
 from conform.runs.findings import run_findings
 from conform.runs.kept_vectors import keep
+from conform.runs.not_compared import LIMIT, ComparedScope, Left, left_out, saw_all
 from conform.runs.options import RunOptions
 from conform.runs.resume import continued
+from conform.runs.run_context import RunContext
 from conform.runs.select import ResolvedRun, variables
 from conform.runs.selection import record_failed
 from conform.runs.shrink import given_states, with_shrunk

@@ -17,7 +17,6 @@ from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 from conform.console.progress import bar
 from conform.runs.conclusion import Finished, JudgedRun, finish, stopped
-from conform.runs.context import RunContext
 from conform.runs.earlier_target import folder_noted
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
@@ -25,8 +24,10 @@ from conform.runs.engines.choose import engine_for, starting_spark
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.progress_notes import JudgedSoFar
 from conform.runs.forgetful_canaries import left_open, outlook, unobserved
+from conform.runs.make_run_context import context_of
 from conform.runs.options import RunOptions
 from conform.runs.resume import alone_in, folder_at, start_or_resume, telling
+from conform.runs.run_context import RunContext
 from conform.runs.run_json import described
 from conform.runs.select import (
     Ranges,
@@ -38,7 +39,6 @@ from conform.runs.select import (
     prepared_run,
 )
 from conform.runs.selection import SuitePart, all_asked_told, failed_before, part_of
-from conform.runs.worker_context import context_of
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 

@@ -16,7 +16,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
-from conform.judging.walk import BatchTexts
+from conform.judging.read_result import BatchTexts
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite

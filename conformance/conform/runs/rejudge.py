@@ -17,19 +17,19 @@ from conform.console.errors import BadRun
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.judge import Judge
+from conform.judging.read_result import BatchTexts
 from conform.judging.visible_references import visible
-from conform.judging.walk import BatchTexts
 from conform.runs import summary
 from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.canaries import ANOTHER, derived, skipped
-from conform.runs.compared import LIMIT, left_out
 from conform.runs.conclusion import Finished, scope
-from conform.runs.context import RunContext
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.findings import run_findings
 from conform.runs.kept_vectors import keep
+from conform.runs.not_compared import LIMIT, left_out
+from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.runs.selection import Wanted

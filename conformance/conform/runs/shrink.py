@@ -24,7 +24,6 @@ from conform.console.errors import CannotStart, Incomplete
 from conform.judging.answer import CannotAnswer, answer_of
 from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel, load
-from conform.runs.context import RunContext
 from conform.runs.engines.bucket import started
 from conform.runs.findings import (
     GivenState,
@@ -34,6 +33,7 @@ from conform.runs.findings import (
     sentence,
     side_by_side,
 )
+from conform.runs.run_context import RunContext
 from conform.storage.store import RunFolder
 from conform.storage.tables import cause_of, deviation_row
 from conform.suites.cache import Suite, bucket_of

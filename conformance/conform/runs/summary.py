@@ -13,7 +13,7 @@ from conform.console.terminal import plural
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.bounds import JudgedBounds
-from conform.runs.compared import Left, saw_all, sentence
+from conform.runs.not_compared import Left, saw_all, sentence
 from conform.storage.store import RunFolder
 
 

@@ -14,7 +14,7 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import BadVector
 from charter.formats.types import JudgedTypes, read_types
 from conform.console.errors import BadRun
-from conform.judging.walk import operation_at
+from conform.judging.read_result import operation_at
 from conform.storage.store import RunFolder
 
 

@@ -26,10 +26,10 @@ from conform.judging.assess import VectorItem
 from conform.judging.model import use_folders
 from conform.runs import canaries
 from conform.runs.canaries import Canary
-from conform.runs.context import RunContext
 from conform.runs.engines.bucket import siblings
+from conform.runs.make_run_context import context_of
+from conform.runs.run_context import RunContext
 from conform.runs.select import ResolvedRun, RunSelection, check_fits, resolve
-from conform.runs.worker_context import context_of
 from conform.sdk import Implementation
 from conform.suites.cache import open_suite
 

@@ -8,7 +8,7 @@ from charter.formats.vector import Answer, AnswerNode, Vector, Why
 from charter.formats.verdict import Kind
 from conform.judging.assess import assess
 from conform.judging.judge import Judge
-from conform.judging.walk import BatchTexts
+from conform.judging.read_result import BatchTexts
 from conform.runs.canaries import flipped
 from conform.suites.importing import item_of
 

@@ -5,8 +5,8 @@ import pytest
 from tests.support.toy.vectors import question
 
 from charter.formats.adapter import Result, Status
+from conform.judging.read_result import BatchTexts
 from conform.judging.refutations import lacks_image, refuted, resolves
-from conform.judging.walk import BatchTexts
 
 SHOWN = {"registration": {"n1": {"epoch": "@4"}, "n2": None}, "version": 0}
 FAULT = {"fault": "java.lang.IllegalStateException", "message": ""}

@@ -9,7 +9,7 @@ from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.derive import difference
 from conform.runs.canaries import DRAWN, derived, draw
-from conform.runs.context import RunContext
+from conform.runs.run_context import RunContext
 from conform.suites.importing import item_of
 
 CHARTER = "tests.support.toy.charter"

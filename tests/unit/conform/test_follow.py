@@ -14,8 +14,8 @@ from charter.formats.labels import Labels
 from conform.judging.assess import assess
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
 from conform.judging.judge import Judge
+from conform.judging.read_result import BatchTexts
 from conform.judging.translate import NoPlace, overlaid, translate
-from conform.judging.walk import BatchTexts
 
 R1, R2 = ("register", {"node": "n1"}), ("register", {"node": "n2"})
 EXPIRE = ("expire", {"node": "n1"})

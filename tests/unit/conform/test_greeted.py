@@ -5,8 +5,8 @@ import os
 from tests.support.judging import fake_start
 
 from conform.adapters.stdio import StdioConnection
-from conform.runs.context import RunContext
 from conform.runs.engines.bucket import Pool
+from conform.runs.run_context import RunContext
 
 
 def context():

@@ -16,8 +16,8 @@ from conform.console.interrupts import (
     interrupts_remembered,
     stop_on_signals,
 )
-from conform.runs.context import RunContext
 from conform.runs.engines import inline
+from conform.runs.run_context import RunContext
 
 
 class Buckets:

@@ -17,7 +17,7 @@ from conform.adapters.base import SentQuestion
 from conform.adapters.direct import DirectConnection
 from conform.judging.assess import assess
 from conform.judging.judge import Judge, ways
-from conform.judging.walk import BatchTexts, shows_part
+from conform.judging.read_result import BatchTexts, shows_part
 from conform.suites.importing import item_of
 
 REGISTER = ("register", {"node": "n1"})

@@ -12,7 +12,7 @@ from conform.console.errors import ModelBug
 from conform.judging.assess import assess
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
-from conform.judging.walk import BatchTexts
+from conform.judging.read_result import BatchTexts
 
 BUGS = [KeyError("version"), TypeError("no"), ZeroDivisionError("by 0"), AssertionError()]
 VECTOR = vector(("register", {"node": "n1"}), ("elect", {}), ("expire", {"node": "n1"}),

@@ -11,8 +11,8 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.prepared import adapter_files
 from conform.adapters.targets import python_path
 from conform.console.errors import BadSuite, CannotStart, CannotWrite
-from conform.runs.context import RunContext
 from conform.runs.engines.shipping import Shipment, packed, packed_packages
+from conform.runs.run_context import RunContext
 from conform.suites.cache import open_suite
 from conform.suites.shared import copied, in_cache, remove_copies
 

@@ -16,8 +16,8 @@ from charter.semantics.judged_types import judged_types
 from conform import sdk
 from conform.adapters.reference import Reference
 from conform.judging import model
+from conform.judging.read_result import BatchTexts
 from conform.judging.refutations import mistyped
-from conform.judging.walk import BatchTexts
 
 SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"
 LEASE = """protocol lease

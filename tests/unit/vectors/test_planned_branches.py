@@ -117,8 +117,8 @@ def test_search_again_leaves_out_questions_that_miss_their_purpose() -> None:
 def test_planner_refuses_a_walk_that_takes_another_branch_than_its_purpose() -> None:
     planner = explored().opened.planner
     why = Why((), "witness", "", OPEN, ("put/stored",))
-    assert planner.walk([("put", (0,))], why) is None
-    assert planner.walk([("put", (0,))], replace(why, purpose=("put/bad_token",))) is not None
+    assert planner.of_acts([("put", (0,))], why) is None
+    assert planner.of_acts([("put", (0,))], replace(why, purpose=("put/bad_token",))) is not None
     assert any("takes another branch" in reason for reason in planner.refused)
 
 

@@ -56,7 +56,7 @@ def references(tmp_path: Path, shown: str) -> list[Json]:
     about = make.open_subject(path, read_sources(path), "", "")
     machine = Machine.of(about.model, about.model.instances[0])
     acts = (("take", (0,)), ("free", (1,)), ("take", (1,)), ("free", (2,)))
-    vector = Planner.of(about.model, machine).walk(acts, Why((), "test", "", ""))
+    vector = Planner.of(about.model, machine).of_acts(acts, Why((), "test", "", ""))
     assert vector is not None
     taken = [nodes[0].branch for nodes in vector.answer.steps[1:]]
     assert taken == ["take/given", "free/freed"] * 2
@@ -126,7 +126,7 @@ def reference_after_a_choice(folder: Path, shown: str, reply: tuple[str, str, st
     path.write_text(text)
     about = make.open_subject(path, read_sources(path), "", "")
     planner = Planner.of(about.model, Machine.of(about.model, about.model.instances[0]))
-    vector = planner.walk((("hold", ()), ("free", (1,))), Why((), "test", "", ""))
+    vector = planner.of_acts((("hold", ()), ("free", (1,))), Why((), "test", "", ""))
     if vector is None:
         (reason,) = planner.refused
         return reason

@@ -20,9 +20,9 @@ from conform.judging.refutations import EXCEPTION, refused
 from conform.runs.adapter_failures import place_told
 from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS, canary_told
-from conform.runs.compared import WISHES, read, sentence
 from conform.runs.conclusion import Finished
 from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
+from conform.runs.not_compared import WISHES, read, sentence
 from conform.runs.resume import continued, continued_told
 
 _UNSUPPORTED, _VARIABLE = "unsupported ", "variable "

@@ -32,10 +32,10 @@ from conform.runs.canaries import (
     of_worker,
     on_target,
 )
-from conform.runs.context import RunContext
 from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much
+from conform.runs.run_context import RunContext
 from conform.storage.store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,

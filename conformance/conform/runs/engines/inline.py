@@ -8,8 +8,8 @@ from conform.adapters.base import Connection
 from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
 from conform.judging.assess import VectorItem
-from conform.runs.context import RunContext
 from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
+from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite, bucket_of
 
 

@@ -20,7 +20,7 @@ from conform.adapters.prepared import path_digest
 from conform.adapters.targets import java, python_path
 from conform.console.errors import CannotStart
 from conform.judging.model import PACKAGE
-from conform.runs.context import RunContext
+from conform.runs.run_context import RunContext
 
 _MODELS = "models"
 _LEFT_OUT = frozenset({"__pycache__", ".git"})

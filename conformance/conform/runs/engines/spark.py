@@ -20,10 +20,10 @@ from pyspark import RDD, SparkContext, SparkFiles
 
 from conform.console import errors
 from conform.console.errors import ConformError, Incomplete
-from conform.runs.context import RunContext
 from conform.runs.engines.bucket import judge_bucket, worker_pool
 from conform.runs.engines.cluster import ClusterWatch, is_local, why_lost
 from conform.runs.engines.shipping import Shipment, packed
+from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite
 from conform.suites.shared import SharedBucket, copied, in_cache, remove_copies
 

@@ -1,4 +1,4 @@
-"""Parses and relabels the result of one question."""
+"""Checks the steps of a result against the adapter protocol, and relabels them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RelabelledSteps:
     behaviour: str
 
 
-class Walker:
+class ResultReader:
     """Reads results, with a cache of relabelled steps."""
 
     def __init__(self, types: OpaqueTypes) -> None:
@@ -80,17 +80,17 @@ class Walker:
         self._relabelling = Relabelling(types)
         self._agreements: dict[tuple[bytes, bytes], bool] = {}
 
-    def walk(self, result: Result, batch: BatchTexts, operations: Sequence[str]) -> RelabelledSteps:
+    def read(self, result: Result, batch: BatchTexts, operations: Sequence[str]) -> RelabelledSteps:
         """The relabelled steps of one result of these operations, which may be left out where all
         values are of one type. Raises `Malformed` for steps that violate the protocol."""
         try:
-            return self._walk(result, batch, operations)
+            return self._read(result, batch, operations)
         except IndexError:
             raise Malformed("a step has an index that `values` does not have") from None
         except (TypeError, ValueError) as error:
             raise Malformed(str(error)) from None
 
-    def _walk(
+    def _read(
         self, result: Result, batch: BatchTexts, operations: Sequence[str]
     ) -> RelabelledSteps:
         texts, values = batch.texts, batch.values

@@ -9,8 +9,8 @@ from conform.console.errors import Untrustworthy
 from conform.judging import model
 from conform.judging.assess import VectorItem
 from conform.runs import canaries
-from conform.runs.context import RunContext
 from conform.runs.forgetful_canaries import forgetful
+from conform.runs.run_context import RunContext
 from conform.runs.select import ResolvedRun, variables
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
