@@ -13,12 +13,11 @@ CORE = ("compiler/charter/core/nodes", "compiler/charter/core/expressions")
 
 
 def shared(classes: Iterable[tuple[str, str]]) -> set[str]:
-    """The names that several public classes have; classes are given as path and name. A node of the
-    surface tree and the node of core that is made of it may have one name."""
+    """The names that several classes have, public or private; classes are given as path and name.
+    A node of the surface tree and the node of core that is made of it may have one name."""
     places: dict[str, set[str]] = defaultdict(set)
     for path, name in classes:
-        if not name.startswith("_"):
-            places[name].add(path)
+        places[name].add(path)
     return {
         name
         for name, paths in places.items()
@@ -50,6 +49,6 @@ def test_a_name_is_shared_when_two_modules_have_it() -> None:
     one, other = ("compiler/charter/a.py", "Step"), ("conformance/conform/b.py", "Step")
     assert shared([one, other]) == {"Step"}
     assert shared([one, ("compiler/charter/b.py", "Stair")]) == set()
-    assert shared([("a.py", "_Search"), ("b.py", "_Search")]) == set()
+    assert shared([("a.py", "_Search"), ("b.py", "_Search")]) == {"_Search"}
     surface = ("compiler/charter/syntax/nodes_body.py", "Let")
     assert shared([surface, ("compiler/charter/core/expressions.py", "Let")]) == set()

@@ -21,7 +21,7 @@ def counted_parts(functions: Mapping[str, n.Function], branch: n.Branch) -> tupl
     An update of single entries, and a set with members added one by one, change as many as the
     text says.
     """
-    text = _Text.of(functions, branch)
+    text = _BranchNames.of(functions, branch)
     found = list[str]()
     for line in branch.body:
         if isinstance(line, n.Assign) and line.variable not in found:
@@ -38,16 +38,16 @@ def counted_parts(functions: Mapping[str, n.Function], branch: n.Branch) -> tupl
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _BranchNames:
     """What the names in a branch stand for: functions, and locals with one value."""
 
     functions: Mapping[str, n.Function]
     locals: Mapping[str, n.Expr]
 
     @staticmethod
-    def of(functions: Mapping[str, n.Function], branch: n.Branch) -> _Text:
+    def of(functions: Mapping[str, n.Function], branch: n.Branch) -> _BranchNames:
         binds = (*branch.lets, *(line for line in branch.body if isinstance(line, n.Bind)))
-        return _Text(functions, {bind.name: bind.value for bind in binds})
+        return _BranchNames(functions, {bind.name: bind.value for bind in binds})
 
     def by_key(self, value: n.Expr, variable: str) -> bool:
         """Whether a value is the map `variable` with entries replaced whose keys are named."""

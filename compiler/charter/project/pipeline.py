@@ -201,7 +201,7 @@ def state_expression_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _GivenExpression:
     """An expression of the command line: its tree (None after a syntax error), the charter around
     it that was parsed, and the text alone, which errors show."""
 
@@ -219,19 +219,19 @@ class _Asked:
 
 def _asked(
     model: ir.Model, instance: ir.Instance, shown: Source, diagnostics: Diagnostics
-) -> _Asked:
+) -> _GivenExpression:
     head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
     whole = Source("", head + shown.text)
     from charter.syntax.parse import parse  # what is cached needs no parser
 
     tree = parse(whole, diagnostics)
     if tree is None:
-        return _Asked(None, whole, shown)
+        return _GivenExpression(None, whole, shown)
     node, *more = tree.declarations
     assert isinstance(node, sx.PropertyDecl)
     if more:
         diagnostics.error("syntax/unexpected", "one expression is expected", more[0].span)
-    return _Asked(node.body, whole, shown)
+    return _GivenExpression(node.body, whole, shown)
 
 
 def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnostic:

@@ -10,9 +10,9 @@ that the encoder has a bug. `CannotEncode` is raised for what the encoding does 
 """
 
 from charter.prove.distinguish import (
-    Alike,
     Compared,
     Difference,
+    NoDifference,
     PairQuestion,
     Unclear,
     distinguish,
@@ -29,10 +29,10 @@ from charter.prove.induct import (
 )
 from charter.prove.program import EncodingOptions
 from charter.prove.reach import (
-    Beyond,
     Goal,
     Holds,
     Meets,
+    NotWithinDepth,
     Open,
     Reached,
     Takes,
@@ -55,9 +55,7 @@ from charter.prove.values import CannotEncode
 
 __all__ = [
     "RLIMIT",
-    "Alike",
     "Answered",
-    "Beyond",
     "CannotEncode",
     "Compared",
     "Difference",
@@ -69,8 +67,10 @@ __all__ = [
     "Infeasible",
     "Invariants",
     "Meets",
+    "NoDifference",
     "NotInductive",
     "NotProved",
+    "NotWithinDepth",
     "Open",
     "PairQuestion",
     "Proved",

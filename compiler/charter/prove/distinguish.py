@@ -37,7 +37,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class NoDifference:
     """No difference within `depth` steps, or (0) in one step from any state in question."""
 
     depth: int
@@ -52,7 +52,7 @@ class Unclear:
     reason: str
 
 
-Compared = Difference | Alike | Unclear
+Compared = Difference | NoDifference | Unclear
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,15 @@ def distinguish(
     first = pair.first
     solver = Solver(first.terms, BOUNDED, rlimit)
     solver.add(first.before_inside)
-    search = _Search(pair, question, solver, _claims(pair), {})
+    search = _DifferenceSearch(pair, question, solver, _both_sides(pair), {})
     if question.depth:
         solver.add(first.is_state(machines[0].initial()))
         for frame in range(question.depth):
             found = search.at(frame)
-            if not isinstance(found, Alike):
+            if not isinstance(found, NoDifference):
                 return found
             solver.add(first.step, frame)
-        return Alike(question.depth)
+        return NoDifference(question.depth)
     search.given.update(
         {lemma.name: first.holds(lemma.body, first.view()) for lemma in question.lemmas}
     )
@@ -116,9 +116,9 @@ class _Match:
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
-    """The claim that `one` program has a step of an operation that the other does not allow:
-    `start`, and no match. Matches are refuted for the choices of each candidate in turn."""
+class _OneSided:
+    """The condition that `one` program has a step that the other does not allow: `start`, and no
+    match. Matches are refuted for the choices of each candidate in turn."""
 
     one: SymbolicProgram
     other: SymbolicProgram
@@ -128,14 +128,14 @@ class _Claim:
 
 
 @dataclass(slots=True)
-class _Search:
+class _DifferenceSearch:
     """Alternates between guessing a step of one program and refuting it by choices of the other,
     until one of the two is impossible."""
 
     pair: _Pair
     question: PairQuestion
     solver: Solver
-    claims: tuple[_Claim, ...]
+    one_sided: tuple[_OneSided, ...]
     given: dict[str, Term]
     refused: list[Term] = field(default_factory=list)
 
@@ -143,13 +143,13 @@ class _Search:
         """The first difference in the step of a frame."""
         terms = self.pair.first.terms
         given = {name: (term, frame) for name, term in self.given.items()}
-        starts = terms.or_(*(c.start for c in self.claims))
+        starts = terms.or_(*(c.start for c in self.one_sided))
         for _ in range(MOST_ROUNDS):
             goal = terms.and_(starts, *self.refused)
             answer = self.solver.check({**given, "difference": (goal, frame)})
             match answer:
                 case Unsat(core=core):
-                    return Alike(frame, tuple(name for name in core if name != "difference"))
+                    return NoDifference(frame, tuple(name for name in core if name != "difference"))
                 case Sat():
                     found = self._judge(answer, frame)
                     if found is not None:
@@ -163,17 +163,17 @@ class _Search:
         as a refutation."""
         last = answer.frame(frame)
         terms = self.pair.first.terms
-        starts = [c.start for c in self.claims]
+        starts = [c.start for c in self.one_sided]
         truth = terms.evaluate(starts, last)
-        claim = next(c for c in self.claims if truth[c.start])
-        found = read_transition(claim.one, last)
-        rival = _allowed(claim, found, self.question)
+        side = next(c for c in self.one_sided if truth[c.start])
+        found = read_transition(side.one, last)
+        rival = _allowed(side, found, self.question)
         if rival is None:
             steps = tuple(read_transition(self.pair.first, answer.frame(i)) for i in range(frame))
             self._check_lemmas(found)
-            return Difference(steps, found, claim.by)
-        match_ = claim.matches[found.branch, rival]
-        fixed = _explain(claim.other, match_, last)
+            return Difference(steps, found, side.by)
+        match_ = side.matches[found.branch, rival]
+        fixed = _explain(side.other, match_, last)
         no = terms.not_(terms.substitute(match_.term, fixed))
         self.refused.append(terms.implies(match_.taken, no))
         return None
@@ -218,17 +218,17 @@ def _shown(component: n.Component, question: PairQuestion) -> tuple[tuple[n.Stat
     return tuple(found)
 
 
-def _claims(pair: _Pair) -> tuple[_Claim, ...]:
+def _both_sides(pair: _Pair) -> tuple[_OneSided, ...]:
     sides: tuple[tuple[SymbolicProgram, SymbolicProgram, Literal["first", "second"]], ...] = (
         (pair.first, pair.second, "first"),
         (pair.second, pair.first, "second"),
     )
-    return tuple(_claim(pair, *side) for side in sides)
+    return tuple(_one_sided(pair, *side) for side in sides)
 
 
-def _claim(
+def _one_sided(
     pair: _Pair, one: SymbolicProgram, other: SymbolicProgram, by: Literal["first", "second"]
-) -> _Claim:
+) -> _OneSided:
     terms = one.terms
     others = {o.name: o for o in other.operations}
     ways: list[Term] = []
@@ -250,7 +250,7 @@ def _claim(
                     parts.append(terms.not_(terms.substitute(term, _mirror(one, other, match_))))
             ways.append(terms.and_(*parts))
     start = terms.and_(one.step, terms.or_(*ways))
-    return _Claim(one, other, by, start, matches)
+    return _OneSided(one, other, by, start, matches)
 
 
 def _mirror(one: SymbolicProgram, other: SymbolicProgram, match_: _Match) -> dict[Term, Term]:
@@ -348,9 +348,9 @@ def _equal_shown(types: TermsOfTypes, kind: t.Type, pair: tuple[Sym, Sym], paths
 # --- reading -------------------------------------------------------------------------------------
 
 
-def _allowed(claim: _Claim, found: SolverTransition, question: PairQuestion) -> str | None:
+def _allowed(side: _OneSided, found: SolverTransition, question: PairQuestion) -> str | None:
     """The branch by which the other definition allows a step, or None."""
-    one, other = claim.one.machine, claim.other.machine
+    one, other = side.one.machine, side.other.machine
     try:
         outcomes = other.outcomes(found.before, found.operation, found.args)
     except EvaluationError as error:

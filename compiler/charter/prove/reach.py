@@ -81,7 +81,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
+class NotWithinDepth:
     """No run of at most `depth` steps inside the instance meets the goal."""
 
     goal: str
@@ -97,7 +97,7 @@ class Open:
     reason: str
 
 
-Reached = Trace | Beyond | Open
+Reached = Trace | NotWithinDepth | Open
 
 
 def find_property(model: n.Model, name: str) -> n.Property:
@@ -160,7 +160,7 @@ def reach(
                     found[name] = Open(name, frame + 1, reason)
                 case _:
                     pass
-    return tuple(found.get(goal.name, Beyond(goal.name, depth)) for goal in goals)
+    return tuple(found.get(goal.name, NotWithinDepth(goal.name, depth)) for goal in goals)
 
 
 def _own(machine: Machine, goals: Sequence[Goal]) -> tuple[Goal, ...]:

@@ -54,7 +54,7 @@ Node = tuple[int, bool]
 
 
 @dataclass(slots=True)
-class _Search:
+class _LassoSearch:
     """Breadth-first search over nodes: a state, and whether the goal is still awaited there."""
 
     edges: list[list[FairEdge]]
@@ -94,7 +94,7 @@ class _Search:
 def lasso(edges: list[list[FairEdge]], leads_to: LeadsToValues) -> Lasso | None:
     """A fair lasso with a shortest stem that never reaches the goal, or None. Runs that leave the
     instance are ignored."""
-    search = _Search(edges, leads_to)
+    search = _LassoSearch(edges, leads_to)
     order = [number for number, waits in search.nodes() if waits]
     inside = set(order)
     found = components(edges, inside)

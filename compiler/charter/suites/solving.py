@@ -134,7 +134,7 @@ def _runs(found: QuestionSearch, instance: n.Instance) -> None:
                     found.note(row, f"a run {NO_VECTOR}", instance)
             case smt.Open(goal=row, depth=depth, reason=reason):
                 found.note(row, f"runs of {depth} steps: the solver gave up, {reason}", instance)
-            case smt.Beyond(goal=row, depth=depth):
+            case smt.NotWithinDepth(goal=row, depth=depth):
                 found.note(row, f"no run of at most {depth} steps", instance)
 
 

@@ -108,7 +108,7 @@ class Answers:
 
         Raises NoAnswer, ValueError (a literal that is not of its type) or EvaluationError.
         """
-        observations, replies = _Table(), _Table()
+        observations, replies = _InternedJson(), _InternedJson()
         first = first or begin(self.machine, question.given)
         runs = [first]
         shown = first.labels.step(None, first.history.observations[0])[1]
@@ -152,7 +152,7 @@ class Answers:
 
 
 @dataclass(slots=True)
-class _Table:
+class _InternedJson:
     """Interned JSON, in order of first use."""
 
     items: list[Json] = field(default_factory=list)

@@ -58,7 +58,7 @@ def compared(edited: Answer, allowed: Answer) -> Told:
     """Follow the runs of the answer `edited` on the answer `allowed`: pairs of a node and the
     allowed nodes that it can be. Runs that deviate are dropped."""
     pairs: set[tuple[int, frozenset[int]]] = {(-1, frozenset())}
-    shown, expected = _Shown.of(edited), _Shown.of(allowed)
+    shown, expected = _AnswerTexts.of(edited), _AnswerTexts.of(allowed)
     left = False
     for number, (mine, theirs) in enumerate(zip(edited.steps, allowed.steps, strict=True)):
         following: set[tuple[int, frozenset[int]]] = set()
@@ -83,15 +83,15 @@ def compared(edited: Answer, allowed: Answer) -> Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _AnswerTexts:
     """The replies and observations of an answer as texts, so that 1 and true differ."""
 
     replies: tuple[str, ...]
     observations: tuple[str, ...]
 
     @staticmethod
-    def of(answer: Answer) -> _Shown:
-        return _Shown(tuple(map(text, answer.replies)), tuple(map(text, answer.observations)))
+    def of(answer: Answer) -> _AnswerTexts:
+        return _AnswerTexts(tuple(map(text, answer.replies)), tuple(map(text, answer.observations)))
 
     def by(self, node: AnswerNode) -> tuple[str, str]:
         """What a node shows; a step without a reply shows the same as one that replies nothing."""

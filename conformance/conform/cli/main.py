@@ -179,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _prepare_process() -> None:
     """Signals, output, memory and temporary files of a process of its own."""
     from conform.console.interrupts import interrupts_later, stop_on_signals
-    from conform.storage.scratch import claim_scratch
+    from conform.storage.scratch import make_scratch
 
     gc.set_threshold(100_000, 10, 10)  # models are kept: looking for cycles in them takes a quarter
     stop_on_signals()
@@ -189,7 +189,7 @@ def _prepare_process() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    claim_scratch()
+    make_scratch()
 
 
 def _run(name: str, about: str, given: list[str]) -> int:

@@ -24,7 +24,7 @@ class CannotAnswer(Exception):
 
 
 @dataclass(slots=True)
-class _Table:
+class _DistinctValues:
     """Distinct values and their positions."""
 
     values: list[Json] = field(default_factory=list)
@@ -53,7 +53,7 @@ def answer_of(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTyp
 
 
 def _answer(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> AnswerJson:
-    observations, replies = _Table(), _Table()
+    observations, replies = _DistinctValues(), _DistinctValues()
     first = begin(model, question, opaque)
     shown = observations.at(first.seen)
     nodes: list[NodeJson] = [{"from": [], "branch": "", "reply": -1, "observation": shown}]
@@ -72,7 +72,7 @@ def _step(
     model: JudgeModel,
     call: Mapping[str, Json],
     front: Sequence[ModelTrace],
-    tables: tuple[_Table, _Table],
+    tables: tuple[_DistinctValues, _DistinctValues],
     needed: frozenset[Place],
 ) -> tuple[list[NodeJson], list[ModelTrace]]:
     """The outcomes of one operation after all traces of the front; once those that no later

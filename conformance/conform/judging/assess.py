@@ -118,7 +118,7 @@ def _compared(
     wrong = wrong or lacks_variable(result, batch, claimed)
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
-    case = _Case(question, answer, result, batch, judge)
+    case = _DivergingVector(question, answer, result, batch, judge)
     wrong = case.not_loaded(track.stop, relabelled) if track.stop else ""
     if wrong:
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
@@ -189,7 +189,7 @@ def _missed(why: bytes, possible: Collection[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class _DivergingVector:
     """A diverging vector with its answer and result."""
 
     question: Mapping[str, Json]

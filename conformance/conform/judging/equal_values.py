@@ -38,8 +38,8 @@ def equal_values(steps: OpaqueSteps, nearest: Allowed | None, several: bool) -> 
     seen = steps.seen[-1]
     if nearest is None or seen.fault:
         return ()
-    wanted = _Shown.of(steps, nearest.reply, nearest.observation)
-    came = _Shown.of(steps, seen.reply, seen.observation)
+    wanted = _TypedStep.of(steps, nearest.reply, nearest.observation)
+    came = _TypedStep.of(steps, seen.reply, seen.observation)
     pairs: dict[tuple[str, str], list[str]] = {}
     for path in paths(wanted.value, came.value, ""):
         pair = value_at(wanted.value, path), value_at(came.value, path)
@@ -67,16 +67,16 @@ def equal_values(steps: OpaqueSteps, nearest: Allowed | None, several: bool) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _TypedStep:
     """A reply and an observation, with the type at each label."""
 
     value: dict[str, Json]
 
     @staticmethod
-    def of(steps: OpaqueSteps, reply: Json, observation: Json, at: int = -1) -> _Shown:
+    def of(steps: OpaqueSteps, reply: Json, observation: Json, at: int = -1) -> _TypedStep:
         shown = steps.opaque.observation(observation, _typed)
         variables = shown if isinstance(shown, dict) else {}
-        return _Shown(
+        return _TypedStep(
             {"reply": steps.opaque.reply(steps.operations[at], reply, _typed), **variables}
         )
 
@@ -106,7 +106,7 @@ def _earlier(steps: OpaqueSteps) -> dict[str, str]:
     found: dict[str, str] = {}
     last = len(steps.seen) - 1
     for number, step in enumerate(steps.seen[:last]):
-        shown = _Shown.of(steps, step.reply, step.observation, number)
+        shown = _TypedStep.of(steps, step.reply, step.observation, number)
         when = "before this step" if number == last - 1 else f"after step {number}"
         for label, path in _labels({"reply": shown.value.pop("reply")}):
             found[label] = f"{path} of step {number}"
@@ -117,7 +117,7 @@ def _earlier(steps: OpaqueSteps) -> dict[str, str]:
     return found
 
 
-def _agreed(label: str, shown: _Shown, other: _Shown) -> str | None:
+def _agreed(label: str, shown: _TypedStep, other: _TypedStep) -> str | None:
     """Another place of the same step with this value, as expected."""
     for found, path in _labels({**shown.value}):
         if found == label and value_at(other.value, path) == label:
@@ -140,7 +140,7 @@ def _is(label: str, there: str | None, earlier: dict[str, str], equals: str, be:
 
 
 def _turned(
-    pair: tuple[str, str], shown: tuple[_Shown, _Shown], earlier: Collection[str]
+    pair: tuple[str, str], shown: tuple[_TypedStep, _TypedStep], earlier: Collection[str]
 ) -> Iterator[str]:
     """The paths of other new values of the step, to which an expected and an observed new value
     have different orders."""
@@ -176,5 +176,5 @@ def _is_allotted(expected: str, places: Sequence[str], steps: OpaqueSteps) -> bo
     if not expected.startswith("#"):
         return False
     before = steps.seen[-2]
-    state = _Shown.of(steps, None, before.observation, -2).value
+    state = _TypedStep.of(steps, None, before.observation, -2).value
     return all(value_at(state, path) != expected for path in places)

@@ -120,7 +120,7 @@ class _Candidate:
     observation: Json
     labels: Labels
 
-    def is_seen(self, seen: _Seen) -> bool:
+    def is_seen(self, seen: _SeenStep) -> bool:
         return key(self.reply) == seen.reply and key(self.observation) == seen.observation
 
     def allowed(self) -> Allowed:
@@ -128,7 +128,9 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _SeenStep:
+    """What a target replied and showed: as canonical texts, with its labels, and as received."""
+
     reply: bytes
     observation: bytes
     labels: Labels
@@ -259,7 +261,7 @@ class Follower:
     def _judge(self, step: ObservedStep, call: ModelCall) -> Judged:
         """Judge one transition that is not in the cache."""
         reply, observation, labels = self.labels.step(step.reply, step.observation, step.operation)
-        seen = _Seen(key(reply), key(observation), labels, step.observation)
+        seen = _SeenStep(key(reply), key(observation), labels, step.observation)
         charter = self.siblings.charter
         candidates = self._candidates(charter, self.states, call)
         matching = [item for item in candidates if item.is_seen(seen)]
@@ -283,7 +285,7 @@ class Follower:
         return Judged(False, (), expected, entries)
 
     def _is_half_known(
-        self, candidates: Sequence[_Candidate], adopted: Mapping[bytes, Json], seen: _Seen
+        self, candidates: Sequence[_Candidate], adopted: Mapping[bytes, Json], seen: _SeenStep
     ) -> bool:
         """Whether no outcome has the observed state, and they change what is not shown."""
         if any(key(item.observation) == seen.observation for item in candidates):
@@ -344,7 +346,7 @@ class Follower:
         return any(_is_thrown(fault, step.reply) for fault in known)
 
     def _explained(
-        self, call: ModelCall, known: list[_Candidate], seen: _Seen
+        self, call: ModelCall, known: list[_Candidate], seen: _SeenStep
     ) -> tuple[tuple[str, ...], tuple[JudgeModel, list[_Candidate]]]:
         """The entries that explain the observed outcome, and a model with the outcomes to continue
         from. `known` are the outcomes with the whole overlay."""
@@ -363,12 +365,12 @@ class Follower:
             return names, (entries[names[0]], found[names[0]])
         return (), (charter, [])
 
-    def _explains(self, entry: str, call: ModelCall, seen: _Seen) -> list[_Candidate]:
+    def _explains(self, entry: str, call: ModelCall, seen: _SeenStep) -> list[_Candidate]:
         """Outcomes of an entry's model that equal the observed one."""
         sibling = self.siblings.entries.get(entry)
         return self._from_likely(sibling, call, seen) if sibling else []
 
-    def _from_likely(self, model: JudgeModel, call: ModelCall, seen: _Seen) -> list[_Candidate]:
+    def _from_likely(self, model: JudgeModel, call: ModelCall, seen: _SeenStep) -> list[_Candidate]:
         """Outcomes of a model, from the likely states, that equal the observed one."""
         states = self._likely_in(model)
         found = self._candidates(model, states, call) if states else []
@@ -428,7 +430,7 @@ class Follower:
         return self._bug(model, operation, error)
 
     def _adopted(
-        self, model: JudgeModel, candidates: Sequence[_Candidate], seen: _Seen
+        self, model: JudgeModel, candidates: Sequence[_Candidate], seen: _SeenStep
     ) -> dict[bytes, Json]:
         """The observed state, completed by the hidden state of `candidates`; empty if they do not
         fit."""
@@ -447,7 +449,7 @@ class Follower:
         return adopted
 
     def _go_on(
-        self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: _Seen
+        self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: _SeenStep
     ) -> None:
         """Continue in `states`, and with the overlay in `likely` (if empty, in the same states)."""
         self.labels = seen.labels

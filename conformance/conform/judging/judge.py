@@ -149,16 +149,16 @@ class Judge:
 
     def _view(self, answer: AnswerJson) -> View:
         if self.observes is None:
-            return Whole(
+            return FullView(
                 [key(reply) for reply in answer["replies"]],
                 [key(observation) for observation in answer["observations"]],
             )
         shown = [project(observation, self.observes) for observation in answer["observations"]]
-        return Cut(answer["replies"], shown, self._expected)
+        return PartialView(answer["replies"], shown, self._expected)
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class FullView:
     """The expectations of an answer for a target that shows every variable."""
 
     replies: list[bytes]
@@ -187,7 +187,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PartialView:
     """The expectations of an answer for a target that hides variables: projected to the shown ones
     and relabelled, since labels that only hidden values use disappear. (If two paths into one node
     relabel differently, the first one counts.)"""
@@ -202,7 +202,7 @@ class Cut:
         front: dict[int, RelabelPlace | None],
         seen: tuple[bytes, bytes, str],
     ) -> dict[int, RelabelPlace | None]:
-        """As `Whole.match`; each node has its state of the second relabelling."""
+        """As `FullView.match`; each node has its state of the second relabelling."""
         found: dict[int, RelabelPlace | None] = {}
         for position, node in enumerate(nodes):
             origins = node["from"]
@@ -221,7 +221,7 @@ class Cut:
         return self.relabelling.step(place, (key(reply), reply), seen, operation)
 
 
-View = Whole | Cut
+View = FullView | PartialView
 
 
 def _possible(nodes: list[NodeJson], front: dict[int, RelabelPlace | None]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ _NAMES = {"good": "green", "known": "yellow", "bad": "red", "void": "lightgrey"}
 
 def shield(run: ReportedRun) -> str:
     """The JSON of a run's badge for shields.io."""
-    found = wording.claim(run)
+    found = wording.statement(run)
     content = {
         "schemaVersion": 1,
         "label": run.name,
@@ -34,7 +34,7 @@ def badge(templates: jinja2.Environment, run: ReportedRun) -> str:
     label, message = run.name, _message(run)
     widths = [round(len(text) * MONO + 16) for text in (label, message)]
     return templates.get_template("badge.svg.j2").render(
-        label=label, message=message, widths=widths, colour=_COLOURS[wording.claim(run).tone]
+        label=label, message=message, widths=widths, colour=_COLOURS[wording.statement(run).tone]
     )
 
 
@@ -52,7 +52,7 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
     """The counts of all runs as Markdown."""
     lines = ["# Conformance", ""]
     for item in read:
-        found = wording.claim(item.run)
+        found = wording.statement(item.run)
         lines += [f"## {_md(item.run.name)}: {found.word}", "", found.sentence, ""]
         lines += [f"Judged against {_md(wording.scope(item.run))}.", ""]
         lines += [f"Digest of the run: {_md(str(item.run.summary['digest']))}", ""]

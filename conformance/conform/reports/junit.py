@@ -114,7 +114,7 @@ def _whole(suite: Xml.Element, run: ReportedRun) -> None:
     if run.summary.get("exit") and (not failed or wording.missing(run)):
         reasons = "; ".join(texts(run.summary.get("reasons")))
         Xml.SubElement(case, "failure", type="run", message=reasons)
-    Xml.SubElement(case, "system-out").text = wording.claim(run).sentence
+    Xml.SubElement(case, "system-out").text = wording.statement(run).sentence
 
 
 def _replay(run: ReportedRun, vector: str) -> str:

@@ -81,7 +81,7 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
         traces[item.run.slug] = _write_run(site, item, extra)
     rows = matrix(read)
     site.page("index.html", "index.html.j2", readings=read, matrix=rows,
-              findings=_across(read), comparisons=comparisons)  # fmt: skip
+              findings=_findings_in_runs(read), comparisons=comparisons)  # fmt: skip
     if len(read) > 1:
         pairs = [
             (one, releases.details(one, traces[one.left.slug], traces[one.right.slug]))
@@ -89,7 +89,7 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
         ]
         site.page("compare.html", "compare.html.j2", comparisons=pairs)
     site.write("summary.md", beside.markdown(read, rows))
-    lines = tuple(f"{item.run.name}: {wording.claim(item.run).sentence}" for item in read)
+    lines = tuple(f"{item.run.name}: {wording.statement(item.run).sentence}" for item in read)
     return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))
 
 
@@ -101,7 +101,7 @@ def _withhold(site: Site, untrusted: Sequence[ReportedRun]) -> Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Across:
+class FindingInRuns:
     """A finding in all runs: `held` has, for each run, its finding or None. `run` is the first that
     has it."""
 
@@ -110,13 +110,13 @@ class Across:
     run: ReportedRun
 
 
-def _across(read: Sequence[Reading]) -> tuple[Across, ...]:
+def _findings_in_runs(read: Sequence[Reading]) -> tuple[FindingInRuns, ...]:
     names = dict.fromkeys(finding.id for item in read for finding in item.findings)
     found = []
     for name in names:
         held = tuple(next((f for f in item.findings if f.id == name), None) for item in read)
         first, run = next((one, item.run) for one, item in zip(held, read, strict=True) if one)
-        found.append(Across(first, held, run))
+        found.append(FindingInRuns(first, held, run))
     return tuple(sorted(found, key=lambda item: rank(item.first)))
 
 

@@ -41,7 +41,7 @@ def environment() -> jinja2.Environment:
     made.globals.update(
         by_source=by_source,
         plural=plural, percent=wording.percent, in_system=wording.in_system,
-        in_system_of=wording.in_system_of, releases=wording.releases, claim=wording.claim,
+        in_system_of=wording.in_system_of, releases=wording.releases, statement=wording.statement,
         scope=wording.scope, judged=wording.judged, stale=wording.stale, unmet=wording.unmet,
         uncompared=wording.uncompared,
         excess=wording.excess,

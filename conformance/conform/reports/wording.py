@@ -1,4 +1,4 @@
-"""The sentences of the report. They claim nothing that was not measured."""
+"""The sentences of the report. They say nothing that was not measured."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ OPEN = "open environment"
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """The claim about a run. `tone`: good, known, bad or void."""
+class RunStatement:
+    """What the report says of a run. `tone`: good, known, bad or void."""
 
     tone: str
     word: str
@@ -75,14 +75,16 @@ def judged(run: ReportedRun) -> int:
     return sum(count for kind, count in run.counts("verdicts").items() if kind in kinds)
 
 
-def claim(run: ReportedRun) -> Claim:
-    """The claim about the target that the run supports."""
+def statement(run: ReportedRun) -> RunStatement:
+    """What the run shows of its target."""
     count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
     baseline = run.count("baseline_deviations")
     known -= new + baseline
     measured = f"{plural(count, 'vector')} judged; {unexplained(run, new)}"
     if not count:
-        return Claim("void", "nothing judged", "No vector was judged, so nothing is claimed.")
+        return RunStatement(
+            "void", "nothing judged", "No vector was judged, so nothing is claimed."
+        )
     if known:
         entries = sum(count > 0 for name, count in run.counts("by_entry").items()
                       if name != TOGETHER)  # fmt: skip
@@ -101,20 +103,20 @@ def claim(run: ReportedRun) -> Claim:
         measured += f"; judged by {by}"
     sentence = f"{measured}."
     if new:
-        return Claim("bad", "diverges", sentence)
+        return RunStatement("bad", "diverges", sentence)
     if stale(run):
         names = ", ".join(stale(run))
-        return Claim("bad", "overlay out of date", f"{sentence} No longer seen: {names}.")
+        return RunStatement("bad", "overlay out of date", f"{sentence} No longer seen: {names}.")
     if excess(run):
-        return Claim("bad", "overlay claims too much", f"{sentence} The target follows the charter"
-                     " where its overlay says that it differs.")  # fmt: skip
+        more = "The target follows the charter where its overlay says that it differs."
+        return RunStatement("bad", "overlay claims too much", f"{sentence} {more}")
     if missing(run):
-        return Claim("void", "incomplete", sentence)
+        return RunStatement("void", "incomplete", sentence)
     if known or baseline:
-        return Claim("known", "explained deviations", sentence)
+        return RunStatement("known", "explained deviations", sentence)
     if older(run):
-        return Claim("known", "no deviation from an older charter", sentence)
-    return Claim("good", f"no deviation{f' by {by}' if by else ''}", sentence)
+        return RunStatement("known", "no deviation from an older charter", sentence)
+    return RunStatement("good", f"no deviation{f' by {by}' if by else ''}", sentence)
 
 
 def older(run: ReportedRun) -> str:

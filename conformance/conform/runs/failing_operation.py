@@ -59,7 +59,7 @@ def breaking_step(start: AdapterStart, item: VectorItem) -> BreakingStep | None:
     question: dict[str, Json] = orjson.loads(item.question)
     calls = question["operations"]
     assert isinstance(calls, list)
-    with _Asked(start) as asked:
+    with _RestartedAdapter(start) as asked:
         if not asked.breaks(question):
             return None
         least, most = 0, len(calls)
@@ -76,14 +76,14 @@ def breaking_step(start: AdapterStart, item: VectorItem) -> BreakingStep | None:
     return BreakingStep(most, str(call["operation"]), call["args"])
 
 
-class _Asked:
+class _RestartedAdapter:
     """An adapter that is asked one question after the other, and started again when it breaks."""
 
     def __init__(self, start: AdapterStart) -> None:
         self._connection = StdioConnection(start)
         self._seconds = min(start.deadlines.one, SECONDS)
 
-    def __enter__(self) -> _Asked:
+    def __enter__(self) -> _RestartedAdapter:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -40,7 +40,7 @@ from conform.suites.cache import Suite
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _Rejudging:
     """A rejudging from the run `old` to the run `new`."""
 
     old: RunFolder
@@ -105,7 +105,7 @@ def rejudge(
         str(about["id"]), new.place, AdapterStart(()), model=module, entries=entries,
         reference=same, types=manifest.judged_types(),
     )  # fmt: skip
-    job = _Job(old, new, about, suite, context, _observes(before, suite))
+    job = _Rejudging(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)
     earlier_canaries = canaries["canaries"]
@@ -169,7 +169,7 @@ def _observes(before: Mapping[str, Json], suite: Suite) -> tuple[str, ...] | Non
     return tuple(name for name in wanted if name in shown)
 
 
-def _all_buckets(job: _Job) -> int:
+def _all_buckets(job: _Rejudging) -> int:
     """Judge all buckets of the old run; returns the number of vectors."""
     same = job.about["buckets"] == job.suite.buckets
     every = {} if same else _items(job.suite, range(job.suite.buckets))
@@ -184,7 +184,7 @@ def _items(suite: Suite, buckets: range | tuple[int, ...]) -> dict[str, VectorIt
     return {item.id: item for bucket in buckets for item in suite.items(bucket)}
 
 
-def _bucket(job: _Job, bucket: int, items: Mapping[str, VectorItem]) -> int:
+def _bucket(job: _Rejudging, bucket: int, items: Mapping[str, VectorItem]) -> int:
     began = time.time()
     judge, models, tally = _judge(job), siblings(job.context), Tally()
     seen: set[str] = set()
@@ -211,7 +211,7 @@ def _bucket(job: _Job, bucket: int, items: Mapping[str, VectorItem]) -> int:
     return len(seen)
 
 
-def _judge(job: _Job) -> Judge:
+def _judge(job: _Rejudging) -> Judge:
     """A judge with the claims of the earlier run's adapter."""
     offers = [*_texts(job.about["operations"]), *_texts(job.about["capabilities"])]
     return Judge(job.observes, offers, job.context.types)
@@ -222,7 +222,7 @@ def _texts(value: Json) -> list[str]:
 
 
 def _without_observation(
-    job: _Job, bucket: int, items: Mapping[str, VectorItem]
+    job: _Rejudging, bucket: int, items: Mapping[str, VectorItem]
 ) -> list[tuple[VectorItem, Verdict]]:
     """The verdicts without observations, which are kept."""
     rows = job.old.bucket("verdicts", bucket, ["id", "kind", "detail"]).to_pylist()

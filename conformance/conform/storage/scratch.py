@@ -31,7 +31,7 @@ _SCANS, _SCAN_PAUSE = 100, 0.005  # times, seconds
 
 
 @functools.cache
-def claim_scratch() -> Lease | None:
+def make_scratch() -> Lease | None:
     """Make the temporary folder of this process, and clean up after killed ones; returns its lock.
     None if no folder can be made, or the system has no locks."""
     top = Path(tempfile.gettempdir())

@@ -15,8 +15,8 @@ from conform.storage.scratch import MARK, end_marked
 
 CLAIM = """
 import subprocess, sys, tempfile
-from conform.storage.scratch import claim_scratch
-claim_scratch()
+from conform.storage.scratch import make_scratch
+make_scratch()
 tempfile.mkdtemp(prefix="spark-")
 null = subprocess.DEVNULL
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"],

@@ -10,8 +10,6 @@ from tests.support.switch import machine, prop, switch
 from charter.core.obligations import obligations
 from charter.core.reach import always
 from charter.prove import (
-    Alike,
-    Beyond,
     CannotEncode,
     Difference,
     EncodingOptions,
@@ -19,8 +17,10 @@ from charter.prove import (
     Holds,
     Infeasible,
     Meets,
+    NoDifference,
     NotInductive,
     NotProved,
+    NotWithinDepth,
     Open,
     PairQuestion,
     Proved,
@@ -58,7 +58,7 @@ def test_runs_are_shortest_when_goals_are_reached() -> None:
     goals = (Takes("switch/lights"), Takes("switch/darkens"), witness, Takes("reset/never"))
     found = reach(machine(model), goals, 5)
     lengths = [len(r.steps) if isinstance(r, Trace) else r for r in found]
-    assert lengths == [1, 3, 5, Beyond("takes reset/never", 5)]
+    assert lengths == [1, 3, 5, NotWithinDepth("takes reset/never", 5)]
 
 
 def test_a_run_is_found_when_a_mutant_violates_its_property() -> None:
@@ -66,7 +66,7 @@ def test_a_run_is_found_when_a_mutant_violates_its_property() -> None:
     (found,) = reach(machine(model), (Violates("few"),), 4)
     assert isinstance(found, Trace)
     assert [step.branch for step in found.steps] == ["befriend/added"] * 3
-    assert reach(machine(switch()), (Violates("few"),), 4) == (Beyond("violates few", 4),)
+    assert reach(machine(switch()), (Violates("few"),), 4) == (NotWithinDepth("violates few", 4),)
 
 
 def test_a_run_leads_to_an_obligation_when_it_depends_on_volatile_state() -> None:
@@ -80,7 +80,7 @@ def test_a_run_leads_to_an_obligation_when_it_depends_on_volatile_state() -> Non
 def test_a_run_keeps_to_what_an_instance_offers_when_it_restricts_arguments() -> None:
     goals = (Takes("switch/stale"), Takes("switch/lights"))
     found = reach(machine(switch(), "timid"), goals, 4)
-    assert found[0] == Beyond("takes switch/stale", 4)
+    assert found[0] == NotWithinDepth("takes switch/stale", 4)
     assert isinstance(found[1], Trace)
     assert [step.branch for step in found[1].steps] == ["befriend/added", "switch/lights"]
 
@@ -94,7 +94,9 @@ def test_counters_never_wrap_when_runs_grow_longer_than_their_width() -> None:
     model = switch()
     shrinks = Violates("turns_grow")
     options = EncodingOptions(counter_bits=1)
-    assert reach(machine(model), (shrinks,), 6, options) == (Beyond("violates turns_grow", 6),)
+    assert reach(machine(model), (shrinks,), 6, options) == (
+        NotWithinDepth("violates turns_grow", 6),
+    )
     lit = Takes("switch/lights")
     (found,) = reach(machine(model), (lit,), 6, options)
     assert isinstance(found, Trace)
@@ -250,12 +252,12 @@ def test_the_wider_model_allows_the_step_when_a_mutant_only_chooses_less() -> No
 
 
 def test_models_are_alike_when_they_differ_only_where_nothing_shows() -> None:
-    assert isinstance(compare("forgets_asked", PairQuestion(depth=4)), Alike)
-    assert isinstance(compare("forgets_asked", PairQuestion()), Alike)
+    assert isinstance(compare("forgets_asked", PairQuestion(depth=4)), NoDifference)
+    assert isinstance(compare("forgets_asked", PairQuestion()), NoDifference)
     whole = compare("forgets_asked", PairQuestion(depth=4, whole=True))
     assert isinstance(whole, Difference)
     assert whole.transition.branch == "switch/unsure"
-    assert compare("", PairQuestion(depth=3)) == Alike(3)
+    assert compare("", PairQuestion(depth=3)) == NoDifference(3)
 
 
 def test_one_step_differs_when_it_starts_from_any_state_that_can_be_loaded() -> None:

@@ -95,7 +95,7 @@ def test_a_name_in_each_style(name: str, styles: tuple[str, ...]) -> None:
 
 def test_a_name_that_is_taken_gets_another_one() -> None:
     scope = TakenNames({"Set"})
-    assert [scope.claim(name) for name in ("Set", "Set", "Seq")] == ["Set_", "Set__", "Seq"]
+    assert [scope.take(name) for name in ("Set", "Set", "Seq")] == ["Set_", "Set__", "Seq"]
 
 
 def test_a_skeleton_is_the_sdk_the_types_and_a_target(tmp_path: Path) -> None:

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from conform.reports.runs import ReportedRun
-from conform.reports.wording import claim, in_system_of, natural, percent, plural, releases, scope
+from conform.reports.wording import (
+    in_system_of,
+    natural,
+    percent,
+    plural,
+    releases,
+    scope,
+    statement,
+)
 
 REASON = "of no use here"
 
@@ -56,7 +64,7 @@ def run(**summary):
     ],
 )  # fmt: skip
 def test_claim_says_what_was_measured(summary, tone, sentence):
-    found = claim(run(**summary))
+    found = statement(run(**summary))
     assert (found.tone, found.sentence) == (tone, sentence)
 
 

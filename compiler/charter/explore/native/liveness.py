@@ -117,7 +117,7 @@ def explore_live(
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class _PropertyCase:
     """A property with values for its variables, and the numbers of its predicates."""
 
     live: n.Eventually
@@ -126,19 +126,19 @@ class _Case:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _LivenessCases:
     """Properties, the predicates to evaluate in every state, and the cases that use them."""
 
     lives: Sequence[n.Eventually]
     predicates: tuple[n.Property, ...]
-    cases: tuple[_Case, ...]
+    cases: tuple[_PropertyCase, ...]
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance, lives: Sequence[n.Eventually]) -> _Asked:
+    def of(model: n.Model, instance: n.Instance, lives: Sequence[n.Eventually]) -> _LivenessCases:
         """The predicates of properties. Raises CannotCompile."""
         universe = Machine.of(model, instance).universe
         asked: list[n.Property] = []
-        cases: list[_Case] = []
+        cases: list[_PropertyCase] = []
 
         def ask(live: n.Eventually, wanted: n.Expr | None) -> int:
             if wanted is None:
@@ -151,10 +151,10 @@ class _Asked:
             for values in product(*(universe.domain(param.type) for param in live.params)):
                 begins = ask(live, bound(live, live.trigger, values))
                 ends = ask(live, bound(live, live.goal, values))
-                cases.append(_Case(live, values, LeadsTo(begins, ends)))
+                cases.append(_PropertyCase(live, values, LeadsTo(begins, ends)))
                 if len(asked) > MOST_QUESTIONS:
                     raise CannotCompile(f"more than {MOST_QUESTIONS} cases of {live.name}")
-        return _Asked(lives, tuple(asked), tuple(cases))
+        return _LivenessCases(lives, tuple(asked), tuple(cases))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +171,12 @@ class _Asking:
         if self.tell is not None:
             self.tell(now, doing)
 
-    def asked_alike(self) -> _Asked | None:
+    def asked_alike(self) -> _LivenessCases | None:
         """The predicates for the graph of the search itself; None if there are none or too many."""
         try:
             machine = Machine.of(narrowed(self.model, self.instance.machine), self.instance)
             transition_graph.FairnessLabels.of(machine, Layout(machine.universe))
-            asked = _Asked.of(self.model, self.instance, self.alike)
+            asked = _LivenessCases.of(self.model, self.instance, self.alike)
         except CannotCompile:
             return None
         return asked if asked.lives else None
@@ -204,7 +204,7 @@ class _Asking:
         if not lives:
             return []
         refuse_faults(self.model)
-        asked, options = _Asked.of(self.model, self.instance, lives), self.options
+        asked, options = _LivenessCases.of(self.model, self.instance, lives), self.options
         choices = replace(
             options.choices, symmetry=symmetry, fingerprints=False, predicates=asked.predicates
         )
@@ -223,7 +223,7 @@ class _Asking:
                 return [LivenessResult(live.name, "unknown", detail=str(reason)) for live in lives]
             return self.on(search, asked, with_lasso=not symmetry)
 
-    def looked(self, found: Exploration, search: Search, asked: _Asked) -> Explored:
+    def looked(self, found: Exploration, search: Search, asked: _LivenessCases) -> Explored:
         """A search with the liveness results from its graph."""
         begun, unlooked = time.monotonic(), ""
         seen: list[LivenessResult] = []
@@ -233,7 +233,9 @@ class _Asking:
             unlooked = str(reason)
         return Explored(found, tuple(seen), time.monotonic() - begun, unlooked)
 
-    def on(self, search: Search, asked: _Asked, *, with_lasso: bool) -> list[LivenessResult]:
+    def on(
+        self, search: Search, asked: _LivenessCases, *, with_lasso: bool
+    ) -> list[LivenessResult]:
         """The result for each property on the graph of a complete search."""
         options, most = self.options, self.options.most_states or MOST
         try:
@@ -245,7 +247,7 @@ class _Asking:
             graph = Graph(search.room, functions(options.cache), search.distinct, count)
             follow(search, graph, lambda now: self.report(now, EDGES))
             plan = search.program.plan
-            runs = _Runs(
+            runs = _GraphCheck(
                 search, graph, transition_graph.FairnessLabels.of(plan.machine, plan.layout)
             )
             return [runs.verdict(live, asked, with_lasso=with_lasso) for live in asked.lives]
@@ -256,14 +258,16 @@ class _Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class _Runs:
+class _GraphCheck:
     """Checks properties on the graph of one search."""
 
     search: Search
     graph: Graph
     labels: transition_graph.FairnessLabels
 
-    def verdict(self, live: n.Eventually, asked: _Asked, *, with_lasso: bool) -> LivenessResult:
+    def verdict(
+        self, live: n.Eventually, asked: _LivenessCases, *, with_lasso: bool
+    ) -> LivenessResult:
         """The result for one property, with a lasso if `with_lasso`."""
         conditions = self.labels.conditions(live.fairness)
         for case in (case for case in asked.cases if case.live is live):

@@ -26,7 +26,7 @@ LEAST = 12
 def outlined(model: s.Model) -> s.Model:
     """The model with functions for what two lines of steps or more compute alike."""
     lines = [line for system in model.systems for step in system.steps for line in step.body]
-    texts = {id(line): _Text.of(line.value) for line in lines if _is_long(line)}
+    texts = {id(line): _ExprWithReads.of(line.value) for line in lines if _is_long(line)}
     times = Counter(text.body for text in texts.values())
     names = {body: f"alike.{at}" for at, body in enumerate(times) if times[body] > 1}
     functions: dict[str, s.Function] = {}
@@ -58,7 +58,7 @@ def _read(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _ExprWithReads:
     """An expression in which each read of the state or of a name outside is a name of its own; and
     these reads, in their order. Names that the expression binds are numbered, too, so that equal
     texts are equal."""
@@ -67,10 +67,10 @@ class _Text:
     reads: tuple[s.Expr, ...]
 
     @staticmethod
-    def of(e: s.Expr) -> _Text:
+    def of(e: s.Expr) -> _ExprWithReads:
         made = _Abstraction()
         body = made.of(e, {})
-        return _Text(body, tuple(made.reads))
+        return _ExprWithReads(body, tuple(made.reads))
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ class _Graphs:
     instance: n.Instance
     found: ReferenceExploration
     options: ReferenceOptions
-    kept: dict[bool, _Runs] = field(default_factory=dict)
+    kept: dict[bool, _SearchEdges] = field(default_factory=dict)
 
     def verdict(self, live: n.Eventually) -> LivenessResult:
         """The result for one property; a counterexample is taken from the graph without
@@ -51,18 +51,18 @@ class _Graphs:
             return verdict
         return self._runs(False).verdict(live)
 
-    def _runs(self, symmetry: bool) -> _Runs:
+    def _runs(self, symmetry: bool) -> _SearchEdges:
         if symmetry not in self.kept:
             found = self.found
             if self.options.symmetry and not symmetry:
                 bare = replace(self.model, properties=())
                 found = explore(bare, self.instance, replace(self.options, symmetry=False))
-            self.kept[symmetry] = _Runs.of(self.model, found)
+            self.kept[symmetry] = _SearchEdges.of(self.model, found)
         return self.kept[symmetry]
 
 
 @dataclass(frozen=True, slots=True)
-class _Runs:
+class _SearchEdges:
     """The edges of a search, for checking properties on them."""
 
     model: n.Model
@@ -70,9 +70,9 @@ class _Runs:
     steps: tuple[TraceStep, ...]
 
     @staticmethod
-    def of(model: n.Model, found: ReferenceExploration) -> _Runs:
+    def of(model: n.Model, found: ReferenceExploration) -> _SearchEdges:
         """The edges in the order of the search."""
-        return _Runs(model, found, tuple(e.step for here in found.graph.edges for e in here))
+        return _SearchEdges(model, found, tuple(e.step for here in found.graph.edges for e in here))
 
     def verdict(self, live: n.Eventually) -> LivenessResult:
         """The result for one property."""

@@ -106,7 +106,7 @@ class ReferenceExploration:
 
 
 @dataclass(slots=True)
-class _Search:
+class _RunningSearch:
     """The state of a search."""
 
     graph: ReferenceGraph
@@ -222,7 +222,7 @@ def explore(
     machine = Machine.of(narrowed(model, instance.machine), instance)
     canonical = Canonical.of(machine, symmetry=options.symmetry, renaming=options.renaming)
     properties = machine.model.properties
-    search = _Search(
+    search = _RunningSearch(
         ReferenceGraph(machine, canonical),
         tuple(prop for prop in properties if not is_of_transition(prop)),
         tuple(prop for prop in properties if is_of_transition(prop)),

@@ -50,21 +50,21 @@ class GoPage:
     def __post_init__(self) -> None:
         scope = TakenNames(set(_SDK))
         for named in self.seen.types:
-            self.types[named.name] = scope.claim(pascal(named.name))
+            self.types[named.name] = scope.take(pascal(named.name))
         for named in self.seen.types:
             match named:
                 case t.Union(cases=cases):
-                    self.cases |= {tag: scope.claim(exported(tag)) for tag, _ in cases}
+                    self.cases |= {tag: scope.take(exported(tag)) for tag, _ in cases}
                 case t.Enum(name, members):
                     start = self.types[name]
-                    self.members |= {m: scope.claim(start + pascal(m)) for m in members}
+                    self.members |= {m: scope.take(start + pascal(m)) for m in members}
                 case t.Sort() | t.Counter() | t.Record():
                     pass
         methods = TakenNames({"Start", "Observe"})
         for operation in self.seen.operations:
-            self.methods[operation.name] = methods.claim(exported(operation.name))
+            self.methods[operation.name] = methods.take(exported(operation.name))
             args = f"{exported(operation.name)}Args"
-            self.types[operation.args.name] = scope.claim(args)
+            self.types[operation.args.name] = scope.take(args)
 
     # --- types -----------------------------------------------------------------------------------
 

@@ -60,10 +60,10 @@ class JavaPage:
     def __post_init__(self) -> None:
         names = TakenNames(set(_TAKEN))
         for named in self.seen.types:
-            self.types[named.name] = names.claim(pascal(named.name))
+            self.types[named.name] = names.take(pascal(named.name))
         for named in self.seen.types:
             if isinstance(named, t.Union):
-                self.cases |= {tag: names.claim(pascal(tag)) for tag, _ in named.cases}
+                self.cases |= {tag: names.take(pascal(tag)) for tag, _ in named.cases}
 
     def method(self, operation: SeenOperation) -> str:
         """The name of the method of an operation."""

@@ -37,7 +37,7 @@ class TakenNames:
 
     taken: set[str] = field(default_factory=set)
 
-    def claim(self, name: str) -> str:
+    def take(self, name: str) -> str:
         """`name`, followed by underscores until it is not taken."""
         while name in self.taken:
             name += "_"

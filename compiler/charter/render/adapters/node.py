@@ -60,7 +60,7 @@ class NodePage:
     def __post_init__(self) -> None:
         names = TakenNames(set(_TAKEN))
         for named in self.seen.types:
-            self.types[named.name] = names.claim(pascal(named.name))
+            self.types[named.name] = names.take(pascal(named.name))
 
     def method(self, operation: SeenOperation) -> str:
         """The name of the method of an operation."""

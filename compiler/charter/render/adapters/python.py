@@ -51,11 +51,11 @@ class PythonPage:
     def __post_init__(self) -> None:
         names = TakenNames(set(_TAKEN))
         for named in self.seen.types:
-            self.types[named.name] = self.package + names.claim(pascal(named.name))
+            self.types[named.name] = self.package + names.take(pascal(named.name))
         for named in self.seen.types:
             if isinstance(named, t.Union):
                 for tag, _ in named.cases:
-                    self.cases[tag] = self.package + names.claim(pascal(tag))
+                    self.cases[tag] = self.package + names.take(pascal(tag))
 
     def has(self, kind: str) -> bool:
         """Whether there is a type of a kind."""

@@ -63,10 +63,10 @@ class RustPage:
     def __post_init__(self) -> None:
         names = TakenNames(set(_TAKEN))
         for named in self.seen.types:
-            self.types[named.name] = names.claim(pascal(named.name))
+            self.types[named.name] = names.take(pascal(named.name))
         for operation in self.seen.operations:
             args = f"{_camel_case(operation.name)}Args"
-            self.types[operation.args.name] = names.claim(args)
+            self.types[operation.args.name] = names.take(args)
 
     def method(self, operation: SeenOperation) -> str:
         """The name of the method of an operation."""

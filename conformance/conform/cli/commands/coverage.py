@@ -159,7 +159,7 @@ def _walked(arguments: argparse.Namespace) -> tuple[api.Model, set[str], Collect
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _ReachedTable:
     """The classes of one machine, and what its instances reach."""
 
     machine: str
@@ -184,9 +184,9 @@ class _Table:
         return [row.instance, f"{number(row.states)}{'' if row.complete else '+'}", *shown]
 
 
-def _tables(classes: Sequence[StateClass], rows: Sequence[ReachedClasses]) -> list[_Table]:
+def _tables(classes: Sequence[StateClass], rows: Sequence[ReachedClasses]) -> list[_ReachedTable]:
     return [
-        _Table(
+        _ReachedTable(
             machine,
             [one for one in classes if one.machine == machine],
             [row for row in rows if row.machine == machine],
@@ -235,7 +235,7 @@ def _reached(model: api.Model, names: Sequence[str], most: int) -> list[ReachedC
     )
 
 
-def _show(tables: Sequence[_Table]) -> None:
+def _show(tables: Sequence[_ReachedTable]) -> None:
     for table in tables:
         out(f"{table.machine}:")
         for place, one in enumerate(table.classes, 1):
@@ -248,7 +248,7 @@ def _show(tables: Sequence[_Table]) -> None:
             say_how(row.instance, row.states, row.complete, row.why_slow)
 
 
-def _markdown(charter: Path, tables: Sequence[_Table]) -> str:
+def _markdown(charter: Path, tables: Sequence[_ReachedTable]) -> str:
     """The tables as a Markdown page."""
     lines = [
         f"# What the instances of {charter.as_posix()} reach",
@@ -272,7 +272,7 @@ def _markdown(charter: Path, tables: Sequence[_Table]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _class_line(table: _Table, place: int, one: StateClass) -> str:
+def _class_line(table: _ReachedTable, place: int, one: StateClass) -> str:
     first = sorted(
         (steps, row.instance) for row in table.rows if (steps := row.steps[one.name]) is not None
     )

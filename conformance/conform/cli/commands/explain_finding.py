@@ -19,7 +19,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _FindingOfRun:
     """A finding as a run in `folder` shows it."""
 
     folder: Path
@@ -61,7 +61,7 @@ def told(name: str) -> str:
     return "\n".join([name, *map(one_line, lines), *map(one_line, reasons)])
 
 
-def _lines(seen: _Seen) -> Iterator[str]:
+def _lines(seen: _FindingOfRun) -> Iterator[str]:
     """What one run says of a finding."""
     finding, place = seen.finding, near(str(seen.folder))
     yield f"{finding.severity}: {finding.sentence}"
@@ -76,14 +76,14 @@ def _lines(seen: _Seen) -> Iterator[str]:
         yield f"perhaps of the same cause as {finding.like}"
 
 
-def _seen(runs: Path, name: str) -> Iterator[_Seen]:
+def _seen(runs: Path, name: str) -> Iterator[_FindingOfRun]:
     """The runs that have a finding; those that cannot be read are left out."""
     for summary in runs.glob("*/summary.json"):
         try:
             found = listed_findings(RunFolder(str(summary.parent)).read_json(summary.name))
         except BadRun:
             continue
-        yield from (_Seen(summary.parent, one) for one in found if one.id == name)
+        yield from (_FindingOfRun(summary.parent, one) for one in found if one.id == name)
 
 
 def _ended(folder: Path) -> float:

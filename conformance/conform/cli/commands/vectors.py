@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _PartsMade:
     """How many parts were made, of how many."""
 
     done: int = 0
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.search and not installed("z3"):
         say(f"without z3, what only the solver finds or proves is left out ({remedy('z3')})")
-    seen = _Seen()
+    seen = _PartsMade()
     try:
         with tasks("vectors") as progress:
             made = api.make_suite(wanted, seen.telling(progress))

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     with_mutants = bool(folder) or any(mutant for _, mutant in places)
     with errors_shown(arguments.charter):
         digests = verdicts.digests(charter, asked, with_mutants)
-    table = _Table(folder, arguments.most, digests)
+    table = _VerdictTable(folder, arguments.most, digests)
     table.take_over()
     for (variant, mutant), instances in places.items():
         with errors_shown(arguments.charter):
@@ -121,7 +121,7 @@ def _matching(kind: str, names: Sequence[str], pattern: str) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Table:
+class _VerdictTable:
     """The rows of the table in `folder` (None: it is not written) that still hold, and those that
     were searched: `kept`. `digests` are those of all that the table can have; `asked` are the
     places that this command is about."""
@@ -162,7 +162,7 @@ class _Table:
                 write_whole(self.folder / verdicts.FILE, text, CannotWrite)
 
 
-def _search(model: api.Model, places: Sequence[SearchedPlace], table: _Table) -> None:
+def _search(model: api.Model, places: Sequence[SearchedPlace], table: _VerdictTable) -> None:
     """Searches the instances of a model that are not known, and adds what they show."""
     for place in places:
         table.asked.append(place)
@@ -185,7 +185,7 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _Table) ->
         say_how(one.row.instance, one.row.states, one.row.complete, one.why_slow)
 
 
-def _write_both(arguments: argparse.Namespace, model: api.Model, table: _Table) -> None:
+def _write_both(arguments: argparse.Namespace, model: api.Model, table: _VerdictTable) -> None:
     """Writes both files, the rows in the order of the charter."""
     variants, mutants = ("", *model.variants), ["", *(m.name for m in model.mutants)]
     instances = [i.name for i in model.instances]

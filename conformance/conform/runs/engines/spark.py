@@ -43,11 +43,11 @@ def run(
     master = str(sent.master)
     local = is_local(master)
     if local:
-        job, shared = _Job(context), in_cache(suite, buckets)
+        job, shared = _BucketJob(context), in_cache(suite, buckets)
     else:
         archive, shipment = packed(context)
         sent.addFile(str(archive))
-        job, shared = _Job(context, shipment), copied(suite, buckets, context.place)
+        job, shared = _BucketJob(context, shipment), copied(suite, buckets, context.place)
     try:
         watch = None if local else ClusterWatch(master, lambda: _workers(sent))
         _collected(sent.parallelize(shared, len(shared)).map(job), progress, watch)
@@ -89,7 +89,7 @@ def _workers(context: SparkContext) -> int:
     return int(scala.getExecutorMemoryStatus().size()) - 1  # one is the driver
 
 
-class _Job:
+class _BucketJob:
     """What Spark sends to its workers, and they do with each bucket; `shipment` is what they were
     sent besides, None on this machine."""
 
