@@ -105,23 +105,22 @@ def load_rest(path: Path, selection: Selection = PLAIN, instance: str = "*") -> 
 def _rest(
     charter: Charter, selection: Selection, instance: str, found: Diagnostics
 ) -> LoadedRest | None:
-    from charter.project.without_errors import without_errors
+    from charter.project.without_errors import compiled_rest
 
-    rest = without_errors(charter.sources, found)
-    if rest is None:
-        return None
-    remaining = Charter(rest.sources)
     try:
-        model = remaining.model(selection)
-    except (Refused, Missing):
+        compiled = compiled_rest(charter.sources, selection, found)
+    except Missing:
         return None
+    if compiled is None:
+        return None
+    rest, model = compiled
     broken = {(one.kind, one.name) for one in rest.broken}
     own = next((m.instance for m in model.mutants if m.name == selection.mutant), "")
     asked = instance or own or default_instance(rest.instances)
     remains = asked or default_instance([known.name for known in model.instances]) == ""
     if not remains or broken & {("instance", asked), ("mutant", selection.mutant)}:
         return None
-    return LoadedRest(remaining, model, rest.broken, found.errors)
+    return LoadedRest(Charter(rest.sources), model, rest.broken, found.errors)
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:

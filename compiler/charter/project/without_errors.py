@@ -4,11 +4,14 @@ what a command finds about the rest is true whatever these were meant to say."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from charter.diagnostics import Diagnostics, Source, Span
+from charter.core import nodes as ir
+from charter.diagnostics import Diagnostics, Refused, Source, Span
+from charter.project.core_cache import core_of
 from charter.project.pipeline import parse_all
+from charter.project.sources import Selection
 from charter.syntax import nodes as sx
 from charter.syntax.recovery import blanked, head_of
 
@@ -47,7 +50,7 @@ def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None
     """What remains of texts without the scenarios, instances and mutants in which all errors that
     were `found` lie; None if one lies elsewhere. The texts keep their names and lines, and what
     remains stands where it stood. An edit that drops a scenario goes with it. Others may name what
-    is left out, so errors can remain."""
+    is left out, so errors can remain (`compiled_rest`)."""
     files = parse_all(sources, Diagnostics())
     if len(files) < len(sources):
         return None
@@ -63,6 +66,22 @@ def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None
     instances = tuple(one.name for one in single.values() if one.kind == "instance")
     spans |= {*_drops(files, {one.name for one in broken if one.kind == "scenario"})}
     return Rest(tuple(blanked(source, spans) for source in sources), broken, instances)
+
+
+def compiled_rest(
+    sources: Sequence[Source], selection: Selection, found: Diagnostics
+) -> tuple[Rest, ir.Model] | None:
+    """What remains without errors, and its core: also without what names something that is left
+    out, as a mutant names its instance. None if an error lies elsewhere. Raises `Missing`."""
+    rest = without_errors(sources, found)
+    while rest is not None:
+        try:
+            return rest, core_of(rest.sources, selection)
+        except Refused as refused:
+            more = without_errors(rest.sources, refused.diagnostics)
+            left_out = (*rest.broken, *(more.broken if more else ()))
+            rest = more and replace(more, broken=left_out, instances=rest.instances)
+    return None
 
 
 def _drops(files: sx.Protocol, titles: Collection[str]) -> Iterator[Span]:

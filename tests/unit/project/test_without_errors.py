@@ -8,7 +8,7 @@ from charter import api
 from charter.diagnostics import Refused, Source
 from charter.project.compile import compiled
 from charter.project.sources import PLAIN, Selection
-from charter.project.without_errors import BrokenDeclaration, Rest, without_errors
+from charter.project.without_errors import BrokenDeclaration, Rest, compiled_rest, without_errors
 
 HEAD = """protocol test.box
 sort Node
@@ -66,6 +66,19 @@ def test_each_kind_is_left_out_when_it_has_errors_in_any_file() -> None:
     )
     model = compiled(rest.sources, PLAIN)
     assert (len(model.instances), model.mutants, model.scenarios) == (1, (), ())
+
+
+def test_what_names_an_instance_that_is_left_out_is_left_out_too() -> None:
+    mutant = "mutant lazy in odd { drop update held of box.put/kept } caught by nothing\n"
+    sources = (Source("0.charter", HEAD + REST + mutant),)
+    with pytest.raises(Refused) as refused:
+        compiled(sources, PLAIN)
+    found = compiled_rest(sources, PLAIN, refused.value.diagnostics)
+    assert found is not None
+    rest, model = found
+    assert [one.told for one in rest.broken] == ["instance odd", "mutant lazy"]
+    assert rest.instances == ("tiny", "odd", "small")
+    assert [i.name for i in model.instances] == ["tiny", "small"] and not model.mutants
 
 
 @pytest.mark.parametrize(
