@@ -3,11 +3,13 @@ mutant survives, of Kafka's replication none that was not reviewed.
 
 Most mutants of Kafka's replication are caught by a scenario, which takes less than a second. What
 instances show of the others is in `seen_by_instances.json`, since it takes some ten seconds for
-each; slow tests compute it again."""
+each; slow tests compute it again. `unchanged.toml` says why some change
+nothing."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -191,6 +193,14 @@ def smallest_that_take(
     coverage = RuleCoverage(kafka())
     here = (one for one in places if not one.wrong and coverage.may_differ(taken, one))
     return sorted(here, key=lambda one: one.distinct)[:2]
+
+
+def test_each_mutant_that_changes_nothing_has_one_reason() -> None:
+    groups = tomllib.loads((Path(__file__).parent / "unchanged.toml").read_text())["unchanged"]
+    assert all(group["reason"] for group in groups)
+    explained = sorted(one for group in groups for one in group["mutants"])
+    unchanged = [one for one, answer in seen_by_instances().items() if answer == "unchanged"]
+    assert explained == sorted(unchanged)
 
 
 def test_each_listed_mutant_of_kafka_is_one_and_is_listed_once() -> None:
