@@ -3,8 +3,7 @@ mutant survives, of Kafka's replication none that was not reviewed.
 
 Most mutants of Kafka's replication are caught by a scenario, which takes less than a second. What
 instances show of the others is in `seen_by_instances.json`, since it takes some ten seconds for
-each; slow tests compute it again. `unchanged.toml` says why some change
-nothing."""
+each; slow tests compute it again. `unchanged.toml` says why some of them change nothing."""
 
 from __future__ import annotations
 
