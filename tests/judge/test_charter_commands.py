@@ -209,22 +209,18 @@ def test_prove_tells_proved_from_open(conform, toy):
     assert list(found["open"]) == ["never_full"]
 
 
-def test_prove_names_what_it_does_not_look_at(conform):
-    """`eventually` is said of systems, of which nothing is proved either."""
-    table = ROOT / "spec" / "examples" / "dining_philosophers.charter"
-    code, out, err = conform("prove", table)
-    assert (code, err) == (3, "")
-    assert "open    neighbours_eat_in_turn: unknown: table is a system" in out
-    told = "not checked: somebody_eats, nobody_starves; `conform explore` checks `eventually`"
-    assert out.endswith(f"{told}\n")
-    found = json.loads(conform("prove", table, "--json")[1])
-    assert found["not_looked_at"] == ["somebody_eats", "nobody_starves"]
-    assert (found["proved"], list(found["open"])) == ([], ["neighbours_eat_in_turn"])
-
-
-def test_prove_does_not_speak_of_eventually_where_there_is_none(conform, toy):
-    assert "not looked at" not in conform("prove", toy)[1]
-    assert json.loads(conform("prove", toy, "--json")[1])["not_looked_at"] == []
+def test_prove_refuses_an_instance_of_a_system(conform, tmp_path):
+    text = (ROOT / "spec" / "examples" / "two_phase_commit.charter").read_text(encoding="utf-8")
+    path = tmp_path / "commit.charter"
+    for more, components in (
+        ("", "none"),
+        ("instance votes of participant { Participant = 1 }\n", "votes"),
+    ):
+        path.write_text(text + more, encoding="utf-8")
+        code, out, err = conform("prove", path, "--instance", "tiny")
+        told = "conform: tiny is an instance of the system transaction, and proofs are of"
+        rest = "components: `conform explore` searches it; instances of components:"
+        assert (code, out, err) == (2, "", f"{told} {rest} {components}\n")
 
 
 def test_simulate_walks_alike_for_equal_seeds(conform, toy):

@@ -297,6 +297,19 @@ def test_bug_of_a_model_ends_the_run_with_its_own_exit_code(
     assert "KeyError: 'lease'" in err and "Traceback" not in err
 
 
+@pytest.mark.parametrize("target", ["reference", "faithful"])
+def test_bug_of_a_model_ends_the_run_where_nothing_deviates_before(
+    target, targets_folder, tmp_path, called
+):
+    """An answer that is derived again shows the bug, also where the model itself is judged."""
+    write_toy_suite(tmp_path / "suite", 40, charter_model="charter_models.toy.has_a_bug")
+    chosen = target if target == "reference" else targets_folder(target)
+    given = ("--target", chosen, "--suite", tmp_path / "suite", "--engine", "inline")
+    code, _, err = called("run", *given, "--out", tmp_path / "run")
+    assert code == 5
+    assert "charter_models.toy.has_a_bug fails at expire, in vector" in err
+
+
 def test_overlay_that_denies_what_the_target_does_is_a_finding(toy_suite, targets_folder, tmp_path):
     """The overlay says that the leader stays. A target that follows the charter is told so, even
     if only a part of the vectors is judged."""

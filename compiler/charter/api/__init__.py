@@ -66,6 +66,7 @@ from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
 from charter.semantics.bounds import WrongBound
+from charter.semantics.machine import NoInitialState
 from charter.semantics.values import TooManyValues
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ __all__ = [
     "MadeSuite",
     "Missing",
     "Model",
+    "NoInitialState",
     "ProofResult",
     "Refused",
     "SameName",

@@ -20,6 +20,7 @@ from charter.formats.project import Project
 from charter.project.core_cache import check_once, core_of
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
+from charter.semantics.machine import Machine
 
 if TYPE_CHECKING:
     from charter.explore.result import CheckResult, SearchResult, Trace
@@ -314,7 +315,8 @@ def limits_apart(one: InstanceLimits, most: Mapping[str, str]) -> dict[str, str]
 def explore(
     model: ir.Model, instance: str, options: ExploreOptions, progress: Progress
 ) -> SearchResult:
-    """Search an instance ("": the default one). Raises `Missing` or `CannotExplore`."""
+    """Search an instance ("": the default one). Raises `Missing`, `CannotExplore`, or
+    `NoInitialState`."""
     from charter.explore import select
 
     return select.explore(model, chosen_instance(model, instance), options, progress)
@@ -435,11 +437,12 @@ class Simulation:
 def simulate(
     model: ir.Model, instance: str, wanted: Simulation, progress: Callable[[int, int], None]
 ) -> WalksResult:
-    """Random walks through an instance. Raises `Missing`."""
+    """Random walks through an instance. Raises `Missing` or `NoInitialState`."""
     from charter.explore.simulate import WalkPlan
     from charter.explore.swarm import swarm
 
     chosen = chosen_instance(model, instance)
+    Machine.of(model, chosen).initial()  # before there are processes
     plan = WalkPlan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
     return swarm((model, chosen), plan, wanted.workers, progress)
 

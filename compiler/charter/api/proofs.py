@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from charter.api.charters import chosen_instance
 from charter.core import nodes as ir
 from charter.formats.canonical import Json
+from charter.project.sources import Missing
 from charter.semantics.machine import Machine
 
 if TYPE_CHECKING:
@@ -42,10 +43,9 @@ class StepThatBreaks:
 class ProofResult:
     """What is known of the `always` properties of a machine. `proved` hold in every reachable
     state, `open` are the others with the reason, `steps` the steps that break those that are not
-    inductive. `not_looked_at`: the `eventually` properties, which only `explore` checks."""
+    inductive."""
 
     instance: str
-    not_looked_at: tuple[str, ...]
     proved: tuple[str, ...] = ()
     open: Mapping[str, str] = field(default_factory=dict)
     steps: Mapping[str, StepThatBreaks] = field(default_factory=dict)
@@ -53,7 +53,6 @@ class ProofResult:
     def json(self) -> dict[str, Json]:
         return {
             "instance": self.instance,
-            "not_looked_at": [*self.not_looked_at],
             "proved": [*self.proved],
             "open": {**self.open},
             "steps": {name: step.json() for name, step in self.steps.items()},
@@ -64,24 +63,36 @@ def prove(model: ir.Model, instance: str) -> ProofResult:
     """Try to prove the `always` properties of an instance's machine by induction, for all values of
     counters.
 
-    Needs z3 (ImportError without it). Raises `Missing`."""
+    Needs z3 (ImportError without it). Raises `Missing`, also for an instance of a system."""
     from charter.prove import CannotEncode, NotInductive, invariants
 
     chosen = chosen_instance(model, instance)
+    _refuse_system(model, chosen)
     machine = Machine.of(model, chosen)
     props = [p for p in model.properties if p.machine == chosen.machine and p.kind == "always"]
-    live = tuple(p.name for p in model.liveness if p.machine == chosen.machine)
     try:
         found = invariants(machine, props)
     except CannotEncode as error:
-        return ProofResult(chosen.name, live, (), {p.name: f"unknown: {error}" for p in props})
+        return ProofResult(chosen.name, (), {p.name: f"unknown: {error}" for p in props})
     reasons = {answer.rule: _reason(answer) for answer in found.open}
     steps = {
         answer.rule: _breaking(machine, answer.transition)
         for answer in found.open
         if isinstance(answer, NotInductive)
     }
-    return ProofResult(chosen.name, live, tuple(found.proved), reasons, steps)
+    return ProofResult(chosen.name, tuple(found.proved), reasons, steps)
+
+
+def _refuse_system(model: ir.Model, chosen: ir.Instance) -> None:
+    """Raises `Missing` for an instance of a system."""
+    components = {component.name for component in model.components}
+    if chosen.machine not in components:
+        names = [known.name for known in model.instances if known.machine in components]
+        raise Missing(
+            f"{chosen.name} is an instance of the system {chosen.machine}, and proofs are of"
+            f" components: `conform explore` searches it; instances of components:"
+            f" {', '.join(names) or 'none'}"
+        )
 
 
 def _reason(answer: Inducted) -> str:

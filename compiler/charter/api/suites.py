@@ -16,7 +16,8 @@ from charter.diagnostics import Diagnostic, Refused
 from charter.formats.canonical import Json
 from charter.formats.project import find_project
 from charter.formats.suite import Manifest
-from charter.project.sources import Selection, read_sources
+from charter.project.sources import Missing, Selection, read_sources
+from charter.semantics.machine import Machine
 
 if TYPE_CHECKING:
     from charter.project.without_errors import BrokenDeclaration
@@ -88,10 +89,12 @@ class MadeSuite:
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> MadeSuite:
     """Write a suite; a small one without the scenarios, instances and mutants that have errors,
-    unless there is a search. Raises `Refused`, `Unreadable` or `Missing`."""
+    unless there is a search. Raises `Refused`, `Unreadable`, `NoInitialState`, or `Missing`: also
+    if no instance and no scenario is of the component."""
     from charter.suites import committed_suite, make, search_results
 
     subject, rest = _opened(wanted)
+    _need_first_states(subject)
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress, wanted.most)
     folder = wanted.out or make.usual_folder(subject, wanted.profile)
@@ -116,6 +119,22 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         rest.broken if rest else (),
         rest.errors if rest else (),
     )
+
+
+def _need_first_states(subject: Subject) -> None:
+    """Raises `Missing` if nothing can give a question, `NoInitialState` for an instance that gives
+    questions and has no first state."""
+    model, component = subject.model, subject.component.name
+    of_component = [i for i in model.instances if i.machine == component]
+    if not of_component and all(s.instance.machine != component for s in model.scenarios):
+        raise Missing(
+            f"no instance and no scenario is of {component}, so there are no questions: add an"
+            " instance of it whose name begins with `tiny`, or name another component"
+        )
+    names = {*searched(model, component), *proof_instances(model, component)}
+    for instance in of_component:
+        if instance.name in names:
+            Machine.of(model, instance).initial()
 
 
 def _opened(wanted: SuiteRequest) -> tuple[Subject, LoadedRest | None]:

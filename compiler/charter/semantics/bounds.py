@@ -10,8 +10,7 @@ from dataclasses import replace
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import nodes as within
-from charter.semantics.builtins import EvaluationError
-from charter.semantics.machine import Machine
+from charter.semantics.machine import Machine, NoInitialState
 from charter.semantics.values import Universe
 
 NUMBERED = re.compile(r"(?P<stem>.*?)[0-9]+")
@@ -146,8 +145,8 @@ def _refuse_start(model: n.Model, instance: n.Instance, sizes: Mapping[str, int]
     try:
         variable = machine.outside(machine.initial())
         why = f"{variable} leaves its range in the initial state" if variable else ""
-    except EvaluationError as problem:
-        why = f"the initial state has no value ({problem})"
+    except NoInitialState as problem:
+        why = f"the initial state has no value ({problem.cause})"
     if why:
         bounds = ", ".join(f"{name}={value}" for name, value in sizes.items())
         raise WrongBound(f"with {bounds} {why}; {instance.name} has {_listed(bounds_of(instance))}")

@@ -37,6 +37,17 @@ class Taken(Protocol):
     def branch(self) -> str: ...
 
 
+class NoInitialState(EvaluationError):
+    """The initial value of a variable does not exist in an instance; the message is one sentence
+    with the place in the charter. `cause` says which expression has no value."""
+
+    def __init__(self, variable: str, instance: str, cause: EvaluationError) -> None:
+        told = f"{variable} has no initial value in {instance}: {cause.message}"
+        super().__init__(told, cause.span)
+        self.variable = variable
+        self.cause = cause
+
+
 @dataclass(frozen=True, slots=True)
 class Machine(Generic[E_co, S_co]):
     """A component or a system in an instance. `operations` are those (of a system: steps) that the
@@ -107,19 +118,24 @@ class Machine(Generic[E_co, S_co]):
         return Scope(self.universe, before, after, took, args)
 
     def initial(self) -> State:
-        """The only initial state; `start`s of the instance replace initial values."""
-        starts = dict(self.instance.starts)
-        nowhere = self.scope({})
-        return {
-            v.name: self.evaluator.value(starts.get(v.name, v.initial), nowhere, {})
-            for v in self.variables
-        }
+        """The only initial state; `start`s of the instance replace initial values. Raises
+        NoInitialState."""
+        return self._values(dict(self.instance.starts))
 
     def initial_of_component(self) -> State:
         """The initial state without the `start`s of the instance. A question without a given state
-        begins here."""
-        nowhere = self.scope({})
-        return {v.name: self.evaluator.value(v.initial, nowhere, {}) for v in self.variables}
+        begins here. Raises NoInitialState."""
+        return self._values({})
+
+    def _values(self, starts: Mapping[str, E_co]) -> State:
+        """The initial value of each variable. Raises NoInitialState."""
+        nowhere, found = self.scope({}), dict[str, Value]()
+        for v in self.variables:
+            try:
+                found[v.name] = self.evaluator.value(starts.get(v.name, v.initial), nowhere, {})
+            except EvaluationError as cause:
+                raise NoInitialState(v.name, self.instance.name, cause) from None
+        return found
 
     def reply_type(self, operation: str) -> t.Type:
         """The type of an operation's reply. Raises KeyError for a step of a system."""

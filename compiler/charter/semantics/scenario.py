@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Locals, State
-from charter.semantics.machine import Machine
+from charter.semantics.machine import Machine, NoInitialState
 from charter.semantics.retell import show_value
 
 MOST_TOLD = 3
@@ -96,7 +96,11 @@ def follow(
 
 
 def _follow(machine: Machine, scenario: n.Scenario, until: int | None) -> tuple[ScenarioTrace, ...]:
-    runs: tuple[ScenarioTrace, ...] = (ScenarioTrace(machine.initial(), (), {}),)
+    try:
+        runs: tuple[ScenarioTrace, ...] = (ScenarioTrace(machine.initial(), (), {}),)
+    except NoInitialState as problem:
+        why = f"{problem.variable} has no initial value ({problem.cause})"
+        raise ScenarioFails((scenario.title, ""), scenario.span, "a first state", why) from None
     headline = moment = ""
     for step in scenario.steps:
         if until is not None and step.span.source.position(step.span.start)[0] > until:

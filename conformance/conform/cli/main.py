@@ -232,7 +232,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
         told = _mendable(error)
         if told:
             say(f"conform: {told}")
-            return 2
+            return _status(error)
         return _crashed()
 
 
@@ -257,7 +257,15 @@ def _mendable(error: Exception) -> str:
 
     if isinstance(error, UnicodeEncodeError) and (found := _NOT_UTF8.search(error.object)):
         return f"the name {found[0]} is not in UTF-8{_OTHER_NAME}"
-    return str(error) if isinstance(error, api.TooManyValues) else ""
+    known = (api.TooManyValues, api.NoInitialState)
+    return str(error) if isinstance(error, known) else ""
+
+
+def _status(error: Exception) -> int:
+    """The exit code of such an exception: a value that does not exist is a finding."""
+    from charter import api
+
+    return 1 if isinstance(error, api.NoInitialState) else 2
 
 
 def _unread() -> int:

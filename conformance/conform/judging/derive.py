@@ -5,7 +5,8 @@ Two answers are equal if they allow the same sequences of branches, replies and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import orjson
@@ -13,8 +14,9 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import Unresolved
+from conform.console.errors import ConformError
 from conform.judging.assess import VectorItem
-from conform.judging.model import JudgeModel
+from conform.judging.model import JudgeModel, bug_of
 from conform.judging.relabel import key
 from conform.judging.traces import ModelTrace, begin, steps
 
@@ -34,15 +36,18 @@ class _Together:
 
 
 def difference(item: VectorItem, model: JudgeModel, opaque: OpaqueTypes) -> str:
-    """Where the answer of a vector is not that of the model; "" if they are equal."""
+    """Where the answer of a vector is not that of the model; "" if they are equal.
+
+    Raises `ModelBug` if the model, which must be of the suite's charter, fails on the question.
+    The answer cannot be the cause, since the model never sees it, and the suite's digests cover
+    the question: they were compared when the suite was read."""
     question, answer = orjson.loads(item.question), orjson.loads(item.answer)
     try:
         return _difference(question, answer, model, opaque)
     except Unresolved as error:
         return f"a reference leads nowhere: {error}"
     except (LookupError, ValueError, TypeError, AttributeError) as error:
-        why = f"{type(error).__name__}: {error}"
-        return f"the generated model fails ({why}): a bug of conform, or the suite was changed"
+        return f"the answer cannot be read ({type(error).__name__}: {error}): the suite was changed"
 
 
 def _difference(
@@ -50,7 +55,8 @@ def _difference(
 ) -> str:
     calls, levels = question["operations"], answer["steps"]
     assert isinstance(calls, list) and isinstance(levels, list)
-    first = begin(model, question, opaque)
+    with _bugs_of(model, question, ""):
+        first = begin(model, question, opaque)
     allowed = _nodes(answer, levels[0])
     if [(reply, seen) for _, reply, seen in allowed] != [(b"null", key(first.seen))]:
         return "step 0: the model begins otherwise"
@@ -62,7 +68,8 @@ def _difference(
         following: dict[tuple[frozenset[int], Shown], _Together] = {}
         for pair in pairs:
             told = _allowed(answer, nodes, pair.nodes)
-            made = _made(call, pair.traces, model)
+            with _bugs_of(model, question, str(call["operation"])):
+                made = _made(call, pair.traces, model)
             if told.keys() != made.keys():
                 return f"step {number}: {_said(told.keys(), made.keys())}"
             for label, held in told.items():
@@ -71,6 +78,17 @@ def _difference(
         if sum(len(pair.traces) for pair in pairs) > MOST:
             return ""
     return ""
+
+
+@contextmanager
+def _bugs_of(model: JudgeModel, question: dict[str, Json], operation: str) -> Iterator[None]:
+    """Raises what a model raises on a question as `ModelBug`; `Unresolved` stays."""
+    try:
+        yield
+    except (Unresolved, ConformError):
+        raise
+    except Exception as error:  # a bug of a model can be any exception
+        raise bug_of(model, question, operation, error) from None
 
 
 def _made(

@@ -171,7 +171,7 @@ def draw(drawn: list[VectorItem], item: VectorItem, number: int) -> None:
 
 def derived(context: RunContext, drawn: Sequence[VectorItem], where: str) -> list[Canary]:
     """The answers of a random sample of a bucket are derived again from the model; none if the
-    suite was made from another charter."""
+    suite was made from another charter. Raises `ModelBug`."""
     if not (context.reference and context.model and drawn):
         return []
     charter = model.load(context.model)

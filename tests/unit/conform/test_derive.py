@@ -2,11 +2,13 @@
 
 import orjson
 import pytest
-from tests.support.toy import charter, keeps_leader, no_epoch_check
+from tests.support.edited_model import EditedModel, raises
+from tests.support.toy import charter, has_a_bug, keeps_leader, no_epoch_check
 from tests.support.toy.vectors import killers, random_vectors, vector
 
 from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import AdapterStart
+from conform.console.errors import ModelBug
 from conform.judging.derive import difference
 from conform.runs.canaries import DRAWN, derived, draw
 from conform.runs.run_context import RunContext
@@ -72,11 +74,32 @@ def test_answer_that_was_changed_differs(change, sentence):
     assert difference(changed(change), charter, OpaqueTypes()) == sentence
 
 
-def test_model_that_fails_has_no_answer():
-    item = item_of(vector(("register", {"node": "n1"}), ("expire", {"node": "n1"})))
-    from tests.support.toy import has_a_bug
+EXPIRES = vector(("register", {"node": "n1"}), ("expire", {"node": "n1"}))
 
-    assert "the generated model fails (KeyError" in difference(item, has_a_bug, OpaqueTypes())
+
+def test_model_that_fails_has_a_bug():
+    """The digests of the suite cover question and answer, and the question alone decides."""
+    with pytest.raises(ModelBug, match=f"at expire, in vector {EXPIRES.id} .KeyError") as raised:
+        difference(item_of(EXPIRES), has_a_bug, OpaqueTypes())
+    assert raised.value.exit_code == 5
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), TypeError("no"), AssertionError(), RuntimeError()]
+)
+@pytest.mark.parametrize("name", ["initial", "observe", "outcomes"])
+def test_each_function_of_the_model_can_have_the_bug(name, error):
+    model = EditedModel(__name__="models.lease", **{name: raises(error)})
+    with pytest.raises(ModelBug, match="the generated model models.lease fails"):
+        difference(item_of(EXPIRES), model, OpaqueTypes())
+
+
+def test_answer_that_cannot_be_read_is_no_bug_of_the_model():
+    def lose(answer):
+        del answer["steps"][-1][0]["from"]
+
+    told = "the answer cannot be read (KeyError: 'from'): the suite was changed"
+    assert difference(changed(lose), charter, OpaqueTypes()) == told
 
 
 def context(reference=True):

@@ -45,11 +45,28 @@ def test_suite_without_vectors_says_how_to_get_some(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lamp.charter").write_text(TEXT.replace("NAME", "lamp"))
-    assert main(["vectors", "lamp.charter"]) == 0
+    assert main(["vectors", "lamp.charter"]) == 4
     told = capsys.readouterr().err
     assert "the suite has no vectors; `conform vectors lamp.charter --search` searches" in told
     assert main(["vectors", "lamp.charter", "--search"]) == 0
     assert "no vectors" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("profile", ["smoke", "full"])
+def test_component_without_instance_and_scenario_is_refused(
+    profile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """The instances are of a system, whose steps are no questions."""
+    monkeypatch.chdir(tmp_path)
+    ring = Path(__file__).resolve().parents[3] / "spec" / "examples" / "ring_election.charter"
+    Path("ring.charter").write_text(ring.read_text(encoding="utf-8"), encoding="utf-8")
+    for more in ((), ("--search",)):
+        command = ["vectors", "ring.charter", "--profile", profile, *more]
+        assert main([*command, "--out", "suite"]) == 2
+        told = capsys.readouterr().err
+        assert "conform: no instance and no scenario is of process, so there are no quest" in told
+        assert not Path("suite").exists()
 
 
 def test_search_is_named_where_none_was_made(
@@ -88,7 +105,7 @@ def test_instances_that_are_not_searched_are_told(
     text = TEXT.replace("NAME", "lamp").replace("tiny", "dark")
     Path("lamp.charter").write_text(text + (SCENARIO if scenario else ""))
     for more in ((), ("--search",)):
-        assert main(["vectors", "lamp.charter", *more]) == 0
+        assert main(["vectors", "lamp.charter", *more]) == (0 if scenario or more else 4)
         told = capsys.readouterr().err
         assert "no instance of it is searched for questions" in told
         assert "--search` searches" not in told

@@ -22,7 +22,7 @@ from conform.cli.commands.coverage_pairs import (
     show_pairs,
     wrong_reasons,
 )
-from conform.cli.commands.each_instance import each_searched, instances_named
+from conform.cli.commands.each_instance import NotSearched, each_searched, instances_named
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
 from conform.console.errors import ConformError
@@ -50,7 +50,8 @@ searched at all, since they allow too much, and scenarios. `s`: no instance has 
 scenario. `·`: neither has it; white.toml beside the classes can say why.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
-has more states than were searched. With --pairs, 1: a scenario fails, or white.toml is out of date
+has more states than were searched; or an instance cannot be searched, which is told: the others
+are, and --write writes nothing (1, if an initial value of it does not exist). With --pairs, 1: a scenario fails, or white.toml is out of date
 (a pair `·` has no reason there, or another pair has one); 3: an instance has more states than were
 searched; 0: none of these. With --instance or --variant white.toml is not held against the table. 2
 in place of 0: scenarios, instances or mutants with errors are left out, which is told; with --write
@@ -91,7 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError(
             f"no instance that matches {arguments.instance!r} is of a machine that a class is of"
         )
-    tables = _tables(classes, _reached(model, names, arguments.most))
+    searches = each_searched(
+        names, lambda name, progress: coverage.reached(model, name, arguments.most, progress)
+    )
+    failed, tables = searches.failed, _tables(classes, [*searches.found.values()])
     if arguments.json:
         rows: list[Json] = [asdict(row) for table in tables for row in table.rows]
         never: list[Json] = [name for table in tables for name in table.never]
@@ -99,10 +103,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(tables)
     if arguments.write is not None:
-        write_named(arguments.write, _markdown(arguments.charter, tables))
-    if not any(table.never for table in tables):
-        return exit_code(0, broken)
+        _write(arguments.write, _markdown(arguments.charter, tables), failed)
+    if failed.code or not any(table.never for table in tables):
+        return exit_code(failed.code, broken)
     return 4 if all(row.complete for table in tables for row in table.rows) else 3
+
+
+def _write(file: Path, page: str, failed: NotSearched) -> None:
+    """Writes a table, unless it lacks instances, which is told."""
+    if failed.why:
+        failed.refuse(file)
+    else:
+        write_named(file, page)
 
 
 def _pairs(arguments: argparse.Namespace) -> int:
@@ -112,21 +124,24 @@ def _pairs(arguments: argparse.Namespace) -> int:
     chosen = instances_named(model, arguments.instance)
     reasons = _reasons(arguments.charter)
     most = {n: 1 if n in walked else arguments.most for n in chosen}
-    tables = pair_tables(model, most, reasons)
+    tables, unsearched = pair_tables(model, most, reasons)
     if arguments.json:
         out_json(pairs_json(tables))
     else:
         show_pairs(tables)
     if arguments.write is not None:
-        write_named(arguments.write, pairs_markdown(arguments.charter, tables))
+        _write(arguments.write, pairs_markdown(arguments.charter, tables), unsearched)
     failed = [fails.sentence() for table in tables for fails in table.failed]
-    every = len(chosen) == len(model.instances) and not arguments.variant and not broken
+    every = len(chosen) == len(model.instances) and not (
+        arguments.variant or broken or unsearched.why
+    )
     wrong = wrong_reasons(tables, reasons) if reasons and every else []
     for sentence in (*failed, *wrong):
         say(sentence)
     if failed or wrong:
         return 1
-    return exit_code(3 if any(table.partial for table in tables) else 0, broken)
+    partial = any(table.partial for table in tables)
+    return exit_code(unsearched.code or (3 if partial else 0), broken)
 
 
 def _reasons(charter: Path) -> Sequence[WhitePairs]:
@@ -227,12 +242,6 @@ def _folder(charter: Path) -> Path:
     it."""
     own = beside_charter(charter, coverage.COVERAGE)
     return own if charter.is_dir() or own.exists() else charter.with_name(coverage.COVERAGE)
-
-
-def _reached(model: api.Model, names: Sequence[str], most: int) -> list[ReachedClasses]:
-    return each_searched(
-        names, lambda name, progress: coverage.reached(model, name, most, progress)
-    )
 
 
 def _show(tables: Sequence[_ReachedTable]) -> None:

@@ -14,7 +14,7 @@ from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
 from charter.formats.white_pairs import FILE, WhitePairs
-from conform.cli.commands.each_instance import each_searched
+from conform.cli.commands.each_instance import NotSearched, each_searched
 from conform.console.terminal import columns, number, out, plural
 
 if TYPE_CHECKING:
@@ -73,18 +73,19 @@ class PairTable:
 
 def pair_tables(
     model: api.Model, most: Mapping[str, int], reasons: Sequence[WhitePairs] = ()
-) -> list[PairTable]:
-    """The table of each machine that an instance is of; `most`: by the name of an instance, how
-    many of its states are searched at most. Raises `ConformError`."""
-    pairs = each_searched(
+) -> tuple[list[PairTable], NotSearched]:
+    """The table of each machine that an instance is of, and the instances that could not be
+    searched; `most`: by the name of an instance, how many of its states are searched at most.
+    Raises `Interrupted`."""
+    searches = each_searched(
         [*most], lambda name, progress: coverage.step_pairs(model, name, most[name], progress)
     )
-    found = dict(zip(most, pairs, strict=True))
+    found = searches.found
     machines: dict[str, list[str]] = {}
     for instance in model.instances:
         if instance.name in found:
             machines.setdefault(instance.machine, []).append(instance.name)
-    return [
+    tables = [
         _table(
             model,
             machine,
@@ -93,6 +94,7 @@ def pair_tables(
         )
         for machine, mine in machines.items()
     ]
+    return tables, searches.failed
 
 
 def _table(

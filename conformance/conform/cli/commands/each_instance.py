@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from charter import api
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import SearchListener, searching
+from conform.console.terminal import say
 
 T = TypeVar("T")
+CANNOT = (api.CannotExplore, api.NoInitialState, api.TooManyValues)
+"""Why an instance cannot be searched at all; the message is one sentence."""
 
 
 def instances_named(model: api.Model, pattern: str) -> tuple[str, ...]:
@@ -20,18 +24,50 @@ def instances_named(model: api.Model, pattern: str) -> tuple[str, ...]:
         raise ConformError(str(error)) from None
 
 
-def each_searched(names: Sequence[str], search: Callable[[str, SearchListener], T]) -> list[T]:
-    """The result of `search` for each instance, with a line of progress. Raises `ConformError` with
-    the instance that cannot be searched, `Interrupted` with how many were."""
-    found: list[T] = []
+@dataclass(slots=True)
+class NotSearched:
+    """The instances that could not be searched, each with the reason, and the exit code of a
+    command that goes on without them."""
+
+    why: dict[str, str] = field(default_factory=dict)
+    code: int = 0
+
+    def add(self, name: str, error: Exception, *, is_finding: bool = True) -> None:
+        """Tell that an instance could not be searched. The exit code is 3, not known; or 1, if an
+        initial value of the charter does not exist and this is a finding."""
+        is_undefined = isinstance(error, api.NoInitialState) and is_finding
+        self.code = 1 if is_undefined else self.code or 3
+        self.why[name] = str(error)
+        say(f"{name} is not searched: {error}")
+
+    def refuse(self, file: object) -> None:
+        """Tell, if there are such instances, that a file is not written without them."""
+        if self.why:
+            say(f"{file} is not written, since it would lack {', '.join(self.why)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Searched(Generic[T]):
+    """The results of searches by instance, and the instances that could not be searched."""
+
+    found: Mapping[str, T]
+    failed: NotSearched
+
+
+def each_searched(names: Sequence[str], search: Callable[[str, SearchListener], T]) -> Searched[T]:
+    """The result of `search` for each instance, with a line of progress; an instance that cannot be
+    searched is told. Raises `Interrupted` with how many were searched."""
+    found: dict[str, T] = {}
+    failed = NotSearched()
     try:
         for name in names:
-            with searching() as progress:
-                found.append(search(name, progress))
-    except api.CannotExplore as error:
-        raise ConformError(f"{names[len(found)]}: {error}") from None
+            try:
+                with searching() as progress:
+                    found[name] = search(name, progress)
+            except CANNOT as error:
+                failed.add(name, error)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; {len(found)} of {len(names)} instances were searched"
         ) from None
-    return found
+    return Searched(found, failed)

@@ -19,6 +19,7 @@ from conform.cli.commands.charters import (
     settings_line,
     settings_of,
 )
+from conform.cli.commands.each_instance import CANNOT, NotSearched
 from conform.cli.commands.instance_limits import show_limits
 from conform.cli.commands.mutants import MutantStatus, chosen, judged, try_all
 from conform.cli.commands.numbers import count, count_or_all, gibibytes
@@ -79,7 +80,7 @@ It also runs the scenarios of the component or system, with the variant but not 
 
 Exit code 0: searched completely, nothing violated; 1: a property or a scenario fails, a system has
 a deadlock, or the charter asks for a value that does not exist; 3: the search gave up, or a
-property is unknown; 4: vacuous, or the instance lists a name under `misses` that was met, or under
+property is unknown, or one of several instances cannot be searched at all, which is told; 4: vacuous, or the instance lists a name under `misses` that was met, or under
 `fails` that holds (with a variant or mutant that is only told), or a mutant is not caught by the
 property that it names. A property that the instance lists under `fails` and that fails is shown,
 but does not count.
@@ -170,9 +171,16 @@ def run(arguments: argparse.Namespace) -> int:
     if several and (arguments.journal is not None or arguments.keep is not None):
         raise ConformError("--journal and --keep are for one instance; name one with --instance")
     explored: list[_Explored] = []
+    failed = NotSearched()
     for name in names:
         arguments.instance = name
-        explored.append(_explore(charter, model, selection, arguments))
+        try:
+            explored.append(_explore(charter, model, selection, arguments))
+        except CANNOT as error:
+            if not several:
+                raise _ended(error) from None
+            failed.add(name, error)
+            continue
         if not arguments.json:
             _show(explored[-1])
             _show_scenarios(explored)
@@ -187,9 +195,16 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.json:
         rows = [one.json() for one in explored]
-        out_json({"instances": list[Json](rows)} if several else rows[0])
+        whole: dict[str, Json] = {"instances": list[Json](rows), "not_searched": {**failed.why}}
+        out_json(whole if several else rows[0])
     draw([story for one in explored for story in one.stories], arguments)
-    return exit_code(min((_status(one) for one in explored), key=_WORST.index), rest.broken)
+    codes = [failed.code, *map(_status, explored)]
+    return exit_code(min(codes, key=_WORST.index), rest.broken)
+
+
+def _ended(error: Exception) -> Exception:
+    """What ends the search of the only instance."""
+    return ConformError(str(error)) if isinstance(error, api.CannotExplore) else error
 
 
 def _show_bounds(rest: LoadedRest, names: Sequence[str], arguments: argparse.Namespace) -> int:
@@ -286,7 +301,7 @@ def _explore(
         with searching() as progress, _interruptible(progress, arguments.journal) as so_far:
             options = replace(options, on_violation=so_far.add)
             found = api.explore(model, arguments.instance, options, progress)
-    except (api.Missing, api.CannotExplore) as error:
+    except api.Missing as error:
         raise ConformError(str(error)) from None
     if found.why_reference:
         say(f"the reference engine was used, which is slow: {found.why_reference}")

@@ -17,12 +17,11 @@ EXAMPLES = """examples:
   conform prove spec/kafka --instance tiny_elr --variant pre_kip_966
 
 Proves `always` properties of a component by induction, for all values of counters, in the sorts of
-an instance. Of a system nothing is proved: with an instance of one all is open, and the exit code
-is 3; name an instance of a component with --instance, or use `conform explore`.
+an instance of it. An instance of a system is refused: `conform explore` searches it.
 What is open is not refuted: it may need a stronger lemma, one that is false in the state that is
 shown with the step that breaks the property. Exit code 0: all are proved; 3: some are
-open; 1: one is false at the start; 2: all are proved, but scenarios, instances or mutants with
-errors are left out, which is told. `eventually` is not checked: use `conform explore`.
+open; 1: one is false at the start, or there is no first state; 2: the instance is of a system, or
+all are proved, but scenarios, instances or mutants with errors are left out, which is told.
 """
 
 
@@ -49,9 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
             out(f"open    {name}: {reason}")
             if name in found.steps:
                 _show_step(found.steps[name])
-        if found.not_looked_at:
-            names = ", ".join(found.not_looked_at)
-            out(f"not checked: {names}; `conform explore` checks `eventually`")
     if api.FALSE_INITIALLY in found.open.values():
         return 1
     return exit_code(3 if found.open else 0, rest.broken)

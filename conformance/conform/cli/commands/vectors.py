@@ -40,9 +40,11 @@ comparison that reads a constant, is asked for with the constants of each. Each 
 right after each other one, in at most 250 pairs, those that change the state first; instances with
 many transitions are left out.
 
-Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
-scenario fails (the suite is made without it); 2: the charter cannot be read, or the small suite is
-made without scenarios, instances and mutants that have errors, which is told. With --search and
+Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, an initial
+value does not exist, or a scenario fails (the suite is made without it); 2: the charter cannot be
+read, no instance or scenario is of the component, or the small suite is made without scenarios,
+instances and mutants that have errors, which is told; 4: the suite has no vectors, so it can judge
+nothing: --search looks for questions. With --search and
 with --profile full nothing may have errors: what these write belongs to the project.
 """
 
@@ -154,7 +156,8 @@ def run(arguments: argparse.Namespace) -> int:
     for title, why in made.unasked.items():
         say(no_question(title, why))
     tell_left_out(made.errors, [one.told for one in made.broken])
-    return exit_code(1 if made.failed else 0, made.broken)
+    vacuous = 0 if made.manifest.vectors else 4
+    return exit_code(1 if made.failed else vacuous, made.broken)
 
 
 def no_question(title: str, why: str) -> str:

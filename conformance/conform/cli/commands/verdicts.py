@@ -13,12 +13,12 @@ from charter import api
 from charter.api import verdicts
 from charter.formats.files import write_whole
 from conform.cli.commands.charters import errors_shown, exit_code, read_rest
-from conform.cli.commands.each_instance import instances_named
+from conform.cli.commands.each_instance import CANNOT, NotSearched, instances_named
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
 from conform.console.progress import searching
-from conform.console.terminal import columns, out
+from conform.console.terminal import columns, out, say
 from conform.storage.lease import in_turn
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ not searched again; rows of other instances stay. So an interrupted command cont
 commands may write into one folder at once. Delete the file to search everything anew.
 
 Exit code 0: every property holds, but where the instance lists it under `fails`; 1: one fails in
-the charter itself; 3: one is unknown there, since an instance has more states than were searched.
+the charter itself, or an initial value does not exist there; 3: one is unknown there, since an
+instance has more states than were searched, or an instance cannot be searched at all, which is
+told: the others are searched, and kept by --write.
 What fails with a variant or a mutant is shown, and does not count: `conform explore --mutant` says
 whether mutants are caught by the properties that they name. A witness that is not found does not
 count either, nor does what an instance lists wrongly under `misses` or `fails`, which is told below
@@ -88,14 +90,20 @@ def run(arguments: argparse.Namespace) -> int:
         with errors_shown(arguments.charter):
             chosen = charter.model(api.Selection(variant, mutant)) if variant or mutant else model
         _search(chosen, [verdicts.SearchedPlace(variant, mutant, i) for i in instances], table)
-    rows = [table.kept[place] for place in table.asked]
+    rows = [table.kept[place] for place in table.asked if place in table.kept]
     if arguments.json:
         out(verdicts.verdicts_text(rows).rstrip())
     else:
         _show(rows)
     if folder is not None:
         _write_both(arguments, model, table)
-    return exit_code(_status(rows), rest.broken)
+        if lacking := [_told(place) for place in table.asked if place not in table.kept]:
+            say(f"{folder} has no rows of {', '.join(lacking)}")
+    return exit_code(min((_status(rows), table.failed.code), key=_WORST.index), rest.broken)
+
+
+_WORST = (1, 3, 0)
+"""Exit codes; the first of those that apply is that of the command."""
 
 
 def _places(
@@ -124,13 +132,14 @@ def _matching(kind: str, names: Sequence[str], pattern: str) -> list[str]:
 class _VerdictTable:
     """The rows of the table in `folder` (None: it is not written) that still hold, and those that
     were searched: `kept`. `digests` are those of all that the table can have; `asked` are the
-    places that this command is about."""
+    places that this command is about; `failed` are those that could not be searched."""
 
     folder: Path | None
     most: int
     digests: Mapping[SearchedPlace, str]
     kept: dict[SearchedPlace, InstanceVerdicts] = field(default_factory=dict)
     asked: list[SearchedPlace] = field(default_factory=list)
+    failed: NotSearched = field(default_factory=NotSearched)
 
     def has(self, place: SearchedPlace) -> bool:
         """Whether a row is there, of as many states as were requested."""
@@ -171,8 +180,9 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _VerdictTa
         try:
             with searching() as progress:
                 one = verdicts.searched(model, place, table.digests[place], table.most, progress)
-        except api.CannotExplore as error:
-            raise ConformError(f"{place.instance}: {error}") from None
+        except CANNOT as error:
+            table.failed.add(_told(place), error, is_finding=not (place.variant or place.mutant))
+            continue
         except KeyboardInterrupt:
             kept = (
                 "--write FOLDER keeps each finished search"
@@ -183,6 +193,13 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _VerdictTa
             raise Interrupted(f"interrupted while {name} was searched; {kept}") from None
         table.add(one.row)
         say_how(one.row.instance, one.row.states, one.row.complete, one.why_slow)
+
+
+def _told(place: SearchedPlace) -> str:
+    """An instance, with the variant or the mutant that it is searched with."""
+    edited = [f"the variant {place.variant}"] * bool(place.variant)
+    edited += [f"the mutant {place.mutant}"] * bool(place.mutant)
+    return f"{place.instance} with {' and '.join(edited)}" if edited else place.instance
 
 
 def _write_both(arguments: argparse.Namespace, model: api.Model, table: _VerdictTable) -> None:

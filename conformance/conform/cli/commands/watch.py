@@ -109,6 +109,9 @@ class Watch:
             out(f"changed: {', '.join(changed)}")
         try:
             return self._checked()
+        except api.NoInitialState as error:
+            out(str(error))
+            return 1
         except (api.Unreadable, api.Missing, api.CannotExplore, api.TooManyValues) as error:
             if self.arguments.once:
                 raise ConformError(str(error)) from None
