@@ -129,8 +129,6 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _SeenStep:
-    """What a target replied and showed: as canonical texts, with its labels, and as received."""
-
     reply: bytes
     observation: bytes
     labels: Labels

@@ -90,7 +90,7 @@ def test_model_that_fails_has_a_bug():
 @pytest.mark.parametrize("name", ["initial", "observe", "outcomes"])
 def test_each_function_of_the_model_can_have_the_bug(name, error):
     model = EditedModel(__name__="models.lease", **{name: raises(error)})
-    with pytest.raises(ModelBug, match="the generated model models.lease fails"):
+    with pytest.raises(ModelBug, match=r"the generated model models\.lease fails"):
         difference(item_of(EXPIRES), model, OpaqueTypes())
 
 

@@ -51,11 +51,11 @@ scenario. `·`: neither has it; white.toml beside the classes can say why.
 
 Exit code 0: each class is reached; 4: one is reached in no instance; 3: the same, but an instance
 has more states than were searched; or an instance cannot be searched, which is told: the others
-are, and --write writes nothing (1, if an initial value of it does not exist). With --pairs, 1: a scenario fails, or white.toml is out of date
-(a pair `·` has no reason there, or another pair has one); 3: an instance has more states than were
-searched; 0: none of these. With --instance or --variant white.toml is not held against the table. 2
-in place of 0: scenarios, instances or mutants with errors are left out, which is told; with --write
-nothing may have errors.
+are, and --write writes nothing (1, if an initial value of it does not exist). With --pairs, 1: a
+scenario fails, or white.toml is out of date (a pair `·` has no reason there, or another pair has
+one); 3: an instance has more states than were searched; 0: none of these. With --instance or
+--variant white.toml is not held against the table. 2 in place of 0: scenarios, instances or mutants
+with errors are left out, which is told; with --write nothing may have errors.
 """
 
 

@@ -47,14 +47,16 @@ class NotSearched:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched(Generic[T]):
+class EachSearched(Generic[T]):
     """The results of searches by instance, and the instances that could not be searched."""
 
     found: Mapping[str, T]
     failed: NotSearched
 
 
-def each_searched(names: Sequence[str], search: Callable[[str, SearchListener], T]) -> Searched[T]:
+def each_searched(
+    names: Sequence[str], search: Callable[[str, SearchListener], T]
+) -> EachSearched[T]:
     """The result of `search` for each instance, with a line of progress; an instance that cannot be
     searched is told. Raises `Interrupted` with how many were searched."""
     found: dict[str, T] = {}
@@ -70,4 +72,4 @@ def each_searched(names: Sequence[str], search: Callable[[str, SearchListener], 
         raise Interrupted(
             f"interrupted; {len(found)} of {len(names)} instances were searched"
         ) from None
-    return Searched(found, failed)
+    return EachSearched(found, failed)

@@ -80,10 +80,10 @@ It also runs the scenarios of the component or system, with the variant but not 
 
 Exit code 0: searched completely, nothing violated; 1: a property or a scenario fails, a system has
 a deadlock, or the charter asks for a value that does not exist; 3: the search gave up, or a
-property is unknown, or one of several instances cannot be searched at all, which is told; 4: vacuous, or the instance lists a name under `misses` that was met, or under
-`fails` that holds (with a variant or mutant that is only told), or a mutant is not caught by the
-property that it names. A property that the instance lists under `fails` and that fails is shown,
-but does not count.
+property is unknown, or one of several instances cannot be searched at all, which is told; 4:
+vacuous, or the instance lists a name under `misses` that was met, or under `fails` that holds (with
+a variant or mutant that is only told), or a mutant is not caught by the property that it names. A
+property that the instance lists under `fails` and that fails is shown, but does not count.
 
 Vacuous: the search never met a witness, the condition of a property (the left side of an `implies`,
 the members of a `forall`), a branch or a step, and the instance does not list it under `misses`.
