@@ -82,7 +82,7 @@ def test_each_pair_of_steps_that_no_instance_shows_is_in_a_scenario_or_has_a_rea
 def test_the_pairs_of_steps_of_a_small_machine_are_up_to_date(wider: api.Model) -> None:
     most = {i.name: 200_000 for i in wider.instances if i.machine == "consumer"}
     reasons = read_white_pairs(STEPS.with_name(FILE))
-    made = sections(pairs_markdown(Path("spec/kafka"), pair_tables(wider, most, reasons)))
+    made = sections(pairs_markdown(Path("spec/kafka"), pair_tables(wider, most, reasons)[0]))
     committed = sections(STEPS.read_text(encoding="utf-8"))
     assert [*made] == ["consumer"] and made["consumer"] == committed["consumer"]
 

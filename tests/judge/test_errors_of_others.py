@@ -71,8 +71,6 @@ def test_explore_ends_as_it_would_when_there_is_a_finding(conform, charter):
     [
         (INSTANCE, ("--instance", "odd")),
         (MUTANT, ("--mutant", "lazy")),
-        (INSTANCE + "instance more of box like odd {}\n", ("--instance", "tiny")),
-        (INSTANCE + MUTANT.replace("tiny", "odd").replace("countd", "counted"), ()),
         (SCENARIO + "fun f(x: Nod) -> bool = true\n", ()),
         (SCENARIO + "fun f(x: Node) -> bool = ", ()),
     ],
@@ -81,6 +79,20 @@ def test_explore_refuses_when_what_has_errors_is_needed(conform, charter, more, 
     code, out, err = conform("explore", charter(more), *asked)
     assert code == 1 and "error: [" in out
     assert "left out" not in err and "conform explain CODE" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ("instance more of box like odd {}\n", "instance more"),
+        (MUTANT.replace("tiny", "odd").replace("countd", "counted"), "mutant lazy"),
+    ],
+)
+def test_what_needs_something_with_errors_is_left_out_with_it(conform, charter, more, named):
+    code, out, err = conform("explore", charter(INSTANCE, more), "--instance", "tiny")
+    assert code == 2 and "nothing is violated" in out
+    for one in ("instance odd", named):
+        assert f"{one} is left out, since it has errors" in err
 
 
 def test_explore_refuses_when_the_default_instance_has_errors(conform, charter):

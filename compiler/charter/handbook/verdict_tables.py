@@ -67,7 +67,7 @@ def verdicts_page(
             if draw is not None:
                 for row, name in _shortest(shown, own if variant else {}):
                     drawn = tuple(draw(row, name))
-                    told = Paragraph(show(f"How `{name}` fails in `{row.instance}`:"))
+                    told = Paragraph(show(f"How {_failing(row, name)} in `{row.instance}`:"))
                     blocks += (told, *drawn) if drawn else ()
         blocks += _mutants(model, [row for row in mine if row.mutant], names, show)
     return DocumentPage(VERDICTS, "Table of verdicts", tuple(blocks))
@@ -229,6 +229,19 @@ def _shortest(
             if (first.instance, first.verdicts[name].trace) not in told:
                 told.add((first.instance, first.verdicts[name].trace))
                 yield first, name
+
+
+def _failing(row: InstanceVerdicts, name: str) -> str:
+    """A property that fails in a row, and the others that fail there by the same trace."""
+    trace = row.verdicts[name].trace
+    others = [
+        other for other, verdict in row.verdicts.items()
+        if other != name and _fails(row, other) and verdict.trace == trace
+    ]  # fmt: skip
+    if not others:
+        return f"`{name}` fails"
+    *first, last = (f"`{one}`" for one in (name, *others))
+    return f"{', '.join(first)} and {last} fail"
 
 
 def _fails(row: InstanceVerdicts | None, name: str) -> bool:
