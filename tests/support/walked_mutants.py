@@ -12,11 +12,10 @@ import numpy as np
 from charter.core import nodes as n
 from charter.explore.native.difference import outcome_rows
 from charter.explore.native.program import Choices, program
-from charter.explore.native.random_walks import RandomWalker
+from charter.explore.native.random_walks import RandomWalker, rules_alone
 from charter.explore.native.traces import OutcomeBuffer
 from charter.mutate.baseline import RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutated
-from charter.passes.narrow import narrowed
 
 PLAIN = Choices(symmetry=False, renaming=False, detailed=True)
 STEPS = 80
@@ -57,7 +56,7 @@ class WalkedStates:
     @staticmethod
     def of(model: n.Model, instance: n.Instance, walked: int, kept: int) -> WalkedStates:
         """Walk until so many states were seen, and keep at most `kept` in each sample."""
-        walker = RandomWalker.of(program(bare(model, instance), instance, PLAIN, None), 1)
+        walker = RandomWalker.of(program(rules_alone(model, instance), instance, PLAIN, None), 1)
         names = tuple(walker.asked.program.plan.machine.operations)
         chance = random.Random(1)
         possible = {name: Sample(kept, chance) for name in names}
@@ -93,7 +92,7 @@ class WalkedStates:
         return [*dict.fromkeys([*where, *self.all.states])]
 
     def _compiled(self, model: n.Model, names: frozenset[str]) -> OutcomeBuffer:
-        cut = bare(model, self.instance)
+        cut = rules_alone(model, self.instance)
         components = tuple(
             replace(c, operations=tuple(o for o in c.operations if o.name in names))
             if c.name == self.instance.machine
@@ -108,11 +107,6 @@ class WalkedStates:
         )
         alone = replace(cut, components=components, systems=systems)
         return OutcomeBuffer.of(program(alone, self.instance, PLAIN, None, optimized=False))
-
-
-def bare(model: n.Model, instance: n.Instance) -> n.Model:
-    """The rules of the machine of an instance, without properties."""
-    return narrowed(replace(model, properties=(), liveness=()), instance.machine)
 
 
 def same_outcomes(first: OutcomeBuffer, second: OutcomeBuffer, slots: list[int]) -> bool:

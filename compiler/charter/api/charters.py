@@ -20,7 +20,6 @@ from charter.formats.project import Project
 from charter.project.core_cache import check_once, core_of
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
-from charter.semantics.machine import Machine
 
 if TYPE_CHECKING:
     from charter.explore.result import CheckResult, SearchResult, Trace
@@ -442,7 +441,6 @@ def simulate(
     from charter.explore.swarm import swarm
 
     chosen = chosen_instance(model, instance)
-    Machine.of(model, chosen).initial()  # before there are processes
     plan = WalkPlan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
     return swarm((model, chosen), plan, wanted.workers, progress)
 

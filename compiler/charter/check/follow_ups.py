@@ -34,8 +34,9 @@ def without_follow_ups(files: sx.Protocol, found: Diagnostics) -> Diagnostics:
     dropped = set[str]()
     if any(head_of(span)[0] in ("", "witness") for span in broken):
         dropped.add("witness/none")
-    kept = [item for item in found.items if not is_follow_up(item, lost)]
-    gone = [item for item in found.items if is_follow_up(item, lost)]
+    kept, gone = list[Diagnostic](), list[Diagnostic]()
+    for item in found.items:
+        (gone if is_follow_up(item, lost) else kept).append(item)
     unsure = [*_unsure(files, gone, lost)]
     if not all(any(node.span.holds(item.span) for node in unsure) for item in gone):
         dropped |= PROVED

@@ -8,7 +8,16 @@ from functools import cache
 
 from charter.core import nodes as n
 from charter.formats.verdicts import InstanceVerdicts, SearchedPlace
-from charter.render.pages.blocks import Block, Figure, Paragraph, TextRun, names_apart, prose, slug
+from charter.render.pages.blocks import (
+    PICTURE,
+    Block,
+    Figure,
+    Paragraph,
+    TextRun,
+    names_apart,
+    prose,
+    slug,
+)
 from charter.render.story.card import state_in_svg
 from charter.render.story.draw import in_svg
 from charter.render.story.modes import modes_in_svg, modes_of
@@ -81,7 +90,7 @@ def pictures(runs: ScenarioRuns, variant: str = "") -> Draw:
         if isinstance(story, ScenarioFails):
             yield Paragraph((TextRun(f"It is no run of the charter: {story.sentence()}"),))
         elif story.steps:
-            path = f"pictures/{prefix}{files[title]}.svg"
+            path = f"pictures/{prefix}{files[title]}{PICTURE}"
             yield Figure(path, in_svg(scene(story)), f"{title}{inside}")
 
     return draw
@@ -115,14 +124,14 @@ def states(runs: ScenarioRuns) -> Draw:
             title = f"{machine} at the end of the scenario: {fullest.found.name}"
             svg = state_in_svg(fullest.machine, fullest.states[-1], title)
             yield Paragraph(prose("One of its states, without histories:"))
-            yield Figure(f"pictures/state.{slug(machine)}.svg", svg, title)
+            yield Figure(f"pictures/state.{slug(machine)}{PICTURE}", svg, title)
         found = modes_of(machine, runs.stories()) if machine in names else {}
         for name, ways in found.items():
             what = f"`{name}`" if name else "its truth values and enums"
             yield Paragraph(prose(f"The modes of {what}, and what leads to them in the scenarios:"))
             title = f"Modes of {machine}{'.' if name else ''}{name}"
             file = slug(f"{machine} {name}".strip())
-            yield Figure(f"pictures/modes.{file}.svg", modes_in_svg(ways, title), title)
+            yield Figure(f"pictures/modes.{file}{PICTURE}", modes_in_svg(ways, title), title)
 
     return draw
 
@@ -184,4 +193,4 @@ def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Iterator[Block
 def failure_path(row: InstanceVerdicts, name: str) -> str:
     """The file that the picture of a failing property has; of a mutant there is only one."""
     mutant, place = f"mutant.{slug(row.mutant)}", f"fails {row.variant} {row.instance} {name}"
-    return f"pictures/{mutant if row.mutant else slug(place)}.svg"
+    return f"pictures/{mutant if row.mutant else slug(place)}{PICTURE}"

@@ -22,6 +22,11 @@ class EvaluationError(Exception):
         self.message = message
         self.span = span
 
+    def __reduce__(self) -> tuple[type[EvaluationError], tuple[object, ...]]:
+        """As it is sent from one process to another: an exception is made anew of its text alone
+        otherwise, which fails, and the receiver waits for ever."""
+        return type(self), (self.message, self.span)
+
 
 Items = tuple[Value, ...]
 Members = frozenset[Value]

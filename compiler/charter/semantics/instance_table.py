@@ -14,9 +14,6 @@ from charter.semantics.machine import Machine
 from charter.semantics.retell import path_of, show_value
 from charter.semantics.values import Universe
 
-BUDGET = "budget."
-"""Begins the names of the state variables that count what is left of budgets."""
-
 
 @dataclass(frozen=True, slots=True)
 class InstanceLimits:
@@ -69,11 +66,12 @@ def as_text(value: int) -> str:
 def limits_of(model: n.Model, instance: n.Instance) -> InstanceLimits:
     """The limits of an instance of a model."""
     machine = Machine.of(model, instance)
-    taken = {v.name.removeprefix(BUDGET) for v in machine.variables if v.name.startswith(BUDGET)}
+    counters = (v.initial for v in machine.variables if v.is_budget)
+    taken = {limit.name for limit in counters if isinstance(limit, n.ConstRef)}
     consts = dict(instance.consts)
     state = machine.initial()
     places = {v.name: dict(_places(machine, v, state[v.name]))
-              for v in machine.variables if not v.name.startswith(BUDGET)}  # fmt: skip
+              for v in machine.variables if not v.is_budget}  # fmt: skip
     return InstanceLimits(
         instance.name,
         instance.machine,

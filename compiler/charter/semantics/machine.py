@@ -45,7 +45,12 @@ class NoInitialState(EvaluationError):
         told = f"{variable} has no initial value in {instance}: {cause.message}"
         super().__init__(told, cause.span)
         self.variable = variable
+        self.instance = instance
         self.cause = cause
+
+    def __reduce__(self) -> tuple[type[EvaluationError], tuple[object, ...]]:
+        """As it is sent from one process to another."""
+        return type(self), (self.variable, self.instance, self.cause)
 
 
 @dataclass(frozen=True, slots=True)

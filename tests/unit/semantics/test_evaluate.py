@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import pytest
 
 from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.diagnostics import Source, Span
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.machine import Machine
+from charter.semantics.machine import Machine, NoInitialState
 
 TWO_SYSTEMS = """protocol test.two
 
@@ -98,3 +101,12 @@ def test_each_instance_has_its_own_constants_and_elements_though_expressions_are
             assert kept == most
         with pytest.raises(EvaluationError, match="grows past its limit"):
             machine.outcomes(state, "put", (0,))
+
+
+def test_errors_are_the_same_in_another_process() -> None:
+    span = Span(Source("a.charter", "value(none)"), 0, 11)
+    error = EvaluationError("value(none)", span)
+    for one in (error, NoInitialState("held", "tiny", error)):
+        sent = copy(one)  # by `__reduce__`, as between processes
+        assert type(sent) is type(one) and str(sent) == str(one)
+        assert (sent.message, sent.span) == (one.message, one.span)

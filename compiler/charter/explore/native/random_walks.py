@@ -5,17 +5,24 @@ from __future__ import annotations
 import random
 from array import array
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from struct import Struct
 
+from charter.core import nodes as n
 from charter.explore.native.program import Program, slots_of
 from charter.explore.native.traces import OutcomeBuffer
+from charter.passes.narrow import narrowed
 
 SHARES = (0.3, 0.5, 0.7, 1.0)
 """How many of the operations a walk chooses from: with less choice it gets further in one
 direction."""
 UNDEFINED = 1 << 63
 """A branch from here on stands for an outcome that asks for a value that does not exist."""
+
+
+def rules_alone(model: n.Model, instance: n.Instance) -> n.Model:
+    """The machine of an instance without properties: what a walk needs."""
+    return narrowed(replace(model, properties=(), liveness=()), instance.machine)
 
 
 @dataclass(frozen=True, slots=True)

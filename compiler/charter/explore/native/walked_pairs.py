@@ -4,14 +4,13 @@ searched. In each state of a walk all steps are looked at, not the chosen one al
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from charter.core import nodes as n
 from charter.explore.native.program import Choices, program
-from charter.explore.native.random_walks import RandomWalker
+from charter.explore.native.random_walks import RandomWalker, rules_alone
 from charter.explore.result import StepPairs
-from charter.passes.narrow import narrowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +34,9 @@ def walked_pairs(
 ) -> StepPairs:
     """The pairs of steps that walks saw follow each other. `tell` is told how many walks are done,
     and of how many. Raises CannotCompile."""
-    alone = narrowed(replace(model, properties=(), liveness=()), instance.machine)
     choices = Choices(symmetry=False, renaming=False)
-    compiled = program(alone, instance, choices, cache, optimized=False)
+    rules = rules_alone(model, instance)
+    compiled = program(rules, instance, choices, cache, optimized=False)
     walker, pairs, idle = RandomWalker.of(compiled, plan.seed), set[tuple[int, int]](), 0
     for number in range(plan.walks):
         if walker.outcomes > plan.outcomes or idle == plan.patience:

@@ -16,6 +16,12 @@ CANNOT = (api.CannotExplore, api.NoInitialState, api.TooManyValues)
 """Why an instance cannot be searched at all; the message is one sentence."""
 
 
+def code_of(error: Exception) -> int:
+    """The exit code of a command that goes on without an instance: 3, not known; or 1, a finding,
+    if an initial value does not exist."""
+    return 1 if isinstance(error, api.NoInitialState) else 3
+
+
 def instances_named(model: api.Model, pattern: str) -> tuple[str, ...]:
     """The names of the instances that match a pattern. Raises `ConformError`."""
     try:
@@ -33,10 +39,10 @@ class NotSearched:
     code: int = 0
 
     def add(self, name: str, error: Exception, *, is_finding: bool = True) -> None:
-        """Tell that an instance could not be searched. The exit code is 3, not known; or 1, if an
-        initial value of the charter does not exist and this is a finding."""
-        is_undefined = isinstance(error, api.NoInitialState) and is_finding
-        self.code = 1 if is_undefined else self.code or 3
+        """Tell that an instance could not be searched. The exit code is that of the error, or 3 if
+        this is no finding."""
+        code = code_of(error) if is_finding else 3
+        self.code = 1 if code == 1 else self.code or 3
         self.why[name] = str(error)
         say(f"{name} is not searched: {error}")
 

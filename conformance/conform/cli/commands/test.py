@@ -19,7 +19,7 @@ from conform.adapters.targets import found_by, target_of, targets_of
 from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
-from conform.cli.commands.each_instance import CANNOT
+from conform.cli.commands.each_instance import CANNOT, code_of
 from conform.cli.commands.missing_operations import unwritten
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.overlay import releases_of
@@ -228,7 +228,7 @@ def _explored(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
             options = api.ExploreOptions(most_states=tested.most)
             found = api.explore(model, instance, options, progress)
     except CANNOT as error:
-        tested.codes.append(1 if isinstance(error, api.NoInitialState) else 3)
+        tested.codes.append(code_of(error))
         tested.tell("explore", f"{instance}: {error}")
         return {"instance": instance, "cannot": str(error)}
     states = plural(found.counts.distinct, "state")

@@ -44,8 +44,8 @@ Exit code 0: the suite is made, even if obligations are open; 1: the charter has
 value does not exist, or a scenario fails (the suite is made without it); 2: the charter cannot be
 read, no instance or scenario is of the component, or the small suite is made without scenarios,
 instances and mutants that have errors, which is told; 4: the suite has no vectors, so it can judge
-nothing: --search looks for questions. With --search and
-with --profile full nothing may have errors: what these write belongs to the project.
+nothing: --search looks for questions. With --search and with --profile full nothing may have
+errors: what these write belongs to the project.
 """
 
 
