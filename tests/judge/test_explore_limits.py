@@ -82,6 +82,23 @@ def test_each_row_says_what_the_instance_allows_when_there_are_several(conform, 
         "they start, where nothing else is said, with sender[n1].side.open true,"
         " sender[n1].side.sent 0,",
         "    sender[n2].side.sent 0",
+        "constants of alone: length 2",
+    ]
+
+
+def test_one_instance_has_its_constants_and_all_its_start_values(conform, toy):
+    assert conform("explore", toy, "--instance", "pair_long", "--bounds")[1].splitlines() == [
+        "instance   of   misses",
+        "pair_long  net  3",
+        "    Node 2",
+        "    only some arguments of send",
+        "    misses lose, double, any_lost",
+        "",
+        "constants of pair_long: length 2",
+        "budgets that are 0 in pair_long: losses, doublings",
+        "pair_long starts with sender[n1].side.open false, sender[n1].side.sent 1,"
+        " sender[n2].side.open true,",
+        "    sender[n2].side.sent 1",
     ]
 
 

@@ -74,7 +74,8 @@ EXAMPLES = """examples:
 A search of several instances ends with a table. Below each row stands what limits the instance: how
 many elements each sort has, how often the steps with a budget can happen, which operations are
 offered, with which arguments, and which constants and start values are not those of most of these
-instances. --bounds prints this without a search, --json all of it.
+instances. --bounds prints this without a search, of one instance with its constants and all start
+values that it sets; --json has all of it.
 
 It also runs the scenarios of the component or system, with the variant but not with a mutant.
 

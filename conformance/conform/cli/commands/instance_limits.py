@@ -47,10 +47,12 @@ def limit_lines(limits: Sequence[InstanceLimits]) -> list[str]:
 
 
 def common_lines(limits: Sequence[InstanceLimits]) -> str:
-    """What the instances of each machine have in common, and what most of them have; "" if no two
-    are of one machine."""
-    several = {machine: _of(limits, machine) for machine in _machines(limits)}
-    found = (line for name, mine in several.items() if len(mine) > 1 for line in _common(mine))
+    """What the instances of each machine have in common, and what most of them have; of the only
+    instance of a machine its constants, the budgets that are 0, and all start values."""
+    found: list[str] = []
+    for machine in _machines(limits):
+        mine = _of(limits, machine)
+        found += _common(mine) if len(mine) > 1 else _alone(mine[0])
     return "\n".join(found)
 
 
@@ -89,6 +91,17 @@ def _common(mine: Sequence[InstanceLimits]) -> Iterator[str]:
     yield from _listed(f"instances of {first.machine}, where nothing else is said: ", most, "")
     starts = [f"{name} {usual[name]}" for name in told if name not in constants]
     yield from _listed("they start, where nothing else is said, with ", starts, "")
+
+
+def _alone(one: InstanceLimits) -> Iterator[str]:
+    """What the row of an instance leaves out if there is no other one to compare it with."""
+    constants = [f"{name} {one.settings[name]}" for name in one.constants]
+    yield from _listed(f"constants of {one.instance}: ", constants, "")
+    empty = [name for name, left in one.budgets.items() if not left]
+    yield from _listed(f"budgets that are 0 in {one.instance}: ", empty, "")
+    starts = [f"{place} {text}" for place, text in one.starts.items()]
+    if starts:
+        yield _shown(f"{one.instance} starts with ", starts, len(starts), "")
 
 
 def _listed(what: str, items: Sequence[str], indent: str = _INDENT) -> Iterator[str]:
