@@ -91,3 +91,23 @@ def test_the_server_ends_at_a_signal_while_the_editor_still_listens() -> None:
         )
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 128 + signal.SIGTERM
+
+
+LATE = """
+import signal, threading
+from conform.cli.commands import lsp_server
+
+def stop() -> None:
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+threading.Timer(1, stop).start()
+lsp_server.serve()
+"""
+"""A server that waits for its editor when one of its other threads receives the signal, as Python
+also handles one that comes right before it waits: nothing wakes the main thread."""
+
+
+def test_the_server_ends_at_a_signal_that_does_not_wake_its_main_thread() -> None:
+    command = [sys.executable, "-c", LATE]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.wait(20) == 128 + signal.SIGTERM

@@ -8,9 +8,12 @@ import logging
 import os
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -309,7 +312,7 @@ class Service:
             if process.returncode is None:
                 process.kill()
 
-    def end(self, number: int, _: object) -> None:
+    def end(self, number: int) -> None:
         """End at a signal. pygls would wait for its thread that reads stdin, which the editor has
         open."""
         self.shut_down(None)
@@ -353,9 +356,30 @@ def serve() -> None:
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         server, service = made()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, service.end)
-        server.start_io(sys.stdin.buffer, answers)
+        with _ended_by_signals(service):
+            server.start_io(sys.stdin.buffer, answers)
+
+
+@contextmanager
+def _ended_by_signals(service: Service) -> Iterator[None]:
+    """Ends the service at the first signal, in a thread of its own: the main thread may not notice
+    a signal that comes right before it waits for the editor, or in another thread."""
+    heard, told = socket.socketpair()
+
+    def wait() -> None:
+        for number in heard.recv(1):  # nothing if the editor has ended the session
+            service.end(number)
+
+    told.setblocking(False)  # Python asks for it
+    signal.set_wakeup_fd(told.fileno())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # Python writes its number
+    threading.Thread(target=wait, daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(-1)
+        told.close()
 
 
 def _is_no_refusal(record: logging.LogRecord) -> bool:
