@@ -65,6 +65,27 @@ def test_a_finding_is_more_than_an_instance_that_is_not_searched(conform, severa
 
 
 @pytest.mark.usefixtures("fails")
+def test_the_result_of_its_mutant_is_not_known_and_the_others_are_tried(conform, several):
+    """A mutant that leads to more states than there is room for is one row of all."""
+    both = "".join(
+        f"mutant of_{where} in {where} {{ replace update held of box.put/kept with {{node}} }}"
+        " caught by at_most_one\n"
+        for where in ("huge", "last")
+    )
+    several.write_text(several.read_text() + both)
+    code, out, err = conform("explore", several, "--mutant", "*")
+    assert (code, err) == (4, "")
+    assert out.splitlines() == [
+        f"of_huge  not known   by at_most_one in huge: {NO_ROOM}",
+        "of_last  NOT CAUGHT  by at_most_one in last",
+        "0 of 2 mutants are caught",
+    ]
+    code, out, _ = conform("explore", several, "--mutant", "*_huge", "--json")
+    (row,) = json.loads(out)["mutants"]
+    assert (code, row["answer"], row["detail"]) == (3, "unknown", NO_ROOM)
+
+
+@pytest.mark.usefixtures("fails")
 def test_the_only_instance_ends_the_command(conform, several):
     code, out, err = conform("explore", several, "--instance", "huge")
     assert (code, out, err) == (2, "", f"conform: {NO_ROOM}\n")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from charter import api
 from charter.formats.canonical import Json
 from conform.cli.commands.charters import exit_code, tell_left_out
-from conform.cli.commands.each_instance import instances_named
+from conform.cli.commands.each_instance import CANNOT, instances_named
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import searching
 from conform.console.terminal import out, out_json
@@ -199,12 +199,14 @@ def _mutated(charter: Charter, selection: Selection) -> Model | None:
 
 def _tried(mutated: Model, name: str, options: ExploreOptions) -> dict[str, Json]:
     """The status of a mutant as JSON, with the number of `steps` of the counterexample and whether
-    it is an infinite run. Raises `ConformError`."""
+    it is an infinite run. It is unknown if the mutant cannot be searched."""
     try:
         with searching() as progress:
             found = api.explore(mutated, own_instance(mutated, name), options, progress)
-    except api.CannotExplore as error:
-        raise ConformError(f"mutant {name}: {error}") from None
+    except CANNOT as error:
+        about = next(m for m in mutated.mutants if m.name == name)
+        status = MutantStatus(name, about.caught_by, about.instance, "unknown", str(error))
+        return {**status.json(), "steps": None, "loops": False, "distinct": 0, "seconds": 0.0}
     mutant = judged(mutated, name, found)
     assert mutant is not None
     row: dict[str, Json] = {**mutant.json(), "steps": None, "loops": False}
