@@ -25,7 +25,8 @@ from charter.render.pages.blocks import (
 
 HOW_TO_READ = (
     "Confirmed: what is named holds in every instance that was searched and that meets its"
-    " condition, but where an exception is named. Refuted: it fails, after so many steps."
+    " condition; those in which it fails are named, with the reason. Refuted: it fails, after"
+    " so many steps."
     " Contradictory: the texts say different things. Open: not specified yet. Out of reach: not"
     " a matter of this charter."
 )
@@ -172,6 +173,13 @@ class ClaimJudge:
                 return f"{name} fails where no instance lists it under `fails`"
             if not any(one.word in ("holds", "found") for one in each):
                 return f"no instance that was searched meets {name}"
+            failing = [
+                row.instance
+                for row, one in zip(self._found(claim, name), each, strict=True)
+                if one.word == "violated"
+            ]
+            if failing and not claim.why:
+                return f"`why` does not say why {name} fails in {', '.join(failing)}"
         return self._not_caught({name: mutants[name] for name in claim.by if name in mutants})
 
     def _not_caught(self, mutants: Mapping[str, str]) -> str:

@@ -60,7 +60,9 @@ LeaderEpoch = NewType("LeaderEpoch", int)
 PartitionEpoch = NewType("PartitionEpoch", int)
 """Of a partition; every change of its record in the metadata log starts the next one."""
 BrokerEpoch = NewType("BrokerEpoch", int)
-"""Given to a broker when it registers: it tells a restarted broker from its earlier session."""
+"""Given to a broker when it registers: it tells a restarted broker from its earlier session.
+Each is greater than all before it in the cluster.
+"""
 TopicId = NewType("TopicId", str)
 """Given to a topic when it is created; a topic that is created again has another one."""
 
@@ -202,7 +204,7 @@ class World:
 def refusals() -> frozenset[Error]:
     """The possible error codes of a proposal where the texts say that it fails, but not how.
 
-    00-types.charter:209
+    00-types.charter:210
     """
     return frozenset({
         Error.INVALID_REQUEST,
@@ -261,7 +263,7 @@ def eligible_after(
     registered after an unclean shutdown: they leave the ELR. Also called
     `maybePopulateTargetElr`.
 
-    10-rules.charter:27  S2 §6.5, S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:27  S2 §6.5, S2 §6.5.2, S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -321,9 +323,9 @@ def candidates(
     config: Config,
 ) -> frozenset[Broker]:
     """Candidates for a clean election: members of ISR and ELR that are in `able`, the brokers
-    that may lead. The texts do not say which of them is chosen (decision 0005). `p` is the
-    partition before the change, `replicas` and `isr` are those after it. Also called
-    `isValidNewLeader`.
+    that may lead. MODEL §2.8 takes the ISR first, S1 either; this allows either (decision
+    0005). `p` is the partition before the change, `replicas` and `isr` are those after it.
+    Also called `isValidNewLeader`.
 
     10-rules.charter:73  S2 §6.5, S1 Eligible Leader Replicas (ELR), S1 Case B
     """
@@ -822,7 +824,7 @@ class Controller:
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:47  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -834,7 +836,7 @@ class Controller:
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:52
+        # register/session_lives  20-controller.charter:53
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -846,7 +848,7 @@ class Controller:
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:58  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -854,7 +856,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:73  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -863,7 +865,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:88  S2 §6.5.1
+        # register/again  20-controller.charter:89  S2 §6.5.1
         # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
         after = replace(self, expired=self.expired - {broker})
         return [Outcome("register/again", Registered(value(known).epoch), after)]
@@ -942,11 +944,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:112
+        # heartbeat/unregistered  20-controller.charter:113
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:116  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:117  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -960,7 +962,7 @@ class Controller:
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:122  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:123  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -973,27 +975,27 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:133  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:134  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:142  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:143  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:155  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:156  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:163  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:164  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -1007,7 +1009,7 @@ class Controller:
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:171  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:172  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -1017,7 +1019,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:184  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:185  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -1026,7 +1028,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:197
+        # heartbeat/waits_unsure  20-controller.charter:198
         # After a failover, or once it was unfenced again, the controller does not know for whom it
         # waits.
         if (
@@ -1040,7 +1042,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:204
+        # heartbeat/fenced_unsure  20-controller.charter:205
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -1052,7 +1054,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:217  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:218  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
@@ -1265,15 +1267,17 @@ class Controller:
 
     def session_expires(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """The session of a broker times out: the controller fences it and removes it from every
-        ISR. Where it was the leader another one is elected. For each partition: it leaves the
-        ISR, joins the ELR if the ISR is below min.insync.replicas (`eligible_after`), a
-        leader is chosen (`new_leaders`), and the epochs follow (`bumped`). Also called
-        `handleBrokerFenced`.
+        ISR. Where it was the leader another one is elected. It keeps its broker epoch:
+        fencing does not end one, only a new registration does. For each partition
+        (`leader_and_isr_updates`, `without_broker`): it leaves the ISR
+        (`isr_after_election`), joins the ELR if the ISR is below min.insync.replicas
+        (`eligible_after`), a leader is chosen (`new_leaders`, `elected`), and the epochs
+        follow (`bumped`). Also called `handleBrokerFenced`.
 
         S1 How it works, MODEL §2.8, S2 §6.5.1
         """
 
-        # session_expires/fenced  20-controller.charter:232  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:235  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             (registration := self.registration[broker]) is not None  # runs
@@ -1281,7 +1285,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:245
+        # session_expires/idle  20-controller.charter:248
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1336,12 +1340,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:259  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:262  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:263
+        # unregister/removed  20-controller.charter:266
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1370,7 +1374,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:276
+        # failover/replayed  20-controller.charter:279
         after = replace(
             self,
             below_shutdown_offset=Map({b: None for b in self.world.brokers}),
@@ -1395,9 +1399,10 @@ class Controller:
         behind, or with some that caught up, each with its broker epoch in `isr_epochs`. Those
         that stay need none.
 
-        The controller accepts if the leader knows the present epochs and all proposed members
-        are active. If the new ISR completes a reassignment, the replicas to remove go in the
-        same step. Also called `alterPartition`.
+        The controller accepts if the leader knows the present epochs, all proposed members
+        are active, and the broker epochs of those that join are the present ones. If the new
+        ISR completes a reassignment, the replicas to remove go in the same step. Also called
+        `alterPartition`.
 
         S2 §6.5.1, S2 §6.5.2, MODEL §2.9
         """
@@ -1410,49 +1415,49 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:306  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:310  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:310  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:314  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:313  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:317  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:320  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:324  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:327  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:331  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:334
+        # alter_partition/impossible_isr  20-controller.charter:338
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:342  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:346  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1460,7 +1465,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:349  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:353  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1470,7 +1475,7 @@ class Controller:
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:356  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:360  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -1482,7 +1487,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:366  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:370  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1490,11 +1495,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:379  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:383  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:391  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:395  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1537,8 +1542,8 @@ class Controller:
         return allowed
 
     def _alter_partition_impossible_recovery(self) -> list[Outcome[Controller, Reply]]:
-        """A leader that is not recovering says that it is, or one that is has followers in its
-        ISR.
+        """A leader that is not recovering says that it is, or one that is recovering proposes
+        followers.
 
         KIP 704
         """
@@ -1655,7 +1660,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:409  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:413  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1664,12 +1669,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:414  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:418  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:419  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:423  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1685,7 +1690,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:424  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:428  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1701,14 +1706,14 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:432  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:436  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not electable_by_order(p, able, self.config):  # empty
             return [Outcome(
                 "elect_leader/nobody", Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE), self
             )]
 
-        # elect_leader/elected  20-controller.charter:436  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:440  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1741,7 +1746,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:449
+        # balance_leaders/balanced  20-controller.charter:453
         after = replace(
             self,
             partition=Map({
@@ -1764,20 +1769,20 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:463  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:467  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:467  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:471  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
                 "create_topic/invalid", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # create_topic/created  20-controller.charter:471  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:475  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1812,11 +1817,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:487  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:491  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:489  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:493  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1838,12 +1843,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:504  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:508  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:508  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:512  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1853,7 +1858,7 @@ class Controller:
         isr = p.isr & stay
         as_it_stands = with_reassignment(p, target, keep(p.replicas, leaving_replicas(p, target)))
 
-        # reassign/too_few  20-controller.charter:516  S2 §6.7, MODEL §4.5
+        # reassign/too_few  20-controller.charter:520  S2 §6.7, MODEL §4.5
         # It replaces another one that was adding a replica, in sync or eligible by now, which would
         # go at once and leave too few. The texts do not name the reply.
         if (
@@ -1862,11 +1867,11 @@ class Controller:
         ):
             return [Outcome("reassign/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self)]
 
-        # reassign/completed  20-controller.charter:521  MODEL §4.2
+        # reassign/completed  20-controller.charter:525  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:529  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:533  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1930,14 +1935,14 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:552  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:556  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:556  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:560  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1950,7 +1955,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:562  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1959,7 +1964,7 @@ class Controller:
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:566  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1998,7 +2003,7 @@ class Controller:
         DOC Eligible Leader Replicas
         """
 
-        # set_min_isr/same  20-controller.charter:586  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:590  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -2007,7 +2012,7 @@ class Controller:
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:592  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:596  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -2021,7 +2026,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:602  DOC
+        # set_unclean_election/changed  20-controller.charter:606  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2032,7 +2037,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:611  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:615  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2042,7 +2047,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:618  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:622  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

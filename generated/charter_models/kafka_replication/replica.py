@@ -54,7 +54,9 @@ LeaderEpoch = NewType("LeaderEpoch", int)
 PartitionEpoch = NewType("PartitionEpoch", int)
 """Of a partition; every change of its record in the metadata log starts the next one."""
 BrokerEpoch = NewType("BrokerEpoch", int)
-"""Given to a broker when it registers: it tells a restarted broker from its earlier session."""
+"""Given to a broker when it registers: it tells a restarted broker from its earlier session.
+Each is greater than all before it in the cluster.
+"""
 TopicId = NewType("TopicId", str)
 """Given to a topic when it is created; a topic that is created again has another one."""
 
@@ -91,8 +93,8 @@ class PartitionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What a leader knows of a follower, from its last fetch: in this leader epoch or, of a
-    replica that was in the ISR when the leader was elected again, in an earlier one, as in
+    """What a leader knows of a follower, from its last fetch in this leader epoch. A leader that
+    is elected again keeps what it knows of members of the ISR from the epoch before, as in
     the published model (decision 0105).
     """
 
@@ -280,8 +282,8 @@ def end_of_epoch(
     own: LeaderEpoch | None,
 ) -> EpochEnd:
     """The end of `epoch` in a log; if it has no record of that epoch, of the last epoch before
-    it. `own` is the epoch that the replica leads in, which has no end yet. A log without that
-    epoch and any earlier one gives the epoch that is asked for.
+    it. `own` is the epoch that the replica leads in, which has no end yet. A log with neither
+    that epoch nor an earlier one gives the epoch that is asked for.
 
     12-replica-rules.charter:151  MODEL §3.2, S2 §6.6
     """
@@ -347,11 +349,11 @@ def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
 
 def caught_up(peer: Peer | None, high_watermark: int, epoch_start: int) -> bool:
     """Whether a follower may join the ISR, the three conditions of S2 §6.5.4: it has reached the
-    high watermark, and the start of the leader epoch, and it has fetched in this epoch
-    (`present`). `peer` is none until then, but for members of the ISR that
-    `renewed_leadership` keeps, which S2 to the letter would not.
+    high watermark, it has reached the start of the leader epoch, and it has fetched in this
+    epoch. `peer` is none until it has. One exception, which S2 does not have: a leader that
+    is elected again keeps the peers that are in the ISR (`renewed_leadership`).
 
-    12-replica-rules.charter:189  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:190  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -369,7 +371,7 @@ def proposed_epochs(
     member of the ISR needs none: if it has been fenced or has restarted since, the partition
     epoch is another one.
 
-    12-replica-rules.charter:196  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:197  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -384,7 +386,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, epoch_start: int) -> Leadership:
     """What a new leader knows, before any follower has fetched.
 
-    12-replica-rules.charter:213  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:214  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -405,7 +407,7 @@ def renewed_leadership(
     """A leader that is leader of the next epoch, too: it keeps what it knows of members of the
     ISR.
 
-    12-replica-rules.charter:225  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:226  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, epoch_start),
@@ -420,7 +422,7 @@ def settled_leadership(
 ) -> Leadership:
     """A leader that has read the ISR of the controller: its proposal is decided.
 
-    12-replica-rules.charter:232  S2 §6.5.2
+    12-replica-rules.charter:233  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -997,11 +999,11 @@ class Replica:
         if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
-        # take_decision/rolled_back  25-replica.charter:259  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:261  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, lead)
 
-        # take_decision/settled  25-replica.charter:266  S2 §6.5.2, MODEL §4.2
+        # take_decision/settled  25-replica.charter:268  S2 §6.5.2, MODEL §4.2
         return self._take_decision_settled(me, decision, lead)
 
     def _take_decision_rolled_back(
@@ -1009,7 +1011,12 @@ class Replica:
         me: Broker,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  25-replica.charter:259  S2 §6.5.2"""
+        """A proposal is sent once here, and its answer is not lost. With retries an error may
+        mean that the first request was accepted: such a leader would keep the maximal ISR
+        until it reads the metadata.
+
+        S2 §6.5.2
+        """
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -1048,7 +1055,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/shut_down  25-replica.charter:281  S0 §5.1.1
+        # stop/shut_down  25-replica.charter:283  S0 §5.1.1
         if clean:  # orderly
             after = replace(
                 self,
@@ -1063,12 +1070,12 @@ class Replica:
             )
             return [Outcome("stop/shut_down", True, after)]
 
-        # stop/killed  25-replica.charter:288  S0 §5.1.1, S4 The why (for those that want to
+        # stop/killed  25-replica.charter:290  S0 §5.1.1, S4 The why (for those that want to
         # understand more)
         return self._stop_killed()
 
     def _stop_killed(self) -> list[Outcome[Replica, bool]]:
-        """stop/killed  25-replica.charter:288  S0 §5.1.1, S4 The why (for those that want to
+        """stop/killed  25-replica.charter:290  S0 §5.1.1, S4 The why (for those that want to
         understand more)
         """
         allowed: list[Outcome[Replica, bool]] = []
@@ -1093,11 +1100,11 @@ class Replica:
         S0 §5.1.1, S2 §6.2, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:302
+        # lose_power/lost  25-replica.charter:304
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost  25-replica.charter:302"""
+        """lose_power/lost  25-replica.charter:304"""
         allowed: list[Outcome[Replica, bool]] = []
         for known in one_of(checkpoints(self.world, self.high_watermark)):
             kept_2 = max(min(kept, len(self.log)), self.flushed)
@@ -1123,11 +1130,11 @@ class Replica:
         S3 Availability vs consistency, S0 §5.1.1
         """
 
-        # lose_disk/lost  25-replica.charter:313
+        # lose_disk/lost  25-replica.charter:315
         return self._lose_disk_lost()
 
     def _lose_disk_lost(self) -> list[Outcome[Replica, bool]]:
-        """lose_disk/lost  25-replica.charter:313"""
+        """lose_disk/lost  25-replica.charter:315"""
         next_log = ()
         after = replace(
             self,
@@ -1157,7 +1164,7 @@ class Replica:
         S0 §5.2, MODEL §8.1
         """
 
-        # start/started  25-replica.charter:325
+        # start/started  25-replica.charter:327
         after = replace(
             self,
             starting=True,
@@ -1171,7 +1178,7 @@ class Replica:
         the broker is registered.
         """
 
-        # fail_to_start/killed  25-replica.charter:335
+        # fail_to_start/killed  25-replica.charter:337
         if kept >= len(self.log):  # all
             after = replace(
                 self,
@@ -1184,11 +1191,11 @@ class Replica:
             )
             return [Outcome("fail_to_start/killed", True, after)]
 
-        # fail_to_start/lost  25-replica.charter:340
+        # fail_to_start/lost  25-replica.charter:342
         return self._fail_to_start_lost(kept, removed)
 
     def _fail_to_start_lost(self, kept: int, removed: bool) -> list[Outcome[Replica, bool]]:
-        """fail_to_start/lost  25-replica.charter:340"""
+        """fail_to_start/lost  25-replica.charter:342"""
         kept_2 = max(min(kept, len(self.log)), self.flushed)
         after = replace(
             self,
@@ -1212,7 +1219,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1, S0 §5.2
         """
 
-        # begin/begun  25-replica.charter:353
+        # begin/begun  25-replica.charter:355
         if (
             self.starting  # asking
             and process == self.incarnation  # same_process
@@ -1220,7 +1227,7 @@ class Replica:
             after = replace(self, running=True, starting=False, session=epoch, clean_file=None)
             return [Outcome("begin/begun", True, after)]
 
-        # begin/late  25-replica.charter:360  MODEL §8.1
+        # begin/late  25-replica.charter:362  MODEL §8.1
         return [Outcome("begin/late", False, self)]
 
     def flush_in_time(self) -> list[Outcome[Replica, bool]]:
@@ -1230,6 +1237,6 @@ class Replica:
         S0 §5, S3 How Kafka persists messages
         """
 
-        # flush_in_time/flushed  25-replica.charter:366
+        # flush_in_time/flushed  25-replica.charter:368
         after = replace(self, flushed=len(self.log))
         return [Outcome("flush_in_time/flushed", True, after)]

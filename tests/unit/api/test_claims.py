@@ -180,6 +180,22 @@ def test_what_fails_unexpectedly_confirms_nothing(
     assert "seldom fails where no instance lists it" in capsys.readouterr().out
 
 
+def test_a_confirmed_claim_says_why_it_fails_where_it_may(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An instance that lists a property under `fails` would else be an exception that nobody
+    explains."""
+    charter = folder / "light.charter"
+    once = "\ninstance once of light { only press if pressed == 0 }\n"
+    charter.write_text(charter.read_text("utf-8") + once, encoding="utf-8")
+    main(["verdicts", "light.charter", "--variant", "*", "--write", "light.verdicts"])
+    asked = 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]'
+    assert claimed(folder, *asked) == 4
+    told = "A is not confirmed: `why` does not say why seldom fails in tiny"
+    assert told in capsys.readouterr().out
+    assert claimed(folder, asked[0], asked[1] + '\nwhy = "A third press is the exception."') == 0
+
+
 def test_a_scenario_that_fails_confirms_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
