@@ -8,10 +8,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from charter.diagnostics import Source, Span
+from charter.formats.spelling import nearest
 from charter.syntax.mistakes import DECLARING
 
 WITH_MEMBERS: Final = frozenset({"enum", "record", "union", "component", "system", "overlay"})
 """Declarations whose members have names that others use."""
+SINGLE: Final = frozenset({"scenario", "instance", "mutant"})
+"""Declarations of which each is about something of its own: what a mistyped keyword was meant to be
+is asked for these alone."""
+NO_CODE: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|--[^\n]*')
 STATEMENTS: Final = (
     "let", "do", "never", "expect", "step", "include", "start", "offers", "only", "misses", "fails",
     "like", "cites", "replace", "drop", "add", "caught", "and", "or", "not", "implies",
@@ -55,11 +60,23 @@ def head_of(span: Span) -> tuple[str, str]:
     "" for what cannot be read, and no keyword if the span may hold more than one declaration."""
     text = span.source.text[span.start : span.end]
     found = HEAD.match(text)
-    if found is None or found[1] not in DECLARING or LIKE_ONE.search(text, 1):
+    if found is None or not _is_one(text):
         return "", ""
-    if found[1] == "scenario":
+    keyword = found[1] if found[1] in DECLARING else nearest(found[1], sorted(DECLARING), 0.75)
+    if keyword != found[1] and keyword not in SINGLE:
+        return "", ""
+    if keyword == "scenario":
         return "scenario", re.sub(r"\\(.)", r"\1", found[3] or "")
-    return found[1], found[2] or ""
+    return keyword, found[2] or ""
+
+
+def _is_one(text: str) -> bool:
+    """Whether a text that begins with a declaration holds no other one: no line inside of it may
+    have been meant as a head, or each that may stands between its braces, which are closed."""
+    code = NO_CODE.sub(lambda found: "x" * len(found[0]), text)
+    others = [found.start() for found in LIKE_ONE.finditer(text, 1)]
+    depths = [code.count("{", 0, end) - code.count("}", 0, end) for end in (*others, len(code))]
+    return not others or (all(depth > 0 for depth in depths[:-1]) and depths[-1] == 0)
 
 
 def lost_names(spans: Iterable[Span]) -> frozenset[str]:

@@ -64,6 +64,14 @@ def test_comments_of_what_is_left_out_are_left_out_too() -> None:
         ('scenario "x" of c { do f() }\ndo g()\nsort C', ["C"], [("scenario", "x")]),
         # A declaration that is not finished may hide the one behind it.
         ('scenario "x" of c {\nsortt B\nsort C', ["C"], [("", "")]),
+        # But not if its braces are closed: then a line at the margin is a part of it.
+        ('scenario "x" of c {\nfoo bar\n  do f()\n}\nsort C', ["C"], [("scenario", "x")]),
+        ('scenario "x" of c { -- {\nfoo bar\n}\nsort C', ["C"], [("scenario", "x")]),
+        ('scenario "x" of c {\nfoo bar { }\nsort C', ["C"], [("", "")]),
+        # A keyword that is mistyped, where what was meant is about something of its own.
+        ('sort A\nscenaro "x" of c {\n  do f()\n}\nsort C', ["A", "C"], [("scenario", "x")]),
+        ("sort A\ninstnce tiny of c { A = 2 }\nsort C", ["A", "C"], [("instance", "tiny")]),
+        ("sort A\nmutan m in tiny {\n  drop x\n}\nsort C", ["A", "C"], [("mutant", "m")]),
         # What is not at the margin is no beginning.
         ("component c {\n  state x: = 1\n  fun nested\n}\nsort C", ["C"], [("component", "c")]),
         ("sort A\ncounter 1\nopaque counter T )", ["A"], [("counter", ""), ("opaque", "T")]),
