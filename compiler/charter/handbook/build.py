@@ -131,11 +131,15 @@ def _contents(
     """The chapters and tables, and the operations and steps of all chapters."""
     rows = [_row(texts, c.title, c.name, _introduction(c)) for c in found]
     rows += [_row(texts, page.title, page.name, ABOUT[page.name]) for page in tables]
-    yield Paragraph((
-        TextRun("Each chapter is a file of the charter. To find what a text says, begin with the "),
-        TextRun("table of sources", target=SOURCES),
-        TextRun(": it leads from each section to its rules, properties and scenarios."),
-    ))
+    yield Paragraph(
+        (
+            TextRun(
+                "Each chapter is a file of the charter. To find what a text says, begin with the "
+            ),
+            TextRun("table of sources", target=SOURCES),
+            TextRun(": it leads from each section to its rules, properties and scenarios."),
+        )
+    )
     yield Table(("chapter", "about"), tuple(rows))
     for kind, title in ((sx.Operation, "Operations"), (sx.StepDecl, "Steps")):
         items = [
