@@ -26,6 +26,14 @@ def test_each_claim_is_so_and_the_page_says_it() -> None:
     )
 
 
+def test_a_claim_on_which_the_texts_differ_names_the_decision() -> None:
+    charter, _ = load_charter(KAFKA)
+    claims = [one.claim for one in claims_of(charter, KAFKA).judged()]
+    contradictory = [claim for claim in claims if claim.verdict == "contradictory"]
+    unsaid = [claim.id for claim in contradictory if "decision" not in claim.why]
+    assert len(contradictory) > 15 and not unsaid
+
+
 EXAMPLES = {"S0-E": 2, "S1-E": 1, "S2-E": 12, "S3-E": 4, "S3-C": 4, "S4-E": 6}
 ELSEWHERE = {"S4-E1", "S4-E2"}
 """Worked examples of another protocol: Raft without fsync."""
