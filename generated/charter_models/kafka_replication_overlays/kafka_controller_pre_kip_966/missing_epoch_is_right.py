@@ -38,7 +38,7 @@ SPEC_DIGEST = "43a8d7a962eeb5866849"
 
 
 def default_config() -> Config:
-    """60-variants.charter:84  S1 The Last Replica Standing issue"""
+    """60-variants.charter:87  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -60,11 +60,11 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:93
+        # set_elr/unknown_feature  60-variants.charter:96
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:95
+        # set_elr/off  60-variants.charter:98
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
