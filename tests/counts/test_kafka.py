@@ -4,18 +4,16 @@ and a check on raw runs that equal keys mean equal behaviour."""
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.counted import branches_of, summary
+from tests.support.counted import PINS, branches_of, summary
 from tests.support.golden import Golden
 
 from charter.explore.native.compiled import CompiledMachine
 from charter.semantics.environment import Arguments, offers
 from charter.semantics.expressions import State
 
-PINS = Path(__file__).parent / "kafka"
 TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
     "tiny_topics",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import engines, spec
-from tests.support.counted import branches_of, summary
+from tests.support.counted import PINS, branches_of, pinned, summary
 from tests.support.engines import both_of, counts
 from tests.support.golden import Golden
 
@@ -20,7 +20,6 @@ from charter.explore.native.compiled import CompiledMachine
 from charter.semantics.environment import offered
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
-PINS = Path(__file__).parent / "kafka"
 SMALL = ["pair", "tolerance_3_2", "pair_deleted", "pair_of_one", "pair_shut_down"]
 SOMETIMES = [pytest.param(name, marks=pytest.mark.slow) for name in SMALL[3:]]
 LARGER = ["pair_unseen", "pair_stopped", "pair_preferred_of_two", "pair_of_two_records"]
@@ -147,9 +146,7 @@ def agree(name: str) -> None:
 def test_every_step_and_witness_of_the_system_is_seen_in_some_cluster() -> None:
     seen: set[str] = set()
     for name in SMALL + LARGER:
-        for line in (PINS / f"{name}.txt").read_text(encoding="utf-8").splitlines()[5:]:
-            _, called, times, _ = line.split()
-            seen |= {called} if int(times) else set()
+        seen |= pinned(name)[1]
     model = spec.model("kafka")
     system = next(s for s in model.systems if s.name == "cluster")
     mine = [p for p in model.properties if p.machine == "cluster" and p.kind == "witness"]

@@ -11,6 +11,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,7 @@ from random import Random
 
 import pytest
 from tests.support import spec
+from tests.support.counted import pinned
 from tests.support.golden import Golden
 from tests.support.walked_mutants import WalkedStates
 
@@ -43,10 +45,13 @@ CLUSTER = (
     "pair_shut_down", "pair_of_one", "pair_preferred_of_two", "pair_answer_lost",
     "pair_unregistered", "pair_failed_start", "pair_late_heartbeat", "pair_asked_of_one",
     "pair_unclean", "pair_proactive", "pair_produced", "pair_raised", "pair_reassigned",
-    "pair_asked", "pair_deleted", "pair_feature_on",
+    "pair_asked", "pair_deleted", "pair_feature_on", "pair_back_early", "pair_preferred",
+    "pair_unclean_allowed", "pair_shut_down_failed_over", "pair_disk_lost", "pair_flushed_in_time",
 )  # fmt: skip
 INSTANCES = {("controller", "replica", "consumer"): ("tiny_*",), ("cluster",): CLUSTER}
 """The instances that are searched for the mutants of parts."""
+MOST_STATES = 200_000
+"""What is searched of one of them at most."""
 TRIED = Path(__file__).parent / "tried.json"
 """A digest of each rule of which all mutants were tried: those of the others are tried in each
 run."""
@@ -158,17 +163,15 @@ def test_each_mutant_of_kafka_is_seen_or_listed_when_all_are_tried(golden: Golde
 @pytest.mark.slow
 def test_the_lists_of_kafkas_mutants_say_what_instances_show() -> None:
     expected = seen_by_instances() | {one.id: "survives" for one in kafka_survivors()}
-    limits = mutation.limits(120_000, 600)
+    limits = mutation.limits(MOST_STATES, 600)
     found: dict[str, str] = {}
     for parts, globs in INSTANCES.items():
         places = [
             place for each in globs
             for place in mutation.baselines(kafka(), each, limits, lambda _: None)
         ]  # fmt: skip
-        for part, made in (kafka_mutants()[one] for one in expected):
-            if part in parts:
-                here = smallest_that_take(made, places) if part == "cluster" else places
-                (tried,) = mutation.try_mutants(kafka(), here, [made], limits, 1)
+        for here, made in searched_together(parts, expected, places):
+            for tried in mutation.try_mutants(kafka(), here, made, limits, 1):
                 found[tried.id] = tried.answer
     assert found == expected
 
@@ -184,13 +187,65 @@ def test_mutants_that_change_nothing_change_nothing_in_walks(name: str) -> None:
     assert not {one: where for one, where in found.items() if where}
 
 
+def pinned_baselines(glob: str) -> list[InstanceBaseline]:
+    """What pinned searches say of instances: states, and the branches and steps that are taken."""
+    nothing = frozenset[str]()
+    found: list[InstanceBaseline] = []
+    for one in (one for one in kafka().instances if fnmatchcase(one.name, glob)):
+        distinct, seen = pinned(one.name)
+        made = InstanceBaseline(one.name, one.machine, distinct, True, seen, nothing, ())
+        found.append(made)
+    return found
+
+
+def test_each_step_of_the_system_is_taken_in_an_instance_that_is_searched_for_mutants() -> None:
+    (system,) = (one for one in kafka().systems if one.name == "cluster")
+    places = [place for name in CLUSTER for place in pinned_baselines(name)]
+    taken = {name for place in places for name in place.taken}
+    assert [one.name for one in system.steps if one.name not in taken] == []
+    assert all(place.distinct < MOST_STATES for place in places)
+
+
+def test_each_listed_mutant_is_searched_where_its_rule_is_taken() -> None:
+    coverage = RuleCoverage(kafka())
+    listed = [*seen_by_instances(), *(one.id for one in kafka_survivors())]
+    searched: set[str] = set()
+    for parts, globs in INSTANCES.items():
+        places = [place for each in globs for place in pinned_baselines(each)]
+        for here, group in searched_together(parts, listed, places):
+            for made in group:
+                if any(
+                    not place.taken.isdisjoint(coverage.labels(made.rule, place.machine))
+                    for place in here
+                ):
+                    searched.add(made.id)
+    assert [one for one in listed if one not in searched] == []
+
+
+def searched_together(
+    parts: Sequence[str], listed: Iterable[str], places: Sequence[InstanceBaseline]
+) -> Iterable[tuple[Sequence[InstanceBaseline], list[MadeMutant]]]:
+    """The listed mutants of parts, with the instances that are searched for them. Those with the
+    same instances are together: what the charter does there is searched once for them."""
+    found: dict[tuple[str, ...], list[MadeMutant]] = {}
+    for part, made in (kafka_mutants()[one] for one in listed):
+        if part in parts:
+            here = smallest_that_take(made, places) if part == "cluster" else places
+            found.setdefault(tuple(place.instance for place in here), []).append(made)
+    for names, group in found.items():
+        yield [place for place in places if place.instance in names], group
+
+
 def smallest_that_take(
     made: MadeMutant, places: Sequence[InstanceBaseline]
 ) -> list[InstanceBaseline]:
-    """The two smallest instances that take the step of a mutant: each is compiled for it."""
-    taken = replace(made.rule, branch=made.rule.name) if made.rule.kind == "step" else made.rule
+    """The two smallest instances that take the step of a mutant, or of a function one of the steps
+    that call it: each is compiled for it."""
     coverage = RuleCoverage(kafka())
-    here = (one for one in places if not one.wrong and coverage.may_differ(taken, one))
+    here = (
+        one for one in places
+        if not one.wrong and not one.taken.isdisjoint(coverage.labels(made.rule, one.machine))
+    )  # fmt: skip
     return sorted(here, key=lambda one: one.distinct)[:2]
 
 

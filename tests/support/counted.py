@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 
 from charter.explore.native.explore import Exploration
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.reference.search import ReferenceExploration as Searched
 from charter.explore.result import CheckResult
 
+PINS = Path(__file__).parents[1] / "counts" / "kafka"
+"""The counts of Kafka's instances."""
 Branches = list[tuple[CheckResult, int | None]]
 """The branches of a graph; to count them takes seconds where there are 200,000 transitions."""
 
@@ -68,3 +71,12 @@ def never_met(found: Exploration | Searched) -> list[str]:
     """The branches never taken and the witnesses never found."""
     witnesses = (one for one in found.properties if one.kind == "witness")
     return [one.name for one in (*found.branches, *witnesses) if not one.seen]
+
+
+def pinned(instance: str) -> tuple[int, frozenset[str]]:
+    """How many distinct states an instance of Kafka has, and which branches (of a system: steps),
+    witnesses and failures its pinned search saw."""
+    lines = (PINS / f"{instance}.txt").read_text(encoding="utf-8").splitlines()
+    counted = [line.split() for line in lines[5:]]
+    names = frozenset(name for _, name, times, _ in counted if int(times))
+    return int(lines[0].split()[1]), names
