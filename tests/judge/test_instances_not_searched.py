@@ -80,9 +80,11 @@ def test_the_result_of_its_mutant_is_not_known_and_the_others_are_tried(conform,
         "of_last  NOT CAUGHT  by at_most_one in last",
         "0 of 2 mutants are caught",
     ]
-    code, out, _ = conform("explore", several, "--mutant", "*_huge", "--json")
-    (row,) = json.loads(out)["mutants"]
-    assert (code, row["answer"], row["detail"]) == (3, "unknown", NO_ROOM)
+    code, out, _ = conform("explore", several, "--mutant", "*", "--json")
+    row, _ = json.loads(out)["mutants"]
+    assert (code, row["answer"], row["detail"]) == (4, "unknown", NO_ROOM)
+    code, _, err = conform("explore", several, "--mutant", "*_huge")
+    assert (code, err) == (2, f"conform: mutant of_huge: {NO_ROOM}\n")
 
 
 @pytest.mark.usefixtures("fails")

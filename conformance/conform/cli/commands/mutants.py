@@ -145,7 +145,8 @@ def _why_unknown(name: str, found: SearchResult) -> str:
 def try_all(rest: LoadedRest, options: ExploreOptions, arguments: argparse.Namespace) -> int:
     """Searches each mutant that matches a pattern in its own instance and reports which are caught.
     One that has errors is left out, as the charter's scenarios and instances are. Exit code 0: all
-    are; 2: of those that have no errors; 3: unknown for some; 4: some are not."""
+    are; 2: of those that have no errors; 3: unknown for some; 4: some are not. Raises
+    `ConformError` if none can be searched."""
     for option in FOR_ONE:
         if getattr(arguments, option):
             name = {"bounds": "set", "bounds_only": "bounds"}.get(option, option)
@@ -169,6 +170,8 @@ def try_all(rest: LoadedRest, options: ExploreOptions, arguments: argparse.Names
         if arguments.json:
             out_json({"mutants": list[Json](rows)})
     answers = [row["answer"] for row in rows]
+    if rows and not any(row["distinct"] for row in rows):
+        raise ConformError(f"mutant {rows[0]['name']}: {rows[0]['detail']}")
     if not arguments.json:
         out(f"{answers.count('caught')} of {len(rows)} mutants are caught")
     if "missed" in answers:
