@@ -6,14 +6,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
+import pytest
 from tests.support import spec
 
 from charter import api
 from charter.core import nodes as n
 from charter.core.types import Sort
 from charter.core.walk import nodes
+
+pytestmark = pytest.mark.xdist_group("kafka is checked")
 
 WORKED = re.compile(r"S[0-4]\b|MODEL |The logs of case |R-E")
 """How the titles of worked examples begin."""
@@ -38,14 +42,15 @@ def stories(model: n.Model) -> list[n.Scenario]:
     return [one for one in model.scenarios if one.instance.machine == "cluster"]
 
 
-def of_all_variants() -> Iterator[n.Scenario]:
+@cache
+def of_all_variants() -> tuple[n.Scenario, ...]:
     """Those of the charter, and those that its variants add."""
     model = spec.model("kafka")
     known = {one.title: one for one in stories(model)}
     for variant in model.variants:
         edited = api.load(spec.SPEC / "kafka", api.Selection(variant=variant))
         known |= {one.title: one for one in stories(edited) if one.title not in known}
-    return iter(known.values())
+    return (*known.values(),)
 
 
 def steps(scenario: n.Scenario) -> Iterator[Step]:

@@ -207,18 +207,12 @@ def test_each_step_of_the_system_is_taken_in_an_instance_that_is_searched_for_mu
 
 
 def test_each_listed_mutant_is_searched_where_its_rule_is_taken() -> None:
-    coverage = RuleCoverage(kafka())
     listed = [*seen_by_instances(), *(one.id for one in kafka_survivors())]
     searched: set[str] = set()
     for parts, globs in INSTANCES.items():
         places = [place for each in globs for place in pinned_baselines(each)]
         for here, group in searched_together(parts, listed, places):
-            for made in group:
-                if any(
-                    not place.taken.isdisjoint(coverage.labels(made.rule, place.machine))
-                    for place in here
-                ):
-                    searched.add(made.id)
+            searched |= {made.id for made in group if any(takes(place, made) for place in here)}
     assert [one for one in listed if one not in searched] == []
 
 
@@ -236,16 +230,18 @@ def searched_together(
         yield [place for place in places if place.instance in names], group
 
 
+def takes(place: InstanceBaseline, made: MadeMutant) -> bool:
+    """Whether an instance takes a branch or step that reads the rule of a mutant."""
+    labels = RuleCoverage(kafka()).labels(made.rule, place.machine)
+    return not place.taken.isdisjoint(labels)
+
+
 def smallest_that_take(
     made: MadeMutant, places: Sequence[InstanceBaseline]
 ) -> list[InstanceBaseline]:
     """The two smallest instances that take the step of a mutant, or of a function one of the steps
     that call it: each is compiled for it."""
-    coverage = RuleCoverage(kafka())
-    here = (
-        one for one in places
-        if not one.wrong and not one.taken.isdisjoint(coverage.labels(made.rule, one.machine))
-    )  # fmt: skip
+    here = (one for one in places if not one.wrong and takes(one, made))
     return sorted(here, key=lambda one: one.distinct)[:2]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.formats.claims import ClaimSection, TextClaim
-from charter.formats.verdicts import InstanceVerdicts, PropertyVerdict
+from charter.formats.verdicts import InstanceVerdicts
 from charter.handbook.outline import CLAIMS
 from charter.handbook.pictures import DrawFailure, failure_path
 from charter.render.pages.blocks import (
@@ -26,9 +26,8 @@ from charter.render.pages.blocks import (
 HOW_TO_READ = (
     "Confirmed: what is named holds in every instance that was searched and that meets its"
     " condition; those in which it fails are named, with the reason. Refuted: it fails, after"
-    " so many steps."
-    " Contradictory: the texts say different things. Open: not specified yet. Out of reach: not"
-    " a matter of this charter."
+    " so many steps. Contradictory: the texts say different things. Open: not specified yet. Out"
+    " of reach: not a matter of this charter."
 )
 
 
@@ -140,8 +139,7 @@ class ClaimJudge:
             for title in claim.scenarios
         ]
         shown += [(EvidencePart(f"`{claim.command}`"),)] if claim.command else []
-        verdicts = {name: [row.verdicts[name] for row in rows] for name, rows in found.items()}
-        return JudgedClaim(claim, tuple(shown), self._wrong(claim, verdicts))
+        return JudgedClaim(claim, tuple(shown), self._wrong(claim, found))
 
     def _found(self, claim: TextClaim, name: str) -> tuple[InstanceVerdicts, ...]:
         """The searches that have a verdict on a property."""
@@ -151,7 +149,7 @@ class ClaimJudge:
             if row.variant == claim.variant and not row.mutant and name in row.verdicts
         )
 
-    def _wrong(self, claim: TextClaim, found: Mapping[str, Sequence[PropertyVerdict]]) -> str:
+    def _wrong(self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]) -> str:
         unknown = self._unknown(claim)
         if unknown:
             return unknown
@@ -164,7 +162,7 @@ class ClaimJudge:
                 return self.failing[claim.variant, title]
         mutants = {mutant.name: mutant.caught_by for mutant in self.models[""].mutants}
         asked = [name for name in claim.by if name not in mutants]
-        answers = {name: found[name] for name in asked}
+        answers = {name: [row.verdicts[name] for row in found[name]] for name in asked}
         if claim.verdict == "refuted":
             broken = any(one.word == "violated" for each in answers.values() for one in each)
             return "" if broken or not asked else f"{', '.join(asked)} fails in no instance"
@@ -173,11 +171,8 @@ class ClaimJudge:
                 return f"{name} fails where no instance lists it under `fails`"
             if not any(one.word in ("holds", "found") for one in each):
                 return f"no instance that was searched meets {name}"
-            failing = [
-                row.instance
-                for row, one in zip(self._found(claim, name), each, strict=True)
-                if one.word == "violated"
-            ]
+            rows = found[name]
+            failing = [row.instance for row in rows if row.verdicts[name].word == "violated"]
             if failing and not claim.why:
                 return f"`why` does not say why {name} fails in {', '.join(failing)}"
         return self._not_caught({name: mutants[name] for name in claim.by if name in mutants})
