@@ -32,6 +32,7 @@ from charter.formats.survivors import Survivor, read_survivors, survivors_file
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutated
 from charter.semantics.scenario import failures
+from charter.semantics.shared_outcomes import SharedOutcomes
 
 KAFKA = spec.SPEC / "kafka"
 SCENARIOS = {
@@ -117,6 +118,12 @@ def unexplained(drawn: Iterable[str]) -> list[str]:
     return [one for one in drawn if one not in listed and not seen_by_scenarios(one)]
 
 
+@cache
+def shared_outcomes() -> SharedOutcomes:
+    """Of all mutants: most steps of a scenario are not changed by one."""
+    return SharedOutcomes()
+
+
 def seen_by_scenarios(mutant: str) -> bool:
     """Whether a scenario fails. Those of the part itself and of few brokers first: they are quick;
     of the system, those that a mistake in a step was the reason for (`X-S`)."""
@@ -125,7 +132,9 @@ def seen_by_scenarios(mutant: str) -> bool:
     followed = affected(kafka(), model)
     ordered = sorted(followed, key=lambda s: (not s.title.startswith("X-S"), size_of(s)))
     changed = replace(model, scenarios=tuple(ordered))
-    return any(next(failures(changed, one), None) is not None for one in SCENARIOS[part])
+    machine_of = shared_outcomes().among(changed)
+    found = (next(failures(changed, one, machine_of), None) for one in SCENARIOS[part])
+    return any(failure is not None for failure in found)
 
 
 def size_of(scenario: n.Scenario) -> int:

@@ -3,7 +3,7 @@ scenarios that execute one of these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from charter.core import nodes as n
@@ -12,7 +12,7 @@ from charter.core.walk import branch_expressions, line_expressions, nodes, state
 Declared = tuple[str, str]
 """A function ("", its name), an operation or a step (its machine, its name), or the rest of a
 machine (its name, ""): its state and its parts."""
-_Body = n.Function | n.Operation | n.Step | n.Component | n.System
+Body = n.Function | n.Operation | n.Step | n.Component | n.System
 
 
 def affected(before: n.Model, after: n.Model) -> tuple[n.Scenario, ...]:
@@ -41,16 +41,22 @@ def changed_operations(before: n.Model, after: n.Model, component: str) -> froze
 
 def changed(before: n.Model, after: n.Model) -> frozenset[Declared]:
     """The declarations of `after` that differ in `before`, or call one that does."""
-    old, now = dict(_declared(before)), dict(_declared(after))
-    parts = {s.name: {part.name: part.component for part in s.parts} for s in after.systems}
-    calls = {key: frozenset(_called(one, parts.get(key[0], {}))) for key, one in now.items()}
+    old, now = dict(declared(before)), dict(declared(after))
+    parts = parts_of(after)
+    calls = {key: frozenset(called(one, parts.get(key[0], {}))) for key, one in now.items()}
     found = {key for key, one in now.items() if old.get(key) != one}
     while more := {key for key in now.keys() - found if not found.isdisjoint(calls[key])}:
         found |= more
     return frozenset(found)
 
 
-def _declared(model: n.Model) -> Iterator[tuple[Declared, _Body]]:
+def parts_of(model: n.Model) -> dict[str, dict[str, str]]:
+    """Of each system the component of each part."""
+    return {s.name: {part.name: part.component for part in s.parts} for s in model.systems}
+
+
+def declared(model: n.Model) -> Iterator[tuple[Declared, Body]]:
+    """All functions, machines, operations and steps of a protocol."""
     yield from ((("", f.name), f) for f in model.functions)
     for component in model.components:
         yield (component.name, ""), _bare(component)
@@ -76,16 +82,16 @@ def _executed(scenario: n.Scenario) -> Iterator[Declared]:
     yield from _functions(value for _, value in scenario.instance.starts)
 
 
-def _called(declared: _Body, parts: dict[str, str]) -> Iterator[Declared]:
+def called(one: Body, parts: Mapping[str, str]) -> Iterator[Declared]:
     """What a declaration calls or needs itself; `parts` are the components of its system."""
-    match declared:
+    match one:
         case n.Function():
-            yield from _functions((declared.body,))
+            yield from _functions((one.body,))
         case n.Operation(branches=branches):
             yield from _functions(e for branch in branches for e in branch_expressions(branch))
         case n.Step():
-            yield from _functions(e for line in declared.body for e in statement_expressions(line))
-            calls = (line for line in declared.body if isinstance(line, n.CallOperation))
+            yield from _functions(e for line in one.body for e in statement_expressions(line))
+            calls = (line for line in one.body if isinstance(line, n.CallOperation))
             yield from ((parts[line.part], line.operation) for line in calls)
         case n.Component(state=state) | n.System(state=state):
             yield from _functions(variable.initial for variable in state)

@@ -19,7 +19,7 @@ from charter.diagnostics import Diagnostic, Diagnostics, Source, Span
 from charter.ide.build import EMPTY, index_of
 from charter.ide.index import NameIndex, Occurrence
 from charter.ide.offsets import Shift
-from charter.project.pipeline import check_scenarios
+from charter.project.pipeline import scenarios_checked
 from charter.project.sources import Unreadable, read_source, speaks_of
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse_rest
@@ -170,7 +170,7 @@ def _checked(files: dict[str, Parsed]) -> dict[str, tuple[Diagnostic, ...]]:
     trees = tuple(tree for tree in present if tree is not None)
     if trees and not _only_overlays(trees):
         diagnostics = Diagnostics()
-        check_with_edits(trees, diagnostics, check_scenarios)
+        check_with_edits(trees, diagnostics, scenarios_checked())
         for item in without_follow_ups(trees, diagnostics).everywhere:
             name = item.span.source.name
             if name in files and files[name].rest is not None:

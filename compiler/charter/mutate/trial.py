@@ -26,6 +26,7 @@ from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 from charter.semantics.retell import show_value
 from charter.semantics.scenario import failures
+from charter.semantics.shared_outcomes import SharedOutcomes
 
 SCENARIOS_AFTER = 10_000
 """States of an instance before which the scenarios are run."""
@@ -73,6 +74,7 @@ class MutantTrials:
     reached: dict[str, ReachedStates | None] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
     refusals: frozenset[str] | None = None
+    outcomes: SharedOutcomes = field(default_factory=SharedOutcomes)
 
     def verdict(self, made: MadeMutant) -> MutantVerdict:
         """What is found of one mutant."""
@@ -112,7 +114,8 @@ class MutantTrials:
     ) -> Iterator[MutantVerdict]:
         """The first scenario of a machine that fails, of those that a mutant affects."""
         followed = affected(self.model, changed)
-        failed = next(failures(replace(changed, scenarios=followed), machine), None)
+        chosen = replace(changed, scenarios=followed)
+        failed = next(failures(chosen, machine, self.outcomes.among(changed)), None)
         if failed is not None:
             yield MutantVerdict(made.id, "caught", f"scenario {failed.title}", detail=failed.moment)
 

@@ -18,6 +18,7 @@ from charter.check.flatten import (
 )
 from charter.check.follow_ups import without_follow_ups
 from charter.check.protocol import (
+    Further,
     check_edited,
     check_entries,
     check_mutants,
@@ -33,6 +34,7 @@ from charter.passes import run_rich
 from charter.project.sources import Selection
 from charter.project.tree_cache import parsed
 from charter.semantics.scenario import failing
+from charter.semantics.shared_outcomes import SharedOutcomes
 from charter.syntax import nodes as sx
 
 
@@ -255,17 +257,24 @@ def check_texts(sources: Sequence[Source]) -> Diagnostics:
     files = parse_all(sources, diagnostics)
     if len(files) == len(sources):
         found = Diagnostics()
-        check_with_edits(files, found, check_scenarios)
+        check_with_edits(files, found, scenarios_checked())
         diagnostics.items += without_follow_ups(files, found).items
     return diagnostics
 
 
-def check_scenarios(model: ir.Model, unedited: ir.Model | None, diagnostics: Diagnostics) -> None:
-    """Report every scenario that fails on the definition; of a variant, only those that it
-    affects: the others were followed in the `unedited` protocol."""
-    followed = model.scenarios if unedited is None else affected(unedited, model)
-    for found in failing(replace(model, scenarios=followed)):
-        diagnostics.error("scenario/fails", found.sentence(), found.span)
+def scenarios_checked() -> Further:
+    """A check that reports every scenario which fails on the definition; of a variant, only those
+    that it affects: the others were followed in the unedited protocol. The protocol and its
+    variants share the outcomes of what they do alike."""
+    shared = SharedOutcomes()
+
+    def check(model: ir.Model, unedited: ir.Model | None, diagnostics: Diagnostics) -> None:
+        followed = model.scenarios if unedited is None else affected(unedited, model)
+        machine_of = shared.among(model)
+        for found in failing(replace(model, scenarios=followed), machine_of=machine_of):
+            diagnostics.error("scenario/fails", found.sentence(), found.span)
+
+    return check
 
 
 def check_overlay_texts(sources: Sequence[Source], overlay: Sequence[Source]) -> Diagnostics:

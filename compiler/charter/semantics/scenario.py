@@ -17,6 +17,8 @@ from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine, NoInitialState
 from charter.semantics.retell import show_value
 
+MachineOf = Callable[[n.Model, n.Instance], Machine]
+"""The machine of an instance; `shared_outcomes` has a faster one than `Machine.of`."""
 MOST_TOLD = 3
 """Of the runs that are possible where a scenario fails, this many are told apart."""
 
@@ -71,18 +73,22 @@ class ScenarioTrace:
     names: Locals
 
 
-def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
+def failing(
+    model: n.Model, machine: str = "", machine_of: MachineOf = Machine.of
+) -> tuple[ScenarioFails, ...]:
     """The failures of the scenarios of a machine ("": of all machines), in the order of the
     charter."""
-    return tuple(failures(model, machine))
+    return tuple(failures(model, machine, machine_of))
 
 
-def failures(model: n.Model, machine: str = "") -> Iterator[ScenarioFails]:
+def failures(
+    model: n.Model, machine: str = "", machine_of: MachineOf = Machine.of
+) -> Iterator[ScenarioFails]:
     """The same, one after another: a scenario is followed when the next failure is asked for."""
     for scenario in model.scenarios:
         if machine in ("", scenario.instance.machine):
             try:
-                follow(model, scenario)
+                follow_in(machine_of(model, scenario.instance), scenario)
             except ScenarioFails as problem:
                 yield problem
 
@@ -92,10 +98,13 @@ def follow(
 ) -> tuple[ScenarioTrace, ...]:
     """Every trace that meets the whole scenario, or the part of it that begins in line `until` of
     its file or above. Raises ScenarioFails at the first line that none meets."""
-    return _follow(Machine.of(model, scenario.instance), scenario, until)
+    return follow_in(Machine.of(model, scenario.instance), scenario, until)
 
 
-def _follow(machine: Machine, scenario: n.Scenario, until: int | None) -> tuple[ScenarioTrace, ...]:
+def follow_in(
+    machine: Machine, scenario: n.Scenario, until: int | None = None
+) -> tuple[ScenarioTrace, ...]:
+    """The same in a machine of the scenario's instance."""
     try:
         runs: tuple[ScenarioTrace, ...] = (ScenarioTrace(machine.initial(), (), {}),)
     except NoInitialState as problem:
