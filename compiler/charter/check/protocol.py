@@ -28,11 +28,15 @@ Further = Callable[[ir.Model, ir.Model | None, Diagnostics], None]
 
 
 def check_protocol(
-    files: sx.Protocol, variant: str, diagnostics: Diagnostics, earlier: Elaborated | None = None
+    files: sx.Protocol,
+    variant: str,
+    diagnostics: Diagnostics,
+    earlier: Elaborated | None = None,
+    checked: ir.Model | None = None,
 ) -> ir.Model:
     """The core of a protocol whose edits have been applied. If there are errors in `diagnostics`,
     the result must not be used. What means the same in an `earlier` elaboration is not elaborated
-    again."""
+    again; errors of numbers in it are not told again if its core was `checked`."""
     model = elaborate(files, variant, diagnostics, earlier)
     functions = {function.name: function for function in model.functions}
     for component in model.components:
@@ -40,7 +44,7 @@ def check_protocol(
         check_look_alikes(component, diagnostics)
     for system in model.systems:
         check_system(system, functions, diagnostics)
-    check_ranges(model, diagnostics)
+    check_ranges(model, diagnostics, checked)
     check_bounds(model, diagnostics)
     _recursion(model.functions, diagnostics)
     if not variant:
@@ -80,7 +84,7 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
                 check_citations(node.citations, dict(model.sources), diagnostics)
                 title = (f"in variant `{node.name.text}`", node.name.span)
                 fresh = _Fresh(title, base, diagnostics)
-                edited = _variant(files, node, fresh, earlier)
+                edited = _variant(files, node, fresh, (earlier, model))
                 if not fresh.found.errors:
                     further(edited, unedited, fresh.found)
                 fresh.close()
@@ -145,19 +149,21 @@ class _Fresh:
 
 
 def _variant(
-    files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh, earlier: Elaborated
+    files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh, before: tuple[Elaborated, ir.Model]
 ) -> ir.Model:
+    """The core of a variant; `before` is what was elaborated and checked of the protocol."""
     chosen = chosen_variants(files, (node.name.text,), fresh.found)
     report_conflicts(chosen, fresh.found)
     for each in chosen:
         files = apply_edits(files, each.edits, fresh.found)
-    return check_protocol(files, node.name.text, fresh.found, earlier)
+    return check_protocol(files, node.name.text, fresh.found, *before)
 
 
 def _bent(edited: sx.Protocol, before: Unchanged, model: ir.Model, fresh: _Fresh) -> None:
     changes = elaborate_changes(edited, before, fresh.found)
-    functions = {function.name: function for function in (*model.functions, *changes.functions)}
-    _recursion(functions.values(), fresh.found)
+    if changes.functions:
+        functions = {each.name: each for each in (*model.functions, *changes.functions)}
+        _recursion(functions.values(), fresh.found)
     ghosts = {component.name: ghosts_of(component) for component in model.components}
     for component in changes.components:
         known = ghosts.get(component.name, frozenset()) | ghosts_of(component)

@@ -7,9 +7,9 @@ number that cannot be shown to fit is refused (docs/language/expressions.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from charter.check.effects import with_facts
 from charter.check.facts import Facts
@@ -23,15 +23,31 @@ from charter.core.channels import content_of
 from charter.core.walk import statement_expressions
 from charter.diagnostics import Diagnostics
 
+_Placed = TypeVar("_Placed", bound=ir.Placed)
 
-def check_ranges(model: ir.Model, diagnostics: Diagnostics) -> None:
-    """Check all expressions of a model."""
+
+def check_ranges(
+    model: ir.Model, diagnostics: Diagnostics, checked: ir.Model | None = None
+) -> None:
+    """Check all expressions of a model. Declarations whose core is the very same in a `checked`
+    model, where all names in them mean the same (`unchanged`), are not checked again."""
     functions = {
         function.name: tuple(param.type for param in function.params)
         for function in model.functions
     }
     start = KnownNumbers(Arithmetic(dict(model.consts)))
-    _Ranges(start, model, functions, diagnostics).model_ranges()
+    known = frozenset[int]() if checked is None else frozenset(map(id, _declared(checked)))
+    _Ranges(start, model, functions, diagnostics, known).model_ranges()
+
+
+def _declared(model: ir.Model) -> Iterator[ir.Placed]:
+    """The declarations that have expressions, and the operations and steps of machines."""
+    yield from model.functions
+    for component in model.components:
+        yield from component.operations
+    for system in model.systems:
+        yield from system.steps
+    yield from (*model.properties, *model.liveness, *model.instances, *model.scenarios)
 
 
 def _is_clear(body: Iterable[ir.Statement]) -> bool:
@@ -47,14 +63,16 @@ class _Ranges:
     model: ir.Model
     functions: Mapping[str, tuple[ty.Type, ...]]
     diagnostics: Diagnostics
+    known: frozenset[int]
+    """The identities of declarations that are not checked again."""
 
     def model_ranges(self) -> None:
-        for function in self.model.functions:
+        for function in self.new(self.model.functions):
             if not is_wrong(function.body):
                 self.flow(function.body, function.result, self.start)
         for component in self.model.components:
             self.state(component.state)
-            for operation in component.operations:
+            for operation in self.new(component.operations):
                 for facts, branch in with_facts(operation):
                     lets = (let.value for let in branch.lets)
                     known = not any(map(is_wrong, (*facts.conditions, *lets)))
@@ -62,21 +80,25 @@ class _Ranges:
                         self.branch(component.state, operation, branch, facts)
         for system in self.model.systems:
             self.state(system.state)
-            for step in system.steps:
+            for step in self.new(system.steps):
                 if _is_clear(step.body):
                     self.body(step.body, self.start, system.state)
-        for prop in self.model.properties:
+        for prop in self.new(self.model.properties):
             self.flow(prop.body, None, self.start)
-        for live in self.model.liveness:
+        for live in self.new(self.model.liveness):
             for part in (live.trigger, live.goal):
                 if part is not None:
                     self.flow(part, None, self.start)
-        for instance in self.model.instances:
+        for instance in self.new(self.model.instances):
             self.bounded(instance).instance(instance)
-        for scenario in self.model.scenarios:
+        for scenario in self.new(self.model.scenarios):
             inside = self.bounded(scenario.instance)
             inside.instance(scenario.instance)
             inside.story(scenario)
+
+    def new(self, declarations: Iterable[_Placed]) -> Iterator[_Placed]:
+        """Those that are checked."""
+        return (each for each in declarations if id(each) not in self.known)
 
     def bounded(self, instance: ir.Instance) -> _Ranges:
         """The same check with the constants fixed to the values of an instance."""

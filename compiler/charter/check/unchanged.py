@@ -19,12 +19,13 @@ from charter.syntax import nodes as sx
 
 class Unchanged:
     """What edited versions of the protocol `files`, whose names are those of `table`, leave as it
-    is. The words of a node are collected once."""
+    is. The words of a node are collected once; it is held, so that no other one gets its
+    identity."""
 
     def __init__(self, files: sx.Protocol, table: Globals) -> None:
         self.files = files
         self.table = table
-        self._words: dict[int, frozenset[str]] = {}
+        self._words: dict[int, tuple[sx.Node, frozenset[str]]] = {}
 
     def among(self, table: Globals) -> frozenset[int]:
         """The identities of the declarations, members of components and steps that mean the same
@@ -33,7 +34,7 @@ class Unchanged:
             return frozenset(id(node) for node, _ in _elaborated_nodes(self.files))
         if _rest(table) != _rest(self.table):
             return frozenset()
-        names = _changed(self.table, table)
+        names = self._changed(table)
         return frozenset(
             id(node)
             for node, states in _elaborated_nodes(self.files)
@@ -41,10 +42,41 @@ class Unchanged:
         )
 
     def words(self, node: sx.Node) -> frozenset[str]:
-        """All texts in a node of the protocol: its names, and what else it says."""
+        """All texts in a node: its names, and what else it says."""
         if id(node) not in self._words:
-            self._words[id(node)] = frozenset(_texts(node))
-        return self._words[id(node)]
+            self._words[id(node)] = node, frozenset(_texts(node))
+        return self._words[id(node)][1]
+
+    def _changed(self, after: Globals) -> set[str]:
+        """The names of functions, operations, steps, set-ups and fragments that mean something
+        else, or are in one of the tables only."""
+        before = self.table
+        found = _differing(before.functions, after.functions)
+        for name, machine in before.machines.items():
+            found |= _differing(machine.operations, after.machines[name].operations)
+        found |= _differing(before.setups, after.setups)
+        found |= _differing(before.fragments, after.fragments)
+        inside = self._inside(after)
+        while more := {n for n, texts in inside if n not in found and not found.isdisjoint(texts)}:
+            found |= more
+        return found
+
+    def _inside(self, table: Globals) -> list[tuple[str, frozenset[str]]]:
+        """The names whose users have some of their text in their core, with this text: that of
+        set-ups, instances and fragments, and the default values of functions, operations and
+        steps."""
+        shared = (*table.setups.items(), *table.fragments.items())
+        signatures = [*table.functions.items()]
+        for machine in table.machines.values():
+            signatures += machine.operations.items()
+        return [
+            *((name, self.words(it.node)) for name, it in shared),
+            *(
+                (name, frozenset().union(*map(self.words, it.defaults.values())))
+                for name, it in signatures
+                if it.defaults
+            ),
+        ]
 
 
 def _elaborated_nodes(files: sx.Protocol) -> Iterator[tuple[sx.Node, tuple[sx.StateDecl, ...]]]:
@@ -62,37 +94,6 @@ def _rest(table: Globals) -> Globals:
     """The names whose change can change everything: all but those of `_changed`."""
     machines = {name: replace(m, operations={}) for name, m in table.machines.items()}
     return replace(table, functions={}, machines=machines, setups={}, fragments={})
-
-
-def _changed(before: Globals, after: Globals) -> set[str]:
-    """The names of functions, operations, steps, set-ups and fragments that mean something else, or
-    are in one of the tables only."""
-    found = _differing(before.functions, after.functions)
-    for name, machine in before.machines.items():
-        found |= _differing(machine.operations, after.machines[name].operations)
-    found |= _differing(before.setups, after.setups)
-    found |= _differing(before.fragments, after.fragments)
-    inside = _inside(after)
-    while more := {n for n, texts in inside if n not in found and not found.isdisjoint(texts)}:
-        found |= more
-    return found
-
-
-def _inside(table: Globals) -> list[tuple[str, frozenset[str]]]:
-    """The names whose users have some of their text in their core, with this text: that of set-ups,
-    instances and fragments, and the default values of functions, operations and steps."""
-    shared = (*table.setups.items(), *table.fragments.items())
-    signatures = [*table.functions.items()]
-    for machine in table.machines.values():
-        signatures += machine.operations.items()
-    return [
-        *((name, frozenset(_texts(it.node))) for name, it in shared),
-        *(
-            (name, frozenset(text for value in it.defaults.values() for text in _texts(value)))
-            for name, it in signatures
-            if it.defaults
-        ),
-    ]
 
 
 def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> set[str]:

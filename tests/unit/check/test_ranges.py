@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 
 import pytest
 from tests.support.charters import WORDS, codes
 
 from charter import api
+from charter.check.elaborate import elaborate
 from charter.check.intervals import Arithmetic, Interval, exactly
+from charter.check.ranges import check_ranges
 from charter.core import types as ty
-from charter.diagnostics import Source
+from charter.diagnostics import Diagnostic, Diagnostics, Source
+from charter.project import pipeline
 
 PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
 MORE = (
@@ -363,3 +367,53 @@ instance tiny of c { cap = 9 }
 """
     found = api.check_texts((Source("p.charter", text),))
     assert "9 is outside the range of `cap`, 1..4" in [one.message for one in found]
+
+
+WRONG_IN_BOTH = """protocol p
+const limit: int 0..9
+fun one() -> int 0..3 = 4
+fun two() -> int 0..3 = 2
+component c {
+  state n: int 0..3 = 0
+  operation go(k: int 0..4) -> int 0..4 { branch ok { n' = k  reply two() } }
+  operation stay() -> int 0..3 { branch ok { reply two() } }
+}
+witness any of c: n == 1
+always small of c: max(n, limit - 20) <= 3
+instance i of c { limit = 3  only go if two() == 2 }
+scenario "s" of c { limit = 3  do go(9) }
+variant v {
+  replace fun two with 7
+  replace in c operation stay() -> int 0..3 { branch ok { reply two() + 1 } }
+  add scenario "t" of c { limit = 3  do go(8) }
+}
+"""
+IN_CHARTER = ["int/out-of-range 3", "int/out-of-range 7", "int/out-of-range 13"]
+IN_VARIANT = ["int/out-of-range 15", "int/out-of-range 16", "int/out-of-range 17"]
+
+
+def places(errors: Iterable[Diagnostic]) -> list[str]:
+    """Codes and lines."""
+    return sorted(f"{e.code} {e.span.source.position(e.span.start)[0]}" for e in errors)
+
+
+def test_a_variant_is_told_what_is_wrong_in_its_edits_and_the_rest_once() -> None:
+    errors = api.check_texts((Source("p", WRONG_IN_BOTH),)).errors
+    assert places(e for e in errors if not e.notes) == sorted(IN_CHARTER)
+    assert places(e for e in errors if e.notes) == sorted(IN_VARIANT)
+
+
+def test_a_variant_that_is_loaded_alone_is_told_all_that_is_wrong() -> None:
+    with pytest.raises(api.Refused) as refused:
+        api.load_text(WRONG_IN_BOTH, api.Selection(variant="v"))
+    assert places(refused.value.diagnostics.errors) == sorted([*IN_CHARTER, *IN_VARIANT])
+
+
+def test_what_was_checked_in_another_core_is_not_checked_again() -> None:
+    files = pipeline.parse_or_refuse((Source("p", WRONG_IN_BOTH),))
+    core, found = elaborate(files, "", Diagnostics()), Diagnostics()
+    check_ranges(core, found)
+    assert places(found.errors) == sorted(IN_CHARTER)
+    again = Diagnostics()
+    check_ranges(core, again, core)
+    assert not again.errors
