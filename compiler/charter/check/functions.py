@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from charter.check.declared import declarations
 from charter.check.docs import doc_of
@@ -12,6 +13,7 @@ from charter.check.instances import no_machine
 from charter.check.scopes import MachineScope, Signature, TypeScope, defaults_of, unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.by_identity import ByIdentity
 from charter.syntax import nodes as sx
 from charter.syntax.mapped import mapped
 
@@ -50,8 +52,9 @@ def with_reads(
     for node in declarations(files):
         if isinstance(node, sx.FunDecl) and node.machine and node.machine.text in machines:
             found = uses.setdefault(node.name.text, _Uses(node.machine.text, set(), []))
-            for body in (node.body, *node.former):
-                mapped(body, found.note)
+            reads, calls = _own_uses(ByIdentity(node))
+            found.reads |= reads
+            found.calls += calls
     is_open = True
     while is_open:
         is_open = any(_closed(each, uses) for each in uses.values())
@@ -59,6 +62,18 @@ def with_reads(
         name: _with_state(signature, uses[name], machines) if name in uses else signature
         for name, signature in functions.items()
     }
+
+
+@lru_cache(maxsize=2_048)
+def _own_uses(
+    of: ByIdentity[sx.FunDecl],
+) -> tuple[frozenset[str], tuple[tuple[str, frozenset[str]], ...]]:
+    """The names that the text of a function reads, and its calls. Kept, since most functions are
+    the same in the next version of a protocol."""
+    found = _Uses("", set(), [])
+    for body in (of.held.body, *of.held.former):
+        mapped(body, found.note)
+    return frozenset(found.reads), tuple(found.calls)
 
 
 def _closed(function: _Uses, uses: Mapping[str, _Uses]) -> bool:

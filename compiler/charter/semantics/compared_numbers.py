@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.by_identity import ByIdentity
 from charter.core.reach import with_called
 from charter.core.walk import children, machine_rules
 from charter.semantics.counters import is_bump
-from charter.semantics.evaluate import ByIdentity
 
 _ORDERED = ("lt", "le", "gt", "ge")
 
@@ -41,9 +41,9 @@ def compared(model: n.Model, machine: str) -> Mapping[str, NumbersCompared]:
 
 
 @lru_cache(maxsize=8)
-def _compared(of: ByIdentity, machine: str) -> Mapping[str, NumbersCompared]:
+def _compared(of: ByIdentity[n.Model], machine: str) -> Mapping[str, NumbersCompared]:
     found: dict[str, NumbersCompared] = {}
-    for e in with_called(_own(of.model, machine), of.model.functions):
+    for e in with_called(_own(of.held, machine), of.held.functions):
         for counter, more in _in(e):
             known = found.get(counter, NOTHING)
             numbers = known.numbers | more.numbers

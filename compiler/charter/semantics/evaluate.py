@@ -10,6 +10,7 @@ from typing import assert_never, cast
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.by_identity import ByIdentity
 from charter.core.channels import Content, content_of
 from charter.core.nodes import Value
 from charter.semantics.builtins import EvaluationError, Items, Members, items, ordered
@@ -41,24 +42,11 @@ class Mail:
     is_lost: bool = False
 
 
-class ByIdentity:
-    """A model that is compared by identity: models do not change, and to compare two takes long."""
-
-    def __init__(self, model: n.Model) -> None:
-        self.model = model
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ByIdentity) and other.model is self.model
-
-    def __hash__(self) -> int:
-        return id(self.model)
-
-
 @lru_cache(maxsize=4)
-def _expressions(of: ByIdentity) -> Expressions:
+def _expressions(of: ByIdentity[n.Model]) -> Expressions:
     """The functions of a model's expressions. Kept, since each scenario and instance asks for those
     of one model."""
-    return Expressions({function.name: function for function in of.model.functions})
+    return Expressions({function.name: function for function in of.held.functions})
 
 
 @dataclass(frozen=True, slots=True)

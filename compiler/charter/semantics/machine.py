@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.by_identity import ByIdentity
 from charter.core.expressions import E_co
 from charter.core.nodes import S_co, Value
 from charter.core.transition import argument
@@ -17,7 +18,7 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import read_types
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import ByIdentity, Evaluator, Outcome
+from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.judged_types import judged_types
 from charter.semantics.values import Universe, fits, from_json, is_bounded, to_json
@@ -70,8 +71,7 @@ class Machine(Generic[E_co, S_co]):
     """The variables whose values can be out of their range."""
 
     def __post_init__(self) -> None:
-        bounded = tuple([v for v in self.variables if is_bounded(v.type)])
-        object.__setattr__(self, "_bounded", bounded)
+        object.__setattr__(self, "_bounded", _bounded(ByIdentity(self.variables)))
 
     @staticmethod
     def of(model: n.Model[E, S], instance: n.Instance[E]) -> Machine[E, S]:
@@ -251,9 +251,16 @@ class Machine(Generic[E_co, S_co]):
 
 
 @lru_cache(maxsize=8)
-def _opaque_types(of: ByIdentity, component: str) -> OpaqueTypes:
+def _bounded(of: ByIdentity[tuple[n.StateVar, ...]]) -> tuple[n.StateVar, ...]:
+    """The variables whose values can be out of their range. Kept, since each scenario asks for
+    those of one machine."""
+    return tuple([v for v in of.held if is_bounded(v.type)])
+
+
+@lru_cache(maxsize=8)
+def _opaque_types(of: ByIdentity[n.Model], component: str) -> OpaqueTypes:
     """Kept, since each scenario and each instance asks for those of one model."""
-    (found,) = (c for c in of.model.components if c.name == component)
+    (found,) = (c for c in of.held.components if c.name == component)
     return OpaqueTypes.of(read_types(judged_types(found), component))
 
 
