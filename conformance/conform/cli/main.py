@@ -181,7 +181,7 @@ def _prepare_process() -> None:
     from conform.console.interrupts import interrupts_later, stop_on_signals
     from conform.storage.scratch import make_scratch
 
-    gc.set_threshold(100_000, 10, 10)  # models are kept: looking for cycles in them takes a quarter
+    gc.set_threshold(1_000_000, 10, 10)  # models are kept: looking for cycles takes a quarter
     stop_on_signals()
     with interrupts_later():
         # An exception while it is imported crashes the process.
