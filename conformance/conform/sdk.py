@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO, Protocol
 
 from charter.formats import canonical
-from charter.formats.adapter import PROTOCOL, Status, Welcome
 from charter.formats.canonical import Json
 from charter.formats.codecs import (
     BOOL,
@@ -49,6 +48,7 @@ from charter.formats.codecs import (
     union,
 )
 from charter.formats.resolve import History, Path, Unresolved, resolve
+from charter.formats.status import PROTOCOL, Status
 
 __all__ = [
     "BOOL", "INT", "NEVER_ISSUED", "NEVER_ISSUED_TEXT", "WISH", "About", "Adapter", "Codec",
@@ -141,12 +141,14 @@ class Adapter:
         return "@999999999999"
 
 
-@dataclass(slots=True)
 class _Interned:
     """The values of one batch, each once."""
 
-    values: list[Json] = field(default_factory=list)
-    positions: dict[str, int] = field(default_factory=dict)
+    __slots__ = ("positions", "values")
+
+    def __init__(self) -> None:
+        self.values: list[Json] = []
+        self.positions: dict[str, int] = {}
 
     def add(self, value: Json) -> int:
         text = canonical.text(value)
@@ -197,15 +199,17 @@ def _welcome(implementation: Implementation, message: Mapping[str, Json]) -> Jso
         str(message.get("variant", "")),
         {code: str(word) for code, word in errors.items()},
     )
-    return Welcome(
-        about.name,
-        about.version,
-        about.component,
-        frozenset(about.capabilities),
-        frozenset(about.operations),
-        about.observes,
-        frozenset(_consts(message) if about.consts is None else about.consts),
-    ).json()
+    consts = _consts(message) if about.consts is None else about.consts
+    return {
+        "hello": PROTOCOL,
+        "name": about.name,
+        "version": about.version,
+        "component": about.component,
+        "capabilities": [*sorted({*about.capabilities})],
+        "operations": [*sorted({*about.operations})],
+        "observes": [*about.observes],
+        **({"consts": [*sorted({*consts})]} if consts else {}),
+    }
 
 
 def _consts(message: Mapping[str, Json]) -> list[str]:
@@ -247,7 +251,7 @@ def _answer(
 
 def _place_of(error: Exception) -> str:
     """Where the adapter or its implementation raised: " (adapter.py:12)", or ""."""
-    import pathlib
+    import pathlib  # as above: only an exception needs these
     import traceback
 
     ours = [pathlib.Path(module).parent for module in (__file__, canonical.__file__)]
@@ -265,7 +269,7 @@ def _perform_all(
     interned: _Interned,
     steps: list[Json],
 ) -> None:
-    shows = _images(implementation, question["delta"])
+    shows = _shows_image(implementation, question["delta"])
     implementation.start(_question(question))
     history = History((implementation.observe(),))
     image = interned.add(implementation.image()) if shows(0) else -1
@@ -289,23 +293,13 @@ def _perform_all(
         steps.append([interned.add(reply), interned.add(history.observations[-1]), image])
 
 
-@dataclass(frozen=True, slots=True)
-class _Images:
-    """The steps after which the image is observed."""
-
-    always: bool
-    steps: frozenset[Json]
-
-    def __call__(self, step: int) -> bool:
-        return self.always or step in self.steps
-
-
-def _images(implementation: Implementation, delta: Json) -> _Images:
+def _shows_image(implementation: Implementation, delta: Json) -> Callable[[int], bool]:
+    """Whether the image is observed after a step, by its number."""
     if "image" not in implementation.about.capabilities:
-        return _Images(False, frozenset())
+        return lambda _: False
     if isinstance(delta, list):
-        return _Images(False, frozenset(step for step in delta if isinstance(step, int)))
-    return _Images(True, frozenset())
+        return frozenset(step for step in delta if isinstance(step, int)).__contains__
+    return lambda _: True
 
 
 def _question(question: dict[str, Json]) -> Question:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib.abc import InspectLoader
+from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from types import CodeType
 from typing import Protocol, TypeVar, cast
@@ -24,13 +24,15 @@ class _HasCode(Protocol):
     def get_source(self, fullname: str) -> str | None: ...
 
 
-class _Page(InspectLoader):
-    """Runs the code of the module `plain` in whatever module it is given."""
+class _Page(SourceFileLoader):
+    """Runs the code of the module `plain` in whatever module it is given. It does not derive from
+    `importlib.abc.InspectLoader`: to import that module loads tempfile, pathlib and urllib."""
 
     def __init__(self, plain: str) -> None:
         spec = find_spec(plain)
         if spec is None or spec.loader is None:
             raise ImportError(f"there is no module {plain}; run `conform generate`", name=plain)
+        super().__init__(plain, spec.origin or "")
         self._plain = plain
         self._loader = cast("_HasCode", spec.loader)
 

@@ -79,6 +79,14 @@ BREACHES: Final = {
 }
 CIRCLE: Final = ("compiler/charter/suites/solving.py", "import charter.suites.search")
 LOADED: Final = "import sys, {module}; print(*[m for m in {banned!r} if m in sys.modules])"
+SLOW_TO_IMPORT: Final = ["argparse", "pathlib", "shutil", "tempfile", "traceback", "urllib"]
+"""Modules of the standard library that no adapter needs before its first answer."""
+REFERENCE: Final = """
+import sys
+from conform.adapters import reference
+reference.main(["--models", {folder!r}, "--model", {model!r}])
+print(*[m for m in {banned!r} if m in sys.modules])
+"""
 
 
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -144,6 +152,9 @@ def test_each_contract_is_broken_when_breaches_are_planted(copy: Path) -> None:
         ),
         ("conform.testing", ["charter", "conform.console", "orjson", "pyarrow", "rich"]),
         ("conform.sdk", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.project.pipeline"]),
+        ("conform.sdk", [*SLOW_TO_IMPORT, "random", "charter.formats.adapter"]),
+        ("charter_models.kafka_replication_variants.pre_kip_966.controller", SLOW_TO_IMPORT),
+        ("tests.support.fakes.fake", SLOW_TO_IMPORT),
         (
             "conform.runs.engines.bucket",
             ["lark", "jinja2", "z3", "charter.project.pipeline", "charter.core"],
@@ -164,3 +175,17 @@ def test_a_fresh_process_loads_little_when_it_imports(module: str, banned: list[
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == []
+
+
+@pytest.mark.parametrize("package", ["kafka_replication", "kafka_replication_variants.pre_kip_966"])
+def test_the_reference_loads_little_when_it_starts(package: str) -> None:
+    model, folder = f"charter_models.{package}.controller", str(ROOT / "generated")
+    script = REFERENCE.format(folder=folder, model=model, banned=SLOW_TO_IMPORT)
+    result = subprocess.run(
+        [sys.executable, "-c", script], input='{"hello": 1}\n',
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    hello, loaded = result.stdout.splitlines()
+    assert '"component":"controller"' in hello
+    assert loaded == ""

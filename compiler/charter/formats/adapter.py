@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeGuard
 
 from charter.formats.canonical import Json
+from charter.formats.status import PROTOCOL, Status
 
-PROTOCOL = 1
+STATUSES: Mapping[str, Status] = {str(status): status for status in Status}
 _DETAIL = 2_000
 """Characters of a result's detail that are kept."""
 
 
 class BadMessage(Exception):
     """A message of an adapter violates the protocol; the text says how."""
-
-
-class Status(StrEnum):
-    """The status of a question, from the adapter."""
-
-    OK = "ok"
-    UNRESOLVED = "unresolved"
-    UNSUPPORTED = "unsupported"
-    NOT_LOADABLE = "not_loadable"
-    ERROR = "error"
-
-
-STATUSES: Mapping[str, Status] = {str(status): status for status in Status}
 
 
 def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
@@ -53,18 +40,6 @@ class Welcome:
     observes: tuple[str, ...]
     consts: frozenset[str] = frozenset()
     """The constants of the charter that it configures the implementation with."""
-
-    def json(self) -> dict[str, Json]:
-        return {
-            "hello": PROTOCOL,
-            "name": self.name,
-            "version": self.version,
-            "component": self.component,
-            "capabilities": [*sorted(self.capabilities)],
-            "operations": [*sorted(self.operations)],
-            "observes": [*self.observes],
-            **({"consts": [*sorted(self.consts)]} if self.consts else {}),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from typing import IO
 import jsonschema
 import orjson
 
-from charter.formats.adapter import Status
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.status import Status
 from charter.formats.suite import Manifest
 from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from charter.formats.adapter import Result, Status, is_fault
+from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.status import Status
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers

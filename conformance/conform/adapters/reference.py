@@ -73,18 +73,26 @@ class Reference(sdk.Adapter):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the model that the arguments name."""
-    import argparse  # subclasses of `Reference` have arguments of their own
+    name, folders = _chosen(sys.argv[1:] if arguments is None else arguments)
+    use_folders([folder for folder in folders.split(os.pathsep) if folder])
+    try:
+        model = load(name)
+    except BadSuite as error:
+        sys.exit(str(error))
+    sdk.serve(Reference(model))
+
+
+def _chosen(arguments: Sequence[str]) -> tuple[str, str]:
+    """The module of the model, and the folders with models."""
+    if len(arguments) == 4 and [*arguments[::2]] == ["--models", "--model"]:
+        return arguments[3], arguments[1]  # as runs start it; to import argparse takes longer
+    import argparse
 
     parser = argparse.ArgumentParser(prog="conform.adapters.reference", description=__doc__)
     parser.add_argument("--model", required=True, help="Python module of the model")
     parser.add_argument("--models", default="", help="folders with generated models")
     chosen = parser.parse_args(arguments)
-    use_folders([folder for folder in chosen.models.split(os.pathsep) if folder])
-    try:
-        model = load(chosen.model)
-    except BadSuite as error:
-        sys.exit(str(error))
-    sdk.serve(Reference(model))
+    return chosen.model, chosen.models
 
 
 if __name__ == "__main__":

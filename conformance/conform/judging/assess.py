@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
-from charter.formats.adapter import Result, Status, is_fault
+from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.status import Status
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity

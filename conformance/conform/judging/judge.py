@@ -12,9 +12,10 @@ from typing import TypedDict
 
 import orjson
 
-from charter.formats.adapter import Result, Status
+from charter.formats.adapter import Result
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.status import Status
 from charter.formats.types import JudgedTypes
 from charter.formats.verdict import Kind
 from conform.judging.read_result import (

@@ -7,9 +7,10 @@ from typing import cast
 
 import orjson
 
-from charter.formats.adapter import Result, Status, is_fault
+from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
 from charter.formats.resolve import History, Unresolved, resolve
+from charter.formats.status import Status
 from charter.formats.types import JudgedTypes
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
 from conform.judging.read_result import BatchTexts

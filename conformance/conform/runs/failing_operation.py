@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import orjson
 
 from charter.formats import canonical
-from charter.formats.adapter import Status
 from charter.formats.canonical import Json
+from charter.formats.status import Status
 from conform.adapters.base import AdapterBroken, AdapterStart, SentQuestion
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import CannotStart

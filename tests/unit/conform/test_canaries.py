@@ -3,7 +3,8 @@
 import pytest
 from tests.support.toy.vectors import question
 
-from charter.formats.adapter import Result, Results, Status
+from charter.formats.adapter import Result, Results
+from charter.formats.status import Status
 from charter.formats.vector import Answer, AnswerNode, Vector, Why
 from charter.formats.verdict import Kind
 from conform.judging.assess import assess

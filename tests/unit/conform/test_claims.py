@@ -4,7 +4,8 @@ import orjson
 import pytest
 from tests.support.toy.vectors import question
 
-from charter.formats.adapter import Result, Status
+from charter.formats.adapter import Result
+from charter.formats.status import Status
 from conform.judging.read_result import BatchTexts
 from conform.judging.refutations import lacks_image, refuted, resolves
 

@@ -10,7 +10,8 @@ from tests.support.fakes.fake import Fake, KeepsLeader
 from tests.support.judging import toy_siblings
 from tests.support.toy.vectors import answer, question, random_vectors, vector
 
-from charter.formats.adapter import Result, Results, Status, is_fault
+from charter.formats.adapter import Result, Results, is_fault
+from charter.formats.status import Status
 from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
 from conform.adapters.base import SentQuestion

@@ -8,12 +8,28 @@ import jsonschema
 import pytest
 
 import charter.formats.adapter
-from charter.formats.adapter import BadMessage, Status, Welcome, hello, read_results, read_welcome
+from charter.formats.adapter import BadMessage, Welcome, hello, read_results, read_welcome
+from charter.formats.status import Status
+from conform import sdk
 
 SCHEMA = json.loads(
     (Path(charter.formats.adapter.__file__).parent / "schemas" / "adapter.json").read_text()
 )
 WELCOME = Welcome("x", "1", "c", frozenset({"load"}), frozenset({"a", "b"}), ("s",))
+ABOUT = sdk.About("x", "1", "c", ("b", "a"), ("s",), ("load",))
+
+
+class Silent(sdk.Adapter):
+    def __init__(self, about):
+        self.about = about
+
+
+def said_by(about):
+    """The SDK's answer to hello."""
+    return sdk.answer_message(Silent(about), hello("", "", {}, {}))
+
+
+HELLO = said_by(ABOUT)
 
 
 def answer(**changes):
@@ -25,7 +41,7 @@ def test_messages_are_in_the_schema():
     validator = jsonschema.Draft202012Validator(SCHEMA)
     validator.validate(hello("4.3.1", "", {"A": "B"}, {"ttl": "int 1..9"}))
     validator.validate(hello("", "", {}, {}))
-    validator.validate(WELCOME.json())
+    validator.validate(HELLO)
     validator.validate(answer())
     validator.validate({"bye": True})
     assert not validator.is_valid({"run": 1})
@@ -33,10 +49,10 @@ def test_messages_are_in_the_schema():
 
 
 def test_welcome_is_read():
-    assert read_welcome(WELCOME.json()) == WELCOME
-    assert WELCOME.consts == frozenset() and "consts" not in WELCOME.json()
+    assert read_welcome(HELLO) == WELCOME
+    assert WELCOME.consts == frozenset() and "consts" not in HELLO
     knows = replace(WELCOME, consts=frozenset({"ttl"}))
-    assert read_welcome(knows.json()) == knows
+    assert read_welcome(said_by(replace(ABOUT, consts=("ttl",)))) == knows
 
 
 @pytest.mark.parametrize(
@@ -45,7 +61,7 @@ def test_welcome_is_read():
         ([], "not an answer to hello"),
         ({"hello": 2}, "speaks version 2"),
         ({"hello": 1}, "lacks the text 'name'"),
-        ({**WELCOME.json(), "observes": "s"}, "lacks the list 'observes'"),
+        ({**HELLO, "observes": "s"}, "lacks the list 'observes'"),
     ],
 )
 def test_welcome_that_is_none(message, sentence):
