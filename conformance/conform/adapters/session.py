@@ -75,6 +75,7 @@ class Session:
         self._asked = 0
         self._size = 1
         self._fresh = True
+        self._ended = False
         self._patience = 1.0
         self._broken_in_a_row = 0
         self._unsupported: dict[str, str] = {}
@@ -121,6 +122,9 @@ class Session:
         return known
 
     def _send(self, items: Sequence[VectorItem]) -> None:
+        if self._ended and not self.connection.alive:
+            self._restart()
+        self._ended = False
         asked = []
         for item in items:
             self._asked += 1
@@ -148,7 +152,7 @@ class Session:
         self, items: Sequence[VectorItem], answer: AdapterBroken
     ) -> Iterator[Judgement]:
         """Judge each question of a batch that broke the adapter."""
-        self._restart()
+        self._fresh = self._ended = True
         culprits = 0
         for item in items:
             alone = self._alone(item)
@@ -165,7 +169,8 @@ class Session:
         return self._broke_alone(item, answer)
 
     def _broke_alone(self, item: VectorItem, answer: AdapterBroken) -> Judgement:
-        """The verdict about a question that broke the adapter, which is started again."""
+        """The verdict about a question that broke the adapter, which is started again for the next
+        one."""
         self._broken_in_a_row += 1
         if answer.kind is Kind.TIMED_OUT:
             self._patience = max(self._patience / 2, LEAST_PATIENCE)
@@ -174,11 +179,10 @@ class Session:
                 f"the adapter broke on {HOPELESS} questions in a row, the last time like this:"
                 f" {answer.detail}; fix it and repeat the command to continue"
             )
-        self._restart()
+        self._fresh = self._ended = True
         return _broken(item, answer)
 
     def _restart(self) -> None:
-        self._fresh = True
         try:
             self.connection.restart()
         except CannotStart:

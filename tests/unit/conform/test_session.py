@@ -1,15 +1,16 @@
 """Batches of a session: small at first and after a break."""
 
 import pytest
-from tests.support.judging import QUICK
+from tests.support.judging import QUICK, fake_start
 from tests.support.toy import charter
-from tests.support.toy.vectors import random_vectors
+from tests.support.toy.vectors import random_vectors, vector
 
 from charter.formats.verdict import Kind
 from conform.adapters.base import AdapterBroken
 from conform.adapters.direct import DirectConnection
 from conform.adapters.reference import Reference
 from conform.adapters.session import Session
+from conform.adapters.stdio import StdioConnection
 from conform.judging.follow import Siblings
 from conform.suites.importing import item_of
 
@@ -54,6 +55,22 @@ def test_only_the_question_that_breaks_the_adapter_is_not_judged(poison):
     _, kinds, (broken,) = judged(poison)
     assert [number for number, kind in enumerate(kinds) if kind is Kind.TIMED_OUT] == [poison]
     assert len(kinds) == 100 and broken.culprits == 1
+
+
+@pytest.mark.parametrize(("last", "kind"), [("failover", "crashed"), ("elect", "conforms")])
+def test_an_adapter_is_started_again_only_if_there_is_more_to_ask(last, kind, tmp_path):
+    """The fake ends at each failover, and notes each start. The second question is asked again
+    alone, since another was asked before."""
+    log = tmp_path / "log"
+    items = [item_of(vector((name, {}))) for name in ("elect", "failover", last)]
+    connection = StdioConnection(fake_start("crash", str(log)))
+    try:
+        session = Session(connection, Siblings(charter), QUICK, "test", charter.OBSERVES)
+        kinds = [a.verdict.kind for j in session.run(items, 1) for a in j.assessments]
+    finally:
+        connection.close()
+    assert kinds == ["conforms", "crashed", kind]
+    assert len(log.read_text().split()) == 3
 
 
 def test_first_question_is_not_asked_twice_when_it_breaks_the_adapter():
