@@ -195,7 +195,21 @@ def toy_suite(tmp_path_factory):
     from tests.support.toy.vectors import write_toy_suite
 
     folder = tmp_path_factory.mktemp("suite") / "toy"
-    write_toy_suite(folder, 120)
+    write_toy_suite(folder, 60)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_toy_suite(tmp_path_factory):
+    """The folder of a suite for adapters that end at each `failover`, and are started again: two
+    of five vectors have one."""
+    from tests.support.toy.vectors import vector, write_toy_vectors
+
+    folder = tmp_path_factory.mktemp("suite") / "tiny"
+    register, elect, failover = ("register", {"node": "n1"}), ("elect", {}), ("failover", {})
+    calls = [(elect,), (register, elect, ("expire", {"node": "n1"})), (register, failover, elect),
+             (elect, failover)]  # fmt: skip
+    write_toy_vectors(folder, [vector(*each) for each in calls])
     return folder
 
 

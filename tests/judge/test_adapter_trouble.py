@@ -24,10 +24,10 @@ WRITE = {"node": "n1", "epoch": {"ref": [0, "registration", "n1", "epoch"]}, "ve
 
 @pytest.fixture
 def ran(called, targets_folder, toy_suite):
-    """Runs a fake over the toy suite: exit code, stdout, stderr."""
+    """Runs a fake over the toy suite, or another: exit code, stdout, stderr."""
 
-    def run(mode, *more):
-        target, given = targets_folder(mode), ("--suite", toy_suite, "--engine", "inline", *more)
+    def run(mode, *more, suite=toy_suite):
+        target, given = targets_folder(mode), ("--suite", suite, "--engine", "inline", *more)
         return called("run", "--target", target, *given)
 
     return run
@@ -57,8 +57,8 @@ def test_variable_that_hello_claims_is_named_when_an_observation_lacks_it(ran, m
     )
 
 
-def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
-    code, out, _ = ran("crash", "--limit", "12")
+def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran, tiny_toy_suite):
+    code, out, _ = ran("crash", suite=tiny_toy_suite)
     assert code == 1  # the overlay's entry is not seen, which is a finding of its own
     lines = out.splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("  crashed: "))
@@ -90,9 +90,9 @@ def test_finding_that_does_not_repeat_alone_says_so(ran):
     assert found["sentence"].startswith("asked alone, the vector conforms: the adapter keeps state")
 
 
-def test_replay_shows_what_the_vector_asks_when_the_adapter_broke(ran, called):
-    ran("crash", "--limit", "12", "--out", "run")
-    out = ran("crash", "--limit", "12", "--out", "run")[1]
+def test_replay_shows_what_the_vector_asks_when_the_adapter_broke(ran, called, tiny_toy_suite):
+    ran("crash", "--out", "run", suite=tiny_toy_suite)
+    out = ran("crash", "--out", "run", suite=tiny_toy_suite)[1]
     command = next(line for line in out.splitlines() if line.startswith("    see: conform replay "))
     told = called(*command.split()[2:])[1].splitlines()
     asked = [line.split()[1] for line in told if line[:3].strip().isdigit()]
@@ -113,16 +113,16 @@ def test_stderr_of_questions_that_were_answered_is_not_that_of_a_crash():
     assert "earlier" not in answer.detail and "Segmentation fault" in answer.detail
 
 
-def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran):
-    out = ran("errs", "--limit", "12")[1]
+def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran, tiny_toy_suite):
+    out = ran("errs", suite=tiny_toy_suite)[1]
     told = r": an exception in the adapter: KeyError: 'failover' \(fake\.py:\d+\), in step "
     assert re.search(told, out)
     assert "a finding if the adapter reports it as a `Fault`: conform help adapters\n" in out
-    assert "Fault" not in ran("crash", "--limit", "12")[1]
+    assert "Fault" not in ran("crash", suite=tiny_toy_suite)[1]
 
 
-def test_replay_shows_where_an_exception_in_an_adapter_came_from(ran, called):
-    out = ran("errs", "--limit", "12", "--out", "run")[1]
+def test_replay_shows_where_an_exception_in_an_adapter_came_from(ran, called, tiny_toy_suite):
+    out = ran("errs", "--out", "run", suite=tiny_toy_suite)[1]
     command = next(line for line in out.splitlines() if line.startswith("    see: conform replay "))
     told = called(*command.split()[2:])[1]
     assert re.search(

@@ -28,6 +28,7 @@ def run(made, tmp_path, monkeypatch):
     """A copy of the run, in a copy of the folder."""
     place, run = made
     shutil.copytree(place, tmp_path, symlinks=True, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)  # else `rejudge` compares the suite with spec/kafka
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     return tmp_path / run
 

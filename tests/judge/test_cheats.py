@@ -58,16 +58,16 @@ def last_line(called, toy_suite, tmp_path):
 
 def test_honest_target_is_fine_and_all_of_the_suite_was_compared(cheat, last_line):
     assert last_line(cheat("faithful")) == (
-        0, "fine: no deviation from the charter; judged 121 of 121")  # fmt: skip
+        0, "fine: no deviation from the charter; judged 61 of 61")  # fmt: skip
 
 
 def test_status_that_nobody_can_check_is_not_fine(cheat, judged, last_line):
     finished = judged(cheat("refuses"))
-    unjudged = 121 - finished.summary["judged"]
+    unjudged = 61 - finished.summary["judged"]
     assert left(finished) == {"unsupported quorum": unjudged}
-    assert 0 < unjudged < 121
+    assert 0 < unjudged < 61
     assert (finished.exit_code, finished.summary["complete"]) == (3, False)
-    expected = f"judged {121 - unjudged} of 121; not compared: {unjudged} unsupported quorum"
+    expected = f"judged {61 - unjudged} of 61; not compared: {unjudged} unsupported quorum"
     assert last_line("fake-refuses") == (3, f"exit 3: {expected}")
 
 
@@ -78,8 +78,8 @@ def test_what_the_adapters_own_file_allows_by_name_is_fine_and_is_told(cheat, ju
     (item,) = finished.summary["not_compared"]
     assert (item["what"], item["allowed"]) == ("unsupported quorum", REASON)
     count = item["vectors"]
-    assert last_line(name) == (0, f"fine: no deviation from the charter; judged {121 - count} of"
-        f" 121; not compared: {count} unsupported quorum (allowed)")  # fmt: skip
+    assert last_line(name) == (0, f"fine: no deviation from the charter; judged {61 - count} of"
+        f" 61; not compared: {count} unsupported quorum (allowed)")  # fmt: skip
 
 
 def test_another_name_allows_nothing(cheat, judged):
@@ -118,11 +118,11 @@ def test_lie_that_can_be_checked_is_an_adapter_error(mode, word, cheat, judged):
 
 def test_variable_that_is_not_shown_is_not_fine(cheat, judged, last_line):
     finished = judged(cheat("leaderless"))
-    assert finished.summary["verdicts"]["conforms"] == 121
-    assert left(finished) == {"variable leader": 121}
+    assert finished.summary["verdicts"]["conforms"] == 61
+    assert left(finished) == {"variable leader": 61}
     assert finished.exit_code == 3
     assert last_line("fake-leaderless") == (
-        3, "exit 3: judged 121 of 121; not compared: the variable leader")  # fmt: skip
+        3, "exit 3: judged 61 of 61; not compared: the variable leader")  # fmt: skip
     allowed = cheat("leaderless", **{"variable leader": REASON})
     assert judged(allowed, "allowed").exit_code == 0
     assert "the variable leader (allowed)" in last_line(allowed)[1]
@@ -132,7 +132,7 @@ def test_reference_to_what_is_shown_nowhere_is_unresolved_and_no_lie(cheat, judg
     finished = judged(cheat("unversioned"))
     found = left(finished)
     assert found == {"unresolved": found["unresolved"],
-                     "variable version": 121 - found["unresolved"]}  # fmt: skip
+                     "variable version": 61 - found["unresolved"]}  # fmt: skip
     assert found["unresolved"] > 0
 
 
@@ -145,16 +145,16 @@ def test_what_to_do_about_unresolved_references_is_told(cheat, called, toy_suite
 
 def test_reference_to_what_a_reply_shows_is_judged(cheat, judged):
     finished = judged(cheat("partial"))
-    assert finished.summary["verdicts"]["conforms"] == 121
-    assert left(finished) == {"variable registration": 121}
+    assert finished.summary["verdicts"]["conforms"] == 61
+    assert left(finished) == {"variable registration": 61}
 
 
 @pytest.mark.parametrize("mode", ["never_shown", "shown_once"])
 def test_image_that_is_claimed_and_not_given_is_not_fine(mode, cheat, judged, last_line):
     finished = judged(cheat(mode))
-    assert left(finished) == {"image": 121}
+    assert left(finished) == {"image": 61}
     assert finished.exit_code == 3
-    assert last_line(f"fake-{mode}")[1].endswith("not compared: the image of 121")
+    assert last_line(f"fake-{mode}")[1].endswith("not compared: the image of 61")
     assert judged(cheat(mode, image=REASON), "allowed").exit_code == 0
 
 
@@ -166,7 +166,7 @@ def test_batches_that_break_though_no_question_breaks_alone_cost_the_trust(
     mode, how, cheat, judged, called
 ):
     finished = judged(cheat(mode))
-    assert finished.summary["verdicts"]["conforms"] == 121
+    assert finished.summary["verdicts"]["conforms"] == 61
     assert finished.summary["broken_batches"] == len(finished.summary["unexplained_breaks"]) > 0
     assert (finished.exit_code, finished.summary["trusted"]) == (3, False)
     (reason,) = finished.summary["reasons"]
@@ -177,14 +177,14 @@ def test_batches_that_break_though_no_question_breaks_alone_cost_the_trust(
 
 
 def test_question_that_breaks_the_adapter_costs_its_own_verdict_and_no_trust(cheat, judged):
-    finished = judged(cheat("crash"), limit=30)
+    finished = judged(cheat("crash"), limit=12)
     assert finished.summary["trusted"] is True
     assert finished.summary["broken_batches"] > 0
     assert finished.summary["unexplained_breaks"] == []
     crashed = finished.summary["verdicts"]["crashed"]
     unasked = left(finished)["not asked"]
     assert left(finished) == {"crashed": crashed, "not asked": unasked}
-    assert finished.summary["verdicts"]["conforms"] == 121 - unasked - crashed > 0
+    assert finished.summary["verdicts"]["conforms"] == 61 - unasked - crashed > 0
     assert finished.exit_code == 3
 
 
@@ -214,19 +214,19 @@ def test_vectors_that_an_engine_loses_are_not_fine(cheat, judged, monkeypatch):
 
     monkeypatch.setattr(Suite, "items", half)
     finished = judged(cheat("faithful"))
-    assert finished.summary["vectors"] < 121
-    assert left(finished) == {"not asked": 121 - finished.summary["vectors"]}
+    assert finished.summary["vectors"] < 61
+    assert left(finished) == {"not asked": 61 - finished.summary["vectors"]}
     assert (finished.exit_code, finished.summary["complete"]) == (3, False)
 
 
 def test_limit_is_told_and_the_run_is_not_complete(cheat, judged, last_line):
     finished = judged(cheat("faithful"), limit=40)
     count = finished.summary["vectors"]
-    assert 0 < count < 121
+    assert 0 < count < 61
     assert (finished.exit_code, finished.summary["complete"]) == (0, False)
     code, line = last_line("fake-faithful", "--limit", 40)
     assert code == 0
-    assert line.endswith(f"judged {count} of 121; not compared: {121 - count} not asked (--limit)")
+    assert line.endswith(f"judged {count} of 61; not compared: {61 - count} not asked (--limit)")
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_run_that_is_killed_again_and_again_judges_all(killer, targets_folder, t
     killer.finish(command)
     RunFolder(str(tmp_path / "run")).check()
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert (summary["verdicts"]["conforms"], summary["complete"]) == (121, True)
+    assert (summary["verdicts"]["conforms"], summary["complete"]) == (61, True)
     assert not list((tmp_path / "run").rglob("*.tmp"))
 
 
@@ -114,7 +114,7 @@ def test_run_on_spark_that_is_killed_again_and_again_judges_all(
     killer.finish(command)
     RunFolder(str(tmp_path / "run")).check()
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert (summary["verdicts"]["conforms"], summary["complete"]) == (121, True)
+    assert (summary["verdicts"]["conforms"], summary["complete"]) == (61, True)
 
 
 @pytest.mark.slow

@@ -33,8 +33,8 @@ def failed(out):
 def test_an_implementation_that_conforms_passes_with_its_canaries(asked):
     code, out = asked(f"{FAKES}Fake")
     assert code == 0, out
-    assert "122 passed" in out
-    last = "toy.lease keeper, suite [0-9a-f]{8}: 121 of 121 vectors conform; the canaries behave"
+    assert "62 passed" in out
+    last = "toy.lease keeper, suite [0-9a-f]{8}: 61 of 61 vectors conform; the canaries behave"
     assert re.search(last, out)
 
 
@@ -43,7 +43,7 @@ def test_tests_are_chosen_by_branch_and_what_was_not_run_is_told(asked):
     assert code == 0
     ran = int(re.search(r"(\d+) passed", out)[1])
     assert 0 < ran < 60
-    assert f"{ran} of 121 vectors conform, {121 - ran} were not run; the canaries were not" in out
+    assert f"{ran} of 61 vectors conform, {61 - ran} were not run; the canaries were not" in out
 
 
 def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(asked, tmp_path):
@@ -77,13 +77,13 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
 def test_what_failed_last_is_chosen_and_counted_among_all_that_was_collected(asked):
     code, out = asked(f"{FAKES}WrongError", "-v", *WITHOUT_CANARIES)
     wrong = failed(out)
-    assert code == 1 and 1 < len(wrong) < 121
+    assert code == 1 and 1 < len(wrong) < 61
 
     code, out = asked(f"{FAKES}WrongError", "--lf", "-v")
-    chosen = f"collected 122 items / {122 - len(wrong)} deselected / {len(wrong)} selected"
+    chosen = f"collected 62 items / {62 - len(wrong)} deselected / {len(wrong)} selected"
     assert chosen in out and f"rerun previous {len(wrong)} failures" in out
     assert (code, failed(out)) == (1, wrong)
-    assert f"{len(wrong)} failed, {122 - len(wrong)} deselected" in out
+    assert f"{len(wrong)} failed, {62 - len(wrong)} deselected" in out
 
     code, out = asked(f"{FAKES}WrongError", "--ff", "-vv", *WITHOUT_CANARIES)
     assert f"rerun previous {len(wrong)} failures first" in out
@@ -144,7 +144,7 @@ def test_what_is_no_implementation_is_told_in_one_sentence(asked):
 def test_nothing_is_connected_where_no_vector_is_chosen(asked):
     for option, expected in (("--collect-only", 0), ("-k=no_such_branch", 5)):
         code, out = asked(f"{FAKES}OtherComponent", option)
-        assert code == expected and "121 were not run" in out, option
+        assert code == expected and "61 were not run" in out, option
 
 
 def test_models_of_a_suite_in_another_project_are_found(asked, toy_suite, tmp_path):
@@ -169,4 +169,4 @@ def test_the_tests_run_in_several_processes(asked, tmp_path):
     assert out.count("drives the component register") == 1
     code, out = asked(f"{FAKES}Fake", "-n", "2")
     assert code == 0, out
-    assert "121 of 121 vectors conform; the canaries behave as they must" in out
+    assert "61 of 61 vectors conform; the canaries behave as they must" in out

@@ -52,7 +52,7 @@ def rows(finished, name):
 def test_reference_conforms_everywhere(toy_suite, targets_folder, tmp_path):
     finished = judged("reference", toy_suite, tmp_path / "run")
     assert finished.exit_code == 0
-    assert finished.summary["verdicts"]["conforms"] == finished.summary["vectors"] == 121
+    assert finished.summary["verdicts"]["conforms"] == finished.summary["vectors"] == 61
     kinds = {canary["kind"] for canary in finished.canaries}
     assert kinds == {"flipped", "nonce", "reference", "nothing", "mutant", "derived"}
     assert finished.summary["distinct_pairs"] > 20
@@ -87,7 +87,7 @@ def test_spark_reads_a_suite_whose_path_looks_like_a_pattern(
                    out=str(tmp_path / "[run]")),
         quiet,
     )  # fmt: skip
-    assert finished.summary["verdicts"]["conforms"] == 121
+    assert finished.summary["verdicts"]["conforms"] == 61
 
 
 def test_what_the_overlay_explains_is_no_finding_but_strict_is(toy_suite, targets_folder, tmp_path):
@@ -175,8 +175,8 @@ def test_run_goes_on_after_it_was_killed(toy_suite, targets_folder, tmp_path):
             {f"bucket={bucket:04d}.json" for bucket in done}]  # fmt: skip
     assert kept
     assert all(path.stat().st_mtime_ns == before[path] for path in kept)
-    assert finished.summary["vectors"] == 121
-    assert finished.summary["verdicts"]["conforms"] == 121
+    assert finished.summary["vectors"] == 61
+    assert finished.summary["verdicts"]["conforms"] == 61
 
 
 def test_run_notes_how_far_it_is_and_leaves_no_notes(
@@ -195,7 +195,7 @@ def test_run_notes_how_far_it_is_and_leaves_no_notes(
     (tmp_path / "run" / "run.json").write_text("{}")
     judged("reference", toy_suite, tmp_path / "run")
     assert said == sorted(said)
-    assert 0 < said[0] < said[-1] == 121
+    assert 0 < said[0] < said[-1] == 61
     assert not (tmp_path / "run" / "progress").exists()
 
 
@@ -226,7 +226,7 @@ def test_suite_that_is_cut_off_is_refused(toy_suite, targets_folder, tmp_path):
         judged("reference", cut, tmp_path / "run")
     whole_lines = content[: content.rfind(b"\n", 0, len(content) // 2) + 1]
     (cut / "vectors.jsonl").write_bytes(whole_lines)
-    with pytest.raises(BadSuite, match="vectors, and 1"):
+    with pytest.raises(BadSuite, match="vectors, and 61"):
         judged("reference", cut, tmp_path / "run")
 
 
@@ -277,7 +277,7 @@ def test_the_adapter_that_was_greeted_is_asked(toy_suite, targets_folder, tmp_pa
     """In a run in one process the adapter is started once."""
     log = tmp_path / "log"
     finished = judged(targets_folder("once_up", str(log)), toy_suite, tmp_path / "run")
-    assert finished.summary["verdicts"]["conforms"] == 121
+    assert finished.summary["verdicts"]["conforms"] == 61
     assert len(log.read_text().split()) == 1
 
 

@@ -40,7 +40,7 @@ def test_vectors_that_take_a_branch_are_judged_and_no_others(ran):
     taken = rows(told)
     assert 0 < len(taken) == told["summary"]["judged"] < 60
     assert all("write/committed" in row["branches"] or "" in row["branches"][1:] for row in taken)
-    assert left(told) == {("not asked", "-k"): 121 - len(taken)}
+    assert left(told) == {("not asked", "-k"): 61 - len(taken)}
     assert told["summary"]["complete"] is False
 
 
@@ -57,7 +57,7 @@ def test_what_failed_is_asked_again_and_the_run_is_trusted(ran):
     code, told = ran("wrong_error", "--last-failed")
     assert (code, told["summary"]["trusted"]) == (1, True)
     assert {row["id"] for row in rows(told)} == failed
-    assert left(told) == {("not asked", "--last-failed"): 121 - len(failed)}
+    assert left(told) == {("not asked", "--last-failed"): 61 - len(failed)}
     assert "-part-" in told["run"]["id"]
 
 
@@ -70,7 +70,7 @@ def test_last_failed_that_leaves_nothing_out_says_so():
 
 def test_everything_is_asked_when_nothing_failed_before(ran):
     code, told = ran("faithful", "--last-failed")
-    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (0, 121, True)
+    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (0, 61, True)
 
 
 def test_nothing_is_asked_after_the_first_finding_and_what_failed_comes_first(ran):
@@ -80,7 +80,7 @@ def test_nothing_is_asked_after_the_first_finding_and_what_failed_comes_first(ra
     assert code == 1
     asked = {row["id"] for row in rows(told)}
     assert asked & failed and len(asked) < 60
-    assert left(told) == {("not asked", "-x"): 121 - len(asked)}
+    assert left(told) == {("not asked", "-x"): 61 - len(asked)}
     code, told = ran("faithful", "-x")
     assert (code, told["summary"]["complete"]) == (0, True)
 
@@ -97,7 +97,7 @@ def test_one_vector_fails_where_a_run_ends_with_its_first_finding(ran):
 def test_first_failure_of_the_adapter_ends_a_run_with_x(ran):
     _, told = ran("crash", "-x")
     verdicts = told["summary"]["verdicts"]
-    assert verdicts["crashed"] > 0 and sum(verdicts.values()) < 121
+    assert verdicts["crashed"] > 0 and sum(verdicts.values()) < 61
 
 
 def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tmp_path):
@@ -106,7 +106,7 @@ def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tmp_path)
     (record,) = tmp_path.rglob("failed/*.json")
     record.write_text(json.dumps(["0" * 20]))
     code, told = ran("wrong_error", "--last-failed")
-    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (1, 121, True)
+    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (1, 61, True)
 
 
 @pytest.mark.parametrize(

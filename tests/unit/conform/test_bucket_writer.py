@@ -111,7 +111,7 @@ def test_run_that_spills_has_the_rows_of_one_that_does_not(
     ]
     one, other = (sorted(map(str, table.to_pylist())) for table in pairs)
     assert one == other
-    assert spilled.read_json("summary.json")["vectors"] == 121
+    assert spilled.read_json("summary.json")["vectors"] == 61
 
 
 def test_pairs_that_were_written_are_forgotten():
