@@ -127,7 +127,8 @@ def _checks(start: AdapterStart, probes: Probes, chosen: Target | None) -> Itera
                 yield Check(rule, True, attempt() or "")
             except (_Failed, ConformError) as error:
                 failed = Check(rule, False, str(error))
-                connection.restart()
+                if not connection.alive:
+                    connection.restart()
                 if probes.manifest is not None and isinstance(error, _Broke):
                     broke.append(failed)  # which operation it was, is found below
                 else:
@@ -275,6 +276,7 @@ class _Rules:
             raise _Broke(str(error)) from None
         again = self._ask(self._question())
         if _states(first) != _states(again):
+            self.connection.restart()  # else other rules fail since it keeps state
             raise _Failed("the state before the first operation differs now")
         if not self.probes.sample:
             return ""
@@ -283,6 +285,7 @@ class _Rules:
         comparison = OrderComparison(self.connection, self.start.deadlines.one, opaque)
         found = comparison.compare(self.probes.sample)
         if found.told:
+            self.connection.restart()
             raise _Failed(found.told)
         if not found.compared:
             return f"{NOT_CHECKED}no operation was performed in any question"

@@ -38,6 +38,19 @@ def test_an_adapter_that_ends_without_a_greeting_is_at_fault():
     assert (check.ok, check.detail) == (False, "it ends before it answers hello")
 
 
+@pytest.mark.parametrize(
+    ("mode", "failing", "starts"), [("faithful", 0, 1), ("no_steps", 4, 1), ("bad_nonce", 8, 9)]
+)
+def test_an_adapter_is_started_again_only_if_it_ended_when_it_failed_a_rule(
+    mode, failing, starts, tmp_path
+):
+    """Two more starts are those of the rules about its end."""
+    log = tmp_path / "log"
+    probes = Probes({"sorts": {"Node": {"n1": 0}}}, {"write": {"epoch": "@1"}})
+    failed = [one for one in check_adapter(fake_start(mode, str(log)), probes) if not one.ok]
+    assert (len(failed), len(log.read_text().split())) == (failing, starts + 2)
+
+
 NODE = """node:internal/modules/esm/resolve:844
   throw new ERR_MODULE_NOT_FOUND(packageName, fileURLToPath(base), null);
         ^
