@@ -168,7 +168,7 @@ def test_junit_has_the_differing_step_and_the_command(ran, tmp_path):
 
 def test_junit_says_why_when_a_run_is_not_trusted_or_never_began(ran, tmp_path):
     junit = tmp_path / "junit.xml"
-    assert ran("flaky", "--junit", junit, "--limit", "40")[0] == 3
+    assert ran("flaky", "--junit", junit, "--limit", "12")[0] == 3
     (case,) = cases(junit).values()
     assert "so the run cannot be trusted" in case.find("error").get("message")
     assert ran("mute", "--junit", junit)[0] == 2
