@@ -92,9 +92,10 @@ def _page(model: n.Model, component: n.Component, place: str, module: str) -> Pa
     return Page(place, digest(model, component.name), module)
 
 
-def _texts(model: n.Model, component: n.Component, page: Page) -> Texts:
-    """The texts of the model of one component alone."""
-    return texts(narrowed(model, component.name), component, page)
+def _texts(model: n.Model, component: n.Component, page: Page, like: Texts | None = None) -> Texts:
+    """The texts of the model of one component alone; `like` are those of a similar model."""
+    printed = None if like is None else like.printed
+    return texts(narrowed(model, component.name), component, page, printed)
 
 
 def _path(module: str) -> str:
@@ -206,6 +207,8 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
         before = pipeline.compile_files(opened.files, within_variant)
     alone = {entry.name for entry in overlay.entries}
     earlier: Plain | None = None
+    whole = opened.whole.get(overlay.component)
+    like = None if whole is None else whole.texts
     for name, entries, about in _chosen(overlay):
         selection = replace(within_variant, overlay=(overlay.source,), entries=entries)
         model = pipeline.compile_files(opened.files, selection)
@@ -214,8 +217,8 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
         page = _page(model, component, place, module)
         if name in alone:
             page = replace(page, changes=changed_operations(before, model, component.name))
-        plain = earlier or opened.whole.get(component.name)
-        added, difference = _sibling(plain, _texts(model, component, page), page, about)
+        like = _texts(model, component, page, like)
+        added, difference = _sibling(earlier or whole, like, page, about)
         files.update(added)
         if name not in alone:
             earlier = difference
@@ -282,7 +285,8 @@ def _siblings(
         module = module_name(protocol.name, component.name, kind, name)
         page = _page(model, component, protocol.place, module)
         plain = opened.whole.get(component.name)
-        written, _ = _sibling(plain, _texts(model, component, page), page, about)
+        whole = _texts(model, component, page, None if plain is None else plain.texts)
+        written, _ = _sibling(plain, whole, page, about)
         files.update({path.removeprefix(f"{PACKAGE}/"): text for path, text in written.items()})
     return files
 

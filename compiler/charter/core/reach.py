@@ -22,13 +22,20 @@ class Mentioned:
     def of(model: n.Model, exprs: Iterable[n.Expr], stated: Iterable[t.Type]) -> Mentioned:
         """What `exprs` (without their subexpressions) and the types `stated` mention."""
         called, consts = set[str](), set[str]()
-        kinds = {kind for one in stated for kind in t.inside(one)}
+        kinds = set[t.Type]()
         # By identity, since the hash of a type is computed from all of it.
         looked_at: set[int] = set()
+
+        def mention(kind: t.Type) -> None:
+            if id(kind) not in looked_at:
+                looked_at.add(id(kind))
+                if kind not in kinds:
+                    kinds.update(t.inside(kind))
+
+        for one in stated:
+            mention(one)
         for e in exprs:
-            if id(e.type) not in looked_at:
-                looked_at.add(id(e.type))
-                kinds.update(t.inside(e.type))
+            mention(e.type)
             if isinstance(e, n.ConstRef):
                 consts.add(e.name)
             elif isinstance(e, n.Call):
@@ -36,7 +43,7 @@ class Mentioned:
         for function in model.functions:
             if function.name in called:
                 for one in (function.result, *(p.type for p in function.params)):
-                    kinds.update(t.inside(one))
+                    mention(one)
         return Mentioned(frozenset(called), frozenset(kinds), frozenset(consts))
 
     def kept(self, model: n.Model, more: Iterable[str]) -> n.Model:

@@ -18,6 +18,8 @@ from charter.render.python_model.faults import FAILS
 from charter.render.python_model.imports import (
     SIBLING_NAMES,
     import_lines,
+    lines_of,
+    methods_in,
     names_defined,
     names_read,
     parsed,
@@ -58,7 +60,7 @@ class Plain:
         if self.before:
             mine = self.own & read
             return [*self.before.imports(read - mine), *import_lines(self.module, mine, depth=1)]
-        model, wire = (names_defined(body) & read for body in self.texts.bodies)
+        model, wire = (names_defined(outline) & read for outline in self.texts.outlines)
         typed = import_lines(self.module, model, depth=1)
         return typed + import_lines(wire_module(self.module), wire, depth=1)
 
@@ -191,19 +193,21 @@ class Parts:
         constants: dict[str, str] = {}
         functions: dict[str, str] = {}
         state, methods = "", dict[str, str]()
-        for text in texts.bodies:
+        whole = {name: text for o in texts.operations for name, text in methods_in(o).items()}
+        for text, printed in zip(texts.outlines, (texts.functions, {}), strict=True):
             lines = text.splitlines()
             for node in parsed(text).body:
-                written = _lines_of(node, lines)
+                written = lines_of(node, lines)
                 match node:
                     case ast.Assign(targets=[ast.Name(id="__all__")]):
                         pass
                     case ast.ClassDef(name=name) if name == klass:
                         state, methods = _taken_apart(node, lines)
+                        methods = {name: whole.get(name, text) for name, text in methods.items()}
                     case ast.ClassDef(name=name):
                         types[name] = written
                     case ast.FunctionDef(name=name):
-                        functions[name] = written
+                        functions[name] = printed.get(name, written)
                     case (
                         ast.Assign(targets=[ast.Name(id=name)])
                         | ast.AnnAssign(target=ast.Name(id=name))
@@ -226,14 +230,8 @@ class Parts:
         return str(ast.literal_eval(self.constants["SPEC_DIGEST"].partition(" = ")[2]))
 
 
-def _lines_of(node: ast.stmt, lines: Sequence[str]) -> str:
-    """The text of a statement, with its decorators."""
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    return "\n".join(lines[first - 1 : node.end_lineno])
-
-
 def _taken_apart(node: ast.ClassDef, lines: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The head of a class, and its methods."""
-    methods = {n.name: _lines_of(n, lines) for n in node.body if isinstance(n, ast.FunctionDef)}
-    head = [_lines_of(n, lines) for n in node.body if not isinstance(n, ast.FunctionDef)]
+    methods = {n.name: lines_of(n, lines) for n in node.body if isinstance(n, ast.FunctionDef)}
+    head = [lines_of(n, lines) for n in node.body if not isinstance(n, ast.FunctionDef)]
     return "\n".join(head), methods

@@ -4,21 +4,23 @@ Templates hold the text; this module fills them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.affected import Declared
 from charter.core.reach import printed
 from charter.core.walk import children
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
-from charter.render.python_model.imports import names_defined, with_imports
+from charter.render.python_model.imports import methods_in, names_defined, with_imports
 from charter.render.python_model.line_breaks import Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import PRELUDE, Names, camel
 from charter.render.python_model.operations import OperationPrinter, place
 from charter.render.python_model.present_values import bound
+from charter.render.python_model.printed_rules import PrintedRules
 from charter.render.python_model.types import TypePrinter
 from charter.render.python_model.wire import WirePrinter
 from charter.render.text import Emitter, cited, environment
@@ -48,13 +50,28 @@ def prelude_text() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of a model's two modules. `wire`, the module `wire_module`, has its functions for
-    the judge; the model itself does not use JSON. `bodies` are both without their imports: the tree
-    that gave the imports also gives the differences from another model."""
+    """The texts of a model's two modules, without their imports in `bodies`. `outlines` are the
+    same without the bodies of `functions` and of the methods of `operations`, whose texts are
+    beside them: to parse all of a page takes long. `printed` is what another page can share."""
 
-    model: str
-    wire: str
+    page: Page
     bodies: tuple[str, str]
+    outlines: tuple[str, str]
+    functions: Mapping[str, str]
+    operations: tuple[str, ...]
+    printed: PrintedRules = field(compare=False, repr=False)
+
+    @property
+    def model(self) -> str:
+        """The model itself, which does not use JSON."""
+        return with_imports(self.bodies[0], {self.page.prelude: PRELUDE})
+
+    @property
+    def wire(self) -> str:
+        """The module `wire_module`: its functions for the judge."""
+        outline, wire = self.outlines
+        modules = {self.page.prelude: PRELUDE, self.page.module: names_defined(outline)}
+        return with_imports(wire, modules)
 
 
 def wire_module(module: str) -> str:
@@ -62,9 +79,12 @@ def wire_module(module: str) -> str:
     return f"{module}_wire"
 
 
-def texts(model: n.Model, component: n.Component, page: Page) -> Texts:
-    """The modules of one component."""
-    return ComponentPrinter(model, component, page).texts()
+def texts(
+    model: n.Model, component: n.Component, page: Page, like: PrintedRules | None = None
+) -> Texts:
+    """The modules of one component. What they have in common with the page `like` of the same
+    component in an edited charter is not printed again."""
+    return ComponentPrinter(model, component, page, like).texts()
 
 
 @dataclass(slots=True)
@@ -74,11 +94,13 @@ class ComponentPrinter:
     model: n.Model
     component: n.Component
     page: Page
+    like: PrintedRules | None = None
     names: Names = field(init=False)
     types: TypePrinter = field(init=False)
     reach: n.Model = field(init=False)
     with_world: frozenset[str] = field(init=False)
     state: tuple[n.StateVar, ...] = field(init=False)
+    printed: dict[Declared, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.reach = printed(self.model, self.component)
@@ -90,6 +112,8 @@ class ComponentPrinter:
             before = found
             found = frozenset(f.name for f in self.model.functions if uses_world(f.body, before))
         self.with_world = found
+        if self.like is not None:
+            self.printed = self.like.shared(self.model, self.component, self.names)
 
     def printer(self, world: str) -> ExprPrinter:
         """A printer for one function or method."""
@@ -100,10 +124,17 @@ class ComponentPrinter:
 
     def texts(self) -> Texts:
         """Both modules."""
-        body, wire = self.body(), self.wire_body()
-        modules = {self.page.prelude: PRELUDE, self.page.module: names_defined(body)}
-        model = with_imports(body, {self.page.prelude: PRELUDE})
-        return Texts(model, with_imports(wire, modules), (body, wire))
+        body, outline = self.bodies()
+        wire = self.wire_body()
+        names = self.names.functions
+        return Texts(
+            self.page,
+            (body, wire),
+            (outline, wire),
+            {names[f.name]: self.shared_function(f) for f in self.reach.functions},
+            tuple(self.shared_operation(o) for o in self.component.operations),
+            PrintedRules(self.model, self.component, self.names, self.printed),
+        )
 
     def wire_body(self) -> str:
         """The JSON form without its imports."""
@@ -117,26 +148,37 @@ class ComponentPrinter:
             )
         )
 
-    def body(self) -> str:
-        """The model without its imports."""
+    def bodies(self) -> tuple[str, str]:
+        """The model without its imports, and its outline."""
         template = environment(PACKAGE).get_template("component.py.j2")
-        return template.render(
-            model=self.model,
-            component=self.component,
-            page=self.page,
-            title=self.title(),
-            newtypes=list(self.newtypes()),
-            enums=[self.enum(e) for e in self.reach.enums],
-            records=[self.record(r) for r in self.reach.records],
-            unions=[self.union(u) for u in self.reach.unions],
-            world=self.world_fields(),
-            functions=self.in_sections(self.reach.functions, self.function, 0),
-            klass=camel(self.component.name),
-            fields=self.fields(),
-            operations=self.in_sections(self.component.operations, self.operation, 1),
-            faults=[self.fails(o) for o in self.component.operations if has_faults(o)],
-            initial=self.initial(),
+        operations = self.component.operations
+        both = {
+            "model": self.model,
+            "component": self.component,
+            "page": self.page,
+            "title": self.title(),
+            "newtypes": list(self.newtypes()),
+            "enums": [self.enum(e) for e in self.reach.enums],
+            "records": [self.record(r) for r in self.reach.records],
+            "unions": [self.union(u) for u in self.reach.unions],
+            "world": self.world_fields(),
+            "klass": camel(self.component.name),
+            "fields": self.fields(),
+            "faults": [self.fails(o) for o in operations if has_faults(o)],
+            "initial": self.initial(),
+        }
+        body = template.render(
+            both,
+            functions=self.in_sections(self.reach.functions, self.shared_function, 0),
+            operations=self.in_sections(operations, self.shared_operation, 1),
         )
+        methods = (name for o in operations for name in methods_in(self.shared_operation(o)))
+        outline = template.render(
+            both,
+            functions=[f"def {self.names.functions[f.name]}(): ..." for f in self.reach.functions],
+            operations=[f"    def {name}(self): ..." for name in methods],
+        )
+        return body, outline
 
     def in_sections(
         self, found: Iterable[FoundT], text: Callable[[FoundT], str], depth: int
@@ -247,6 +289,13 @@ class ComponentPrinter:
 
     # --- rules -----------------------------------------------------------------------------------
 
+    def shared_function(self, function: n.Function) -> str:
+        """A function, printed if no page that is alike has it."""
+        key = ("", function.name)
+        if key not in self.printed:
+            self.printed[key] = self.function(function)
+        return self.printed[key]
+
     def function(self, function: n.Function) -> str:
         """A pure function."""
         emitter = Emitter()
@@ -333,6 +382,13 @@ class ComponentPrinter:
             if doc:
                 rows += self._docstring(doc, 1)
         return "\n".join(rows)
+
+    def shared_operation(self, operation: n.Operation) -> str:
+        """The methods of an operation, printed if no page that is alike has them."""
+        key = (self.component.name, operation.name)
+        if key not in self.printed:
+            self.printed[key] = self.operation(operation)
+        return self.printed[key]
 
     def operation(self, operation: n.Operation) -> str:
         """The methods of one operation."""

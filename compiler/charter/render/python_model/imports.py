@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from charter.render.python_model.line_breaks import WIDTH
@@ -47,7 +47,7 @@ def import_lines(module: str, names: Iterable[str], depth: int = 0) -> list[str]
     return [f"{pad}from {module} import (", *rows, f"{pad})"]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def parsed(text: str) -> ast.Module:
     """The tree of a page, which must not be changed. Cached: all siblings are compared with one
     plain model."""
@@ -59,6 +59,24 @@ def names_read(text: str) -> set[str]:
     page = parsed(text)
     found = (node for node in ast.walk(page) if isinstance(node, ast.Name))
     return {node.id for node in found if isinstance(node.ctx, ast.Load)} | _exported(page)
+
+
+@lru_cache(maxsize=256)
+def methods_in(text: str) -> Mapping[str, str]:
+    """The methods of a class by name, from their text. Cached: siblings have most of them in
+    common."""
+    lines = ["class _:", *text.splitlines()]
+    (klass,) = ast.parse("\n".join(lines)).body
+    assert isinstance(klass, ast.ClassDef)
+    return {
+        node.name: lines_of(node, lines) for node in klass.body if isinstance(node, ast.FunctionDef)
+    }
+
+
+def lines_of(node: ast.stmt, lines: Sequence[str]) -> str:
+    """The text of a statement, with its decorators."""
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return "\n".join(lines[first - 1 : node.end_lineno])
 
 
 def names_defined(text: str) -> set[str]:

@@ -59,7 +59,7 @@ def snake(name: str) -> str:
 
 def safe(name: str, taken: Iterable[str] = ()) -> str:
     """`name`, followed by underscores until it is neither a keyword nor `taken`."""
-    forbidden = {*taken}
+    forbidden = frozenset(taken)
     while keyword.iskeyword(name) or name in forbidden or name in ("l", "O", "I", "_"):
         name += "_"
     return name
@@ -72,18 +72,23 @@ def is_path(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of one page. `types` are by name of the charter; `cases` by tag."""
+    """The names of one page. `types` are by name of the charter; `cases` by tag. No local has one
+    that is `hidden`, as it would hide what the page uses."""
 
     types: dict[str, str] = field(default_factory=dict)
     cases: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
     sorts: dict[str, str] = field(default_factory=dict)
     consts: dict[str, str] = field(default_factory=dict)
+    hidden: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        hidden = PRELUDE | USED | {*self.functions.values(), *self.types.values()}
+        object.__setattr__(self, "hidden", hidden)
 
     @staticmethod
     def of(model: n.Model, component: n.Component) -> Names:
         """Names without clashes; deterministic."""
-        names = Names()
         taken = set(PRELUDE | USED) | {camel(component.name)}
 
         def claim(name: str) -> str:
@@ -93,23 +98,27 @@ class Names:
 
         declared = [*(s.name for s in model.sorts), *(c.name for c in model.counters)]
         declared += [*(e.name for e in model.enums), *(r.name for r in model.records)]
-        for name in (*declared, *(u.name for u in model.unions)):
-            names.types[name] = claim(name)
-        for union in model.unions:
-            for tag, _ in union.cases:
-                names.cases[tag] = claim(camel(tag))
-        for function in model.functions:
-            names.functions[function.name] = claim(function.name)
-        for sort in model.sorts:
-            names.sorts[sort.name] = safe(plural(snake(sort.name)))
-        for const, _ in model.consts:
-            names.consts[const] = safe(const, names.sorts.values())
-        return names
+        types = {name: claim(name) for name in (*declared, *(u.name for u in model.unions))}
+        cases = {tag: claim(camel(tag)) for union in model.unions for tag, _ in union.cases}
+        functions = {function.name: claim(function.name) for function in model.functions}
+        sorts = {sort.name: safe(plural(snake(sort.name))) for sort in model.sorts}
+        consts = {const: safe(const, sorts.values()) for const, _ in model.consts}
+        return Names(types, cases, functions, sorts, consts)
 
     def local(self, name: str) -> str:
         """The name of a parameter or another local; it hides no name that the page uses."""
-        taken = {*PRELUDE, *USED, *self.functions.values(), *self.types.values()}
-        return safe(name, taken)
+        return safe(name, self.hidden)
+
+    def agrees(self, other: Names) -> bool:
+        """Whether what both pages name has the same name on both."""
+        pairs = (
+            (self.types, other.types),
+            (self.cases, other.cases),
+            (self.functions, other.functions),
+            (self.sorts, other.sorts),
+            (self.consts, other.consts),
+        )
+        return all(a[name] == b[name] for a, b in pairs for name in a.keys() & b.keys())
 
     @staticmethod
     def attribute(name: str) -> str:
