@@ -4,9 +4,10 @@ scenarios that execute one of these."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
+from charter.core import types as t
 from charter.core.walk import branch_expressions, line_expressions, nodes, statement_expressions
 
 Declared = tuple[str, str]
@@ -27,16 +28,40 @@ def affected(before: n.Model, after: n.Model) -> tuple[n.Scenario, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ComponentChange:
+    """What an edit changes of a component. `operations` were edited, or call a function that was:
+    no other can have other outcomes. `rest`: whether anything else was edited: state, what it
+    begins with, what is observed, or which operations there are with which parameters and replies.
+    """
+
+    operations: frozenset[str]
+    rest: bool
+
+    @staticmethod
+    def of(before: n.Model, after: n.Model, component: str) -> ComponentChange:
+        """What differs in the component of this name, which both models have. If its state was
+        edited, all operations."""
+        (old,) = (c for c in before.components if c.name == component)
+        (new,) = (c for c in after.components if c.name == component)
+        found = changed(before, after)
+        rest = (component, "") in found or _signatures(old) != _signatures(new)
+        if _bare(old) != _bare(new):
+            everything = (o.name for o in (*old.operations, *new.operations))
+            return ComponentChange(frozenset(everything), rest)
+        dropped = {o.name for o in old.operations} - {o.name for o in new.operations}
+        edited = {o.name for o in new.operations if (component, o.name) in found}
+        return ComponentChange(frozenset(dropped | edited), rest)
+
+
 def changed_operations(before: n.Model, after: n.Model, component: str) -> frozenset[str]:
     """The operations of a component that were edited, or call a function that was: no other can
     have other outcomes. All of them if anything else of the component was edited."""
-    (old,) = (c for c in before.components if c.name == component)
-    (new,) = (c for c in after.components if c.name == component)
-    if _bare(old) != _bare(new):
-        return frozenset(o.name for o in (*old.operations, *new.operations))
-    dropped = {o.name for o in old.operations} - {o.name for o in new.operations}
-    found = changed(before, after)
-    return frozenset(dropped | {o.name for o in new.operations if (component, o.name) in found})
+    return ComponentChange.of(before, after, component).operations
+
+
+def _signatures(component: n.Component) -> list[tuple[str, tuple[n.Param, ...], t.Type]]:
+    return [(o.name, o.params, o.result) for o in component.operations]
 
 
 def changed(before: n.Model, after: n.Model) -> frozenset[Declared]:

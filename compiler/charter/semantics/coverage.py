@@ -73,6 +73,11 @@ class Coverage:
     machine: Machine
     obligations: tuple[Obligation, ...]
     _watcher: _Watcher
+    _names: frozenset[str]
+    _conditions: Mapping[str, Sequence[Obligation]]
+    _amounts: Mapping[str, Sequence[Obligation]]
+    _seen: Mapping[str, Sequence[Obligation]]
+    """Those of conditions and of amounts by branch, of what is seen by operation."""
 
     @staticmethod
     def of(machine: Machine, obligations: Iterable[Obligation]) -> Coverage:
@@ -89,7 +94,15 @@ class Coverage:
         watcher = _Watcher(
             base.functions, universe=base.universe, parts=base.parts, watched=watched
         )
-        return Coverage(machine, wanted, watcher)
+        return Coverage(
+            machine,
+            wanted,
+            watcher,
+            frozenset(o.name for o in wanted),
+            _grouped((o.branch, o) for o in wanted if o.kind == "mcdc"),
+            _grouped((o.branch, o) for o in wanted if o.kind == "amount"),
+            _grouped((o.operation, o) for o in wanted if o.kind in SEEN),
+        )
 
     def met(
         self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
@@ -104,26 +117,19 @@ class Coverage:
         for label, (conjunct, atom), truth, differ in conditions:
             found |= {
                 o.name
-                for o in self._conditions(label)
+                for o in self._conditions.get(label, ())
                 if (o.conjunct, o.atom) == (conjunct, atom)
                 and (o.want == "true") == truth
                 and o.apart in (None, differ)
             }
-        for obligation in self.obligations:
-            if (
-                obligation.kind == "amount"
-                and obligation.branch == branch
-                and amount(members(obligation.member, state, outcome)) == obligation.want
-            ):
+        for obligation in self._amounts.get(branch, ()):
+            if amount(members(obligation.member, state, outcome)) == obligation.want:
                 found.add(obligation.name)
-            if obligation.kind in SEEN and obligation.operation == operation:
-                sides = seen.get(id(obligation.expr), ())
-                if any(_on_side(obligation.want, left, right) for left, right in sides):
-                    found.add(obligation.name)
-        return frozenset(found & {o.name for o in self.obligations})
-
-    def _conditions(self, label: str) -> list[Obligation]:
-        return [o for o in self.obligations if o.kind == "mcdc" and o.branch == label]
+        for obligation in self._seen.get(operation, ()):
+            sides = seen.get(id(obligation.expr), ())
+            if any(_on_side(obligation.want, left, right) for left, right in sides):
+                found.add(obligation.name)
+        return frozenset(found & self._names)
 
     def _walk(
         self, operation: n.Operation, state: State, args: tuple[Value, ...], taken: str
@@ -155,6 +161,13 @@ class Coverage:
         for site, left, right in watcher.seen:
             sides.setdefault(site, []).append((left, right))
         return sides, decided
+
+
+def _grouped(pairs: Iterable[tuple[str, Obligation]]) -> Mapping[str, Sequence[Obligation]]:
+    grouped: dict[str, list[Obligation]] = {}
+    for name, obligation in pairs:
+        grouped.setdefault(name, []).append(obligation)
+    return grouped
 
 
 def members(part: str, state: State, outcome: Outcome) -> int:

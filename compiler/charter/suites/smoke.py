@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core import nodes as n
-from charter.core.affected import changed_operations
+from charter.core.affected import ComponentChange
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation, obligations
 from charter.formats.vector import Question, Vector, Why
@@ -28,8 +28,9 @@ from charter.suites.search_results import mutants_of
 from charter.suites.subject import Subject
 from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
-from charter.vectors.kills import Kill, count, tells
+from charter.vectors.kills import Kill, count
 from charter.vectors.ledger import Ledger, ledger
+from charter.vectors.mutant_instance import MutantInstance, Performed
 from charter.vectors.plan import OPEN, Planner, branches_of
 
 ENOUGH = 3
@@ -45,38 +46,41 @@ CANARIES = 4
 
 @dataclass(slots=True)
 class Covering:
-    """Collects the obligations that the transitions of one question meet; caches transitions."""
+    """Collects what one question performs, each with the obligations that it meets; remembers what
+    earlier questions performed."""
 
     coverage: Coverage
-    met: set[str] = field(default_factory=set)
-    memory: dict[tuple[object, ...], frozenset[str]] = field(default_factory=dict)
+    found: dict[Performed, frozenset[str]] = field(default_factory=dict)
+    memory: dict[tuple[object, ...], tuple[Performed, frozenset[str]]] = field(default_factory=dict)
 
     def watch(
-        self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
+        self, state: State, operation: str, args: tuple[Value, ...], outcomes: tuple[Outcome, ...]
     ) -> None:
-        """Add what one transition meets."""
-        after = tuple(outcome.state.values())
-        key = (tuple(state.values()), operation, args, outcome.branch, outcome.reply, after)
+        """Add what was performed once."""
+        key = (tuple(state.values()), operation, args)
         known = self.memory.get(key)
         if known is None:
-            met = self.coverage.met(state, operation, args, outcome)
-            known = self.memory[key] = met
-        self.met |= known
+            each = (self.coverage.met(state, operation, args, outcome) for outcome in outcomes)
+            performed = Performed(state, operation, args, outcomes)
+            known = self.memory[key] = (performed, frozenset().union(*each))
+        self.found[known[0]] = known[1]
 
-    def take(self) -> frozenset[str]:
-        """What was met since the last call."""
-        met, self.met = frozenset(self.met), set()
-        return met
+    def take(self) -> dict[Performed, frozenset[str]]:
+        """What was performed since the last call, and what it met."""
+        found, self.found = self.found, {}
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class SmokeVector:
-    """A vector of the small suite, its id, and the instance that its question is answered in."""
+    """A vector of the small suite, its id, and the instance that its question is answered in, with
+    all that its traces perform there."""
 
     id: str
     vector: Vector
     instance: n.Instance
     meets: frozenset[str]
+    performed: tuple[Performed, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +144,15 @@ class Desk:
             raise NoAnswer(f"the constants or elements of {instance.name} are others now")
         covering.take()
         found = engine.planner.answers.answer(question, watch=covering.watch)
-        met = covering.take()
+        performed = covering.take()
+        met = frozenset().union(*performed.values())
         names = tuple(o.name for o in self.wanted if o.name in met)
         whole = replace(why, obligations=(*why.obligations, *names))
         if not branches_of(found).issuperset(why.purpose):
             first = ", then ".join(step[0].branch for step in found.steps[1:])
             whole = replace(whole, purpose=(), title=first)
-        return SmokeVector(question.id, Vector(question, found, whole), instance, met)
+        vector = Vector(question, found, whole)
+        return SmokeVector(question.id, vector, instance, met, tuple(performed))
 
     def scenarios(self, component: str) -> list[SmokeVector]:
         """The vectors of the scenarios of a component; failing scenarios are added to `failed`, and
@@ -279,24 +285,25 @@ def mutant_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
 
 def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[SmokeVector]) -> Kill:
     mutated = mutant_model(about, files, mutant.name)
-    edited = changed_operations(about.model, mutated, about.component.name)
+    change = ComponentChange.of(about.model, mutated, about.component.name)
     title = tells_title(mutant.name)
-    able = (entry for entry in entries if runs(entry.vector.question) & edited)
+    able = (entry for entry in entries if runs(entry.vector.question) & change.operations)
     mine = sorted(able, key=lambda entry: entry.vector.why.title != title)
     surely: list[str] = []
     maybe: list[str] = []
-    known: dict[str, Answers] = {}
+    known: dict[str, MutantInstance] = {}
     started = False
     for entry in mine:
         vector = entry.vector
         first = vector.question.given is None and not started
         if len(surely) >= ENOUGH and not first:
             continue
-        answers = known.get(entry.instance.name)
-        if answers is None:
+        inside = known.get(entry.instance.name)
+        if inside is None:
             machine = Machine.of(mutated, replace(entry.instance, offers=(), only=()))
-            answers = known[entry.instance.name] = Answers(machine, machine.outcomes)
-        told = tells(answers, vector.question, vector.answer)
+            inside = MutantInstance(Answers(machine, machine.outcomes), change)
+            known[entry.instance.name] = inside
+        told = inside.tells(vector.question, vector.answer, entry.performed)
         if told != "never":
             (surely if told == "always" else maybe).append(entry.id)
         started |= first and told == "always"

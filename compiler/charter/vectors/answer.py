@@ -32,7 +32,9 @@ MOST_REMEMBERED = 20_000
 
 Outcomes = Callable[[State, str, tuple[Value, ...]], tuple[Outcome, ...]]
 
-Watch = Callable[[State, str, tuple[Value, ...], Outcome], None]
+Watch = Callable[[State, str, tuple[Value, ...], tuple[Outcome, ...]], None]
+"""Is told of each operation that some allowed trace performs: the state before it, its name, its
+arguments and its outcomes."""
 
 
 class NoAnswer(Exception):
@@ -104,7 +106,7 @@ class Answers:
         self, question: Question, first: AllowedTrace | None = None, watch: Watch | None = None
     ) -> Answer:
         """The automaton of `question`; `first` is the result of `begin` for its given state.
-        `watch` is called with every transition.
+        `watch` is called with all that is performed.
 
         Raises NoAnswer, ValueError (a literal that is not of its type) or EvaluationError.
         """
@@ -120,9 +122,10 @@ class Answers:
             reached: dict[tuple[object, ...], tuple[AllowedTrace, AnswerNode]] = {}
             for origin, run in enumerate(runs):
                 args = arguments(self.machine, call, run.history)
-                for outcome in self.outcomes(run.state, call.operation, args):
-                    if watch is not None:
-                        watch(run.state, call.operation, args, outcome)
+                outcomes = self.outcomes(run.state, call.operation, args)
+                if watch is not None:
+                    watch(run.state, call.operation, args, outcomes)
+                for outcome in outcomes:
                     seen = self.see(run, call.operation, outcome)
                     after = AllowedTrace(
                         outcome.state, seen.labels, run.history.then(seen.raw_reply, seen.raw)
