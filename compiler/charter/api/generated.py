@@ -25,7 +25,8 @@ from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
-from charter.project.sources import Selection, read_source, speaks_of
+from charter.project.core_cache import core_of
+from charter.project.sources import PLAIN, Selection, read_source, speaks_of
 from charter.render.python_model.delta import Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
@@ -75,8 +76,7 @@ class OpenedProtocol:
 
 def open_protocol(protocol: Protocol) -> OpenedProtocol:
     """Parse and compile a protocol without edits. Raises `Refused`."""
-    files = pipeline.parse_or_check(protocol.sources)
-    model = pipeline.compile_files(files, Selection())
+    model = core_of(protocol.sources, PLAIN)
     whole = {
         c.name: Plain(
             module_name(protocol.name, c.name),
@@ -85,6 +85,7 @@ def open_protocol(protocol: Protocol) -> OpenedProtocol:
         )
         for c in model.components
     }
+    files = pipeline.parse_or_refuse(protocol.sources)
     return OpenedProtocol(protocol, files, model, whole)
 
 
@@ -204,7 +205,7 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     within_variant = Selection(overlay.variant, component=overlay.component)
     before = opened.model
     if overlay.variant:
-        before = pipeline.compile_files(opened.files, within_variant)
+        before = core_of(protocol.sources, Selection(overlay.variant))
     alone = {entry.name for entry in overlay.entries}
     earlier: Plain | None = None
     whole = opened.whole.get(overlay.component)
@@ -253,9 +254,10 @@ def _package(title: str) -> str:
 def variant_models(opened: OpenedProtocol, variant: str, component: str = "") -> Tree:
     """The models of a variant, or that of one component, as packages beside those of the
     protocol."""
+    model = core_of(opened.protocol.sources, Selection(variant))
+    chosen = tuple(c for c in model.components if component in ("", c.name))
     about = siblings.of_variant(variant)
-    selection = Selection(variant=variant, component=component)
-    return _siblings(opened, ("variants", variant), selection, about)
+    return _siblings(opened, ("variants", variant), replace(model, components=chosen), about)
 
 
 def mutant_models(
@@ -267,15 +269,13 @@ def mutant_models(
     (mutated,) = (m for m in opened.model.mutants if m.name == mutant)
     about = siblings.of_mutant(mutated, variant)
     selection = Selection(variant=variant, mutant=mutant, component=component)
-    return _siblings(opened, ("mutants", name), selection, about)
+    model = pipeline.compile_files(opened.files, selection)
+    return _siblings(opened, ("mutants", name), model, about)
 
 
-def _siblings(
-    opened: OpenedProtocol, place: tuple[str, str], selection: Selection, about: str
-) -> Tree:
+def _siblings(opened: OpenedProtocol, place: tuple[str, str], model: n.Model, about: str) -> Tree:
     kind, name = place
     protocol = opened.protocol
-    model = pipeline.compile_files(opened.files, selection)
     package = f"{protocol.package}_{kind}"
     files = {
         f"{package}/__init__.py": _package(f"{kind.capitalize()} of {protocol.name}."),

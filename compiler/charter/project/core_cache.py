@@ -24,15 +24,17 @@ def load_or_compile(
     path = cache_folder("core") / f"{_digest(sources, selection)}.core"
     known = from_cache(path)
     if known is not None:
-        return _decoded(known)
+        return decoded(known)
     model = make()
     to_cache(path, encoded(model))
     return model
 
 
+@lru_cache(maxsize=8)
 def core_of(sources: tuple[Source, ...], selection: Selection) -> Model:
     """The core of these texts and edits from the cache, or compiled. Raises `Refused` with every
-    error, or `Missing`."""
+    error, or `Missing`. Kept, since callers ask for the same core again and again, and core cannot
+    be changed."""
 
     def make() -> Model:
         from charter.project.compile import compiled  # what is cached needs no parser
@@ -40,12 +42,6 @@ def core_of(sources: tuple[Source, ...], selection: Selection) -> Model:
         return compiled(sources, selection)
 
     return load_or_compile(sources, selection, make)
-
-
-@lru_cache(maxsize=8)
-def _decoded(data: bytes) -> Model:
-    """Kept, since callers ask for the same core again and again, and core cannot be changed."""
-    return decoded(data)
 
 
 def check_once(sources: Sequence[Source], check: Callable[[], Diagnostics]) -> Diagnostics:

@@ -105,6 +105,15 @@ def test_core_is_made_anew_when_the_compiler_changed(
     assert make.times == 2
 
 
+def test_core_is_compiled_once_in_a_process_also_without_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "file"))
+    source = api.Source("once", TEXT)
+    assert core_cache.core_of((source,), api.PLAIN) is core_cache.core_of((source,), api.PLAIN)
+
+
 def test_core_is_made_anew_when_the_overlay_changed(cache: Path) -> None:
     times = 0
     for text in ("protocol lamp\n", "protocol lamp\n\n", "protocol lamp\n"):
