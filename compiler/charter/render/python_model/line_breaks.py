@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import assert_never
 
 from charter.render.text import INDENT
@@ -126,9 +127,11 @@ def joined(*parts: Doc) -> Doc:
     return Joined(parts)
 
 
+@lru_cache(maxsize=1024)
 def from_text(text: str) -> Doc:
     """A document from one line of Python. Brackets become blocks; lines may break at commas and at
-    the clauses of comprehensions and conditional expressions."""
+    the clauses of comprehensions and conditional expressions. Cached: siblings have most lines in
+    common."""
     clauses = _split(text, (" if ", " else ", " for "))
     if len(clauses) > 1:
         return Spread(tuple(_atom(clause) for clause in clauses))
