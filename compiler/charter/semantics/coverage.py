@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from charter.core import nodes as n
@@ -103,6 +103,13 @@ class Coverage:
             _grouped((o.branch, o) for o in wanted if o.kind == "amount"),
             _grouped((o.operation, o) for o in wanted if o.kind in SEEN),
         )
+
+    def within(self, machine: Machine) -> Coverage:
+        """The same in another instance of the machine's model. Expressions are made functions once
+        for both, so only one of them can be asked at a time."""
+        base = machine.evaluator
+        watcher = replace(self._watcher, universe=base.universe, parts=base.parts)
+        return replace(self, machine=machine, _watcher=watcher)
 
     def met(
         self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome

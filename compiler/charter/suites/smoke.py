@@ -124,6 +124,7 @@ class Desk:
     model: n.Model
     wanted: tuple[Obligation, ...]
     engines: dict[str, tuple[InstancePlanner, Covering]] = field(default_factory=dict)
+    coverage: Coverage | None = None
     failed: list[str] = field(default_factory=list)
     unasked: dict[str, str] = field(default_factory=dict)
 
@@ -131,7 +132,9 @@ class Desk:
         """The planner of an instance with everything offered."""
         if instance.name not in self.engines:
             engine = InstancePlanner.defined(self.model, instance)
-            covering = Covering(Coverage.own(engine.machine, self.wanted))
+            if self.coverage is None:
+                self.coverage = Coverage.own(engine.machine, self.wanted)
+            covering = Covering(self.coverage.within(engine.machine))
             self.engines[instance.name] = (engine, covering)
         return self.engines[instance.name]
 
