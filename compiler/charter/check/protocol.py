@@ -36,7 +36,7 @@ def check_protocol(
 ) -> ir.Model:
     """The core of a protocol whose edits have been applied. If there are errors in `diagnostics`,
     the result must not be used. What means the same in an `earlier` elaboration is not elaborated
-    again; errors of numbers in it are not told again if its core was `checked`."""
+    again, nor are its numbers checked again if its core was `checked` and has no errors."""
     model = elaborate(files, variant, diagnostics, earlier)
     functions = {function.name: function for function in model.functions}
     for component in model.components:
@@ -84,7 +84,7 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
                 check_citations(node.citations, dict(model.sources), diagnostics)
                 title = (f"in variant `{node.name.text}`", node.name.span)
                 fresh = _Fresh(title, base, diagnostics)
-                edited = _variant(files, node, fresh, (earlier, model))
+                edited = _variant(files, node, fresh, (earlier, unedited))
                 if not fresh.found.errors:
                     further(edited, unedited, fresh.found)
                 fresh.close()
@@ -149,9 +149,13 @@ class _Fresh:
 
 
 def _variant(
-    files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh, before: tuple[Elaborated, ir.Model]
+    files: sx.Protocol,
+    node: sx.VariantDecl,
+    fresh: _Fresh,
+    before: tuple[Elaborated, ir.Model | None],
 ) -> ir.Model:
-    """The core of a variant; `before` is what was elaborated and checked of the protocol."""
+    """The core of a variant; `before` is what was elaborated of the protocol, and its core if that
+    has no errors: what is wrong in a variant too must be found there, or its scenarios are run."""
     chosen = chosen_variants(files, (node.name.text,), fresh.found)
     report_conflicts(chosen, fresh.found)
     for each in chosen:

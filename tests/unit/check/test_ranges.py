@@ -403,6 +403,24 @@ def test_a_variant_is_told_what_is_wrong_in_its_edits_and_the_rest_once() -> Non
     assert places(e for e in errors if e.notes) == sorted(IN_VARIANT)
 
 
+WRONG_IN_CHARTER = """protocol p
+component c {
+  state n: int 0..3 = 0
+  operation go(k: int 0..4) -> int 0..4 { branch ok { n' = k  reply k } }
+  operation stay() -> int 0..3 { branch ok { reply n } }
+}
+witness any of c: n == 1
+instance i of c {}
+scenario "s" of c { do go(4)  expect n == 3 }
+variant v { replace in c operation stay() -> int 0..3 { branch ok { reply 0 } } }
+"""
+
+
+def test_scenarios_of_a_variant_are_not_run_when_the_charter_has_a_wrong_number() -> None:
+    found = api.check_texts((Source("p", WRONG_IN_CHARTER),))
+    assert places(found.errors) == ["int/out-of-range 4"]
+
+
 def test_a_variant_that_is_loaded_alone_is_told_all_that_is_wrong() -> None:
     with pytest.raises(api.Refused) as refused:
         api.load_text(WRONG_IN_BOTH, api.Selection(variant="v"))
