@@ -9,6 +9,7 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
+from charter.render.python_model.delta import Parts
 from charter.render.python_model.emit import Page, Texts, texts
 
 LAMP = """protocol test.lamp
@@ -61,6 +62,7 @@ EDITS = {
     "what is a ghost": ("state count", "ghost state count"),
     "a function that is called no longer": ("reply colour(lamp, left)", "reply RED"),
 }
+PAGE = Page("lamp.charter", "5" * 20, "house")
 
 
 @cache
@@ -73,7 +75,7 @@ def model(edit: str) -> n.Model:
 def page(edit: str, like: Texts | None = None) -> Texts:
     found = model(edit)
     shared = None if like is None else like.printed
-    return texts(found, found.components[0], Page("lamp.charter", "5" * 20, "house"), shared)
+    return texts(found, found.components[0], PAGE, shared)
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -95,3 +97,14 @@ def test_the_outline_has_the_names_of_all_functions_and_methods() -> None:
     kept = [line.partition("(")[0] for line in body.splitlines() if line.strip()[:4] == "def "]
     named = [line.partition("(")[0] for line in outline.splitlines() if line.strip()[:4] == "def "]
     assert named == kept and len(outline) < len(body)
+
+
+def test_parts_are_found_when_comments_have_line_separators_of_other_kinds() -> None:
+    text = LAMP.replace("It was off.", "It was\u2028off.").replace("The colour", "The\x0ccolour")
+    text = text.replace("enum", "-- Two\x85colours.\nenum")
+    of = api.load_text(text, name="lamp.charter")
+    parts = Parts.of(texts(of, of.components[0], PAGE), "House")
+    assert parts.types["Colour"].startswith("class Colour(Enum):")
+    assert parts.functions["colour"].startswith("def colour(")
+    assert parts.functions["cold"].startswith("def cold(")
+    assert parts.methods["press"].startswith("    def press(")

@@ -161,7 +161,7 @@ def _without_docstring_of(base: str, text: str) -> str:
     if not repeated or not documented or repeated[0] != documented[0]:
         return text
     _, first, last = documented
-    lines = text.splitlines()
+    lines = text.split("\n")
     body = lines[last:] if lines[last] else lines[last + 1 :]
     return "\n".join([*lines[:first], *body])
 
@@ -195,7 +195,7 @@ class Parts:
         state, methods = "", dict[str, str]()
         whole = {name: text for o in texts.operations for name, text in methods_in(o).items()}
         for text, printed in zip(texts.outlines, (texts.functions, {}), strict=True):
-            lines = text.splitlines()
+            lines = text.split("\n")
             for node in parsed(text).body:
                 written = lines_of(node, lines)
                 match node:

@@ -65,7 +65,7 @@ def names_read(text: str) -> set[str]:
 def methods_in(text: str) -> Mapping[str, str]:
     """The methods of a class by name, from their text. Cached: siblings have most of them in
     common."""
-    lines = ["class _:", *text.splitlines()]
+    lines = ["class _:", *text.split("\n")]
     (klass,) = ast.parse("\n".join(lines)).body
     assert isinstance(klass, ast.ClassDef)
     return {
@@ -74,7 +74,8 @@ def methods_in(text: str) -> Mapping[str, str]:
 
 
 def lines_of(node: ast.stmt, lines: Sequence[str]) -> str:
-    """The text of a statement, with its decorators."""
+    """The text of a statement, with its decorators. `lines` are split where Python does: comments
+    of a charter may have other line separators."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     return "\n".join(lines[first - 1 : node.end_lineno])
 
