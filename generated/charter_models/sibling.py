@@ -21,7 +21,6 @@ class _HasCode(Protocol):
     """What every loader of Python files offers."""
 
     def get_code(self, fullname: str) -> CodeType | None: ...
-    def get_source(self, fullname: str) -> str | None: ...
 
 
 class _Page(SourceFileLoader):
@@ -38,9 +37,6 @@ class _Page(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType | None:
         return self._loader.get_code(self._plain)
-
-    def get_source(self, fullname: str) -> str | None:
-        return self._loader.get_source(self._plain)
 
 
 def begin(sibling: str, plain: str, digest: str) -> None:

@@ -106,7 +106,8 @@ class Coverage:
 
     def within(self, machine: Machine) -> Coverage:
         """The same in another instance of the machine's model. Expressions are made functions once
-        for both, so only one of them can be asked at a time."""
+        for both. These note what they see in one place, so no two of them can be asked at the same
+        time."""
         base = machine.evaluator
         watcher = replace(self._watcher, universe=base.universe, parts=base.parts)
         return replace(self, machine=machine, _watcher=watcher)

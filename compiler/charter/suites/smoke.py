@@ -56,7 +56,7 @@ class Covering:
     def watch(
         self, state: State, operation: str, args: tuple[Value, ...], outcomes: tuple[Outcome, ...]
     ) -> None:
-        """Add what was performed once."""
+        """Add one operation that was performed, with its outcomes."""
         key = (tuple(state.values()), operation, args)
         known = self.memory.get(key)
         if known is None:

@@ -45,7 +45,7 @@ class MutantInstance:
             if not self.change.rest and begins_alike and all(map(self._is_same, performed)):
                 return "never"
         except EvaluationError:
-            pass  # Perhaps the question has another answer before it comes to this.
+            pass  # an earlier step may tell them apart
         return tells(self.answers, question, allowed)
 
     def _is_same(self, one: Performed) -> bool:

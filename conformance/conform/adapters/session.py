@@ -122,7 +122,7 @@ class Session:
         return known
 
     def _send(self, items: Sequence[VectorItem]) -> None:
-        if self._ended and not self.connection.alive:
+        if self._ended and not self.connection.alive:  # else others have started it again
             self._restart()
         self._ended = False
         asked = []
