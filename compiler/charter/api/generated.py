@@ -136,7 +136,8 @@ def _protocol_name(source: Source) -> str:
 
 
 def tree(project: Project) -> Tree:
-    """All files of generated/. Raises `Refused` for a charter with errors, or `Unreadable`."""
+    """All files of generated/. Raises `Refused` for a charter with errors, `Missing` for a variant
+    that it does not have, or `Unreadable`."""
     files = {
         f"{PACKAGE}/__init__.py": PACKAGE_TEXT,
         f"{PACKAGE}/py.typed": "",
@@ -192,7 +193,7 @@ def base_models(opened: OpenedProtocol) -> Tree:
 
 def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     """The models of a protocol with each entry of an overlay applied alone, and with all entries
-    that apply to the same releases. Raises `Refused`."""
+    that apply to the same releases. Raises `Refused`, or `Missing` if there is no such variant."""
     protocol = opened.protocol
     target = overlay.package
     package = f"{PACKAGE}/{protocol.package}_overlays"
@@ -252,8 +253,8 @@ def _package(title: str) -> str:
 
 
 def variant_models(opened: OpenedProtocol, variant: str, component: str = "") -> Tree:
-    """The models of a variant, or that of one component, as packages beside those of the
-    protocol."""
+    """The models of a variant, or that of one component, as packages beside those of the protocol.
+    Raises `Refused`, or `Missing` if there is no such variant."""
     model = core_of(opened.protocol.sources, Selection(variant))
     chosen = tuple(c for c in model.components if component in ("", c.name))
     about = siblings.of_variant(variant)
