@@ -36,8 +36,8 @@ def check_ranges(
         for function in model.functions
     }
     start = KnownNumbers(Arithmetic(dict(model.consts)))
-    known = frozenset[int]() if checked is None else frozenset(map(id, _declared(checked)))
-    _Ranges(start, model, functions, diagnostics, known).model_ranges()
+    done = frozenset[int]() if checked is None else frozenset(map(id, _declared(checked)))
+    _Ranges(start, model, functions, diagnostics, done).model_ranges()
 
 
 def _declared(model: ir.Model) -> Iterator[ir.Placed]:
@@ -63,16 +63,16 @@ class _Ranges:
     model: ir.Model
     functions: Mapping[str, tuple[ty.Type, ...]]
     diagnostics: Diagnostics
-    known: frozenset[int]
+    checked: frozenset[int]
     """The identities of declarations that are not checked again."""
 
     def model_ranges(self) -> None:
-        for function in self.new(self.model.functions):
+        for function in self.unchecked(self.model.functions):
             if not is_wrong(function.body):
                 self.flow(function.body, function.result, self.start)
         for component in self.model.components:
             self.state(component.state)
-            for operation in self.new(component.operations):
+            for operation in self.unchecked(component.operations):
                 for facts, branch in with_facts(operation):
                     lets = (let.value for let in branch.lets)
                     known = not any(map(is_wrong, (*facts.conditions, *lets)))
@@ -80,25 +80,25 @@ class _Ranges:
                         self.branch(component.state, operation, branch, facts)
         for system in self.model.systems:
             self.state(system.state)
-            for step in self.new(system.steps):
+            for step in self.unchecked(system.steps):
                 if _is_clear(step.body):
                     self.body(step.body, self.start, system.state)
-        for prop in self.new(self.model.properties):
+        for prop in self.unchecked(self.model.properties):
             self.flow(prop.body, None, self.start)
-        for live in self.new(self.model.liveness):
+        for live in self.unchecked(self.model.liveness):
             for part in (live.trigger, live.goal):
                 if part is not None:
                     self.flow(part, None, self.start)
-        for instance in self.new(self.model.instances):
+        for instance in self.unchecked(self.model.instances):
             self.bounded(instance).instance(instance)
-        for scenario in self.new(self.model.scenarios):
+        for scenario in self.unchecked(self.model.scenarios):
             inside = self.bounded(scenario.instance)
             inside.instance(scenario.instance)
             inside.story(scenario)
 
-    def new(self, declarations: Iterable[_Placed]) -> Iterator[_Placed]:
-        """Those that are checked."""
-        return (each for each in declarations if id(each) not in self.known)
+    def unchecked(self, declarations: Iterable[_Placed]) -> Iterator[_Placed]:
+        """Those that were not checked in another core."""
+        return (each for each in declarations if id(each) not in self.checked)
 
     def bounded(self, instance: ir.Instance) -> _Ranges:
         """The same check with the constants fixed to the values of an instance."""
