@@ -46,10 +46,11 @@ def count(kills: Iterable[Kill], outcome: Outcome) -> int:
 def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
     """Whether the runs of a mutant's model for `question` deviate from the allowed answer: all,
     some, or none. If a rule of the mutant has no value, none: a judge sees a model that breaks, as
-    an adapter may, and cannot say that it deviates."""
+    an adapter may, and cannot say that it deviates. The same if it lacks an operation, or has one
+    with other parameters."""
     try:
         edited = answers.answer(question)
-    except (NoAnswer, EvaluationError, ValueError):
+    except (NoAnswer, EvaluationError, ValueError, KeyError):
         return "never"
     return compared(edited, allowed)
 

@@ -12,7 +12,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.core.affected import ComponentChange
 from charter.semantics.machine import Machine
-from charter.suites.smoke import SmokeVector, smoke
+from charter.suites.smoke import SmokeVector, kills, smoke
 from charter.suites.subject import Subject, subject
 from charter.vectors.answer import Answers
 from charter.vectors.kills import Told, tells
@@ -99,3 +99,21 @@ def test_no_answer_is_found_when_nothing_that_is_performed_was_changed() -> None
     assert len(entries()) == 5
     assert sum(looked for _, _, looked in told("nothing")) == 0
     assert sum(looked for _, _, looked in told("an update")) < 5
+
+
+UNASKABLE = """always fine of lamp: on or not on
+instance tiny of lamp {}
+mutant asks_more in tiny {
+  replace in lamp operation look(far: bool) -> bool { branch looked { reply far } }
+} caught by fine
+mutant looks_away in tiny { drop operation lamp/look } caught by fine
+"""
+
+
+def test_no_question_tells_a_mutant_when_it_cannot_be_asked_of_it() -> None:
+    about = compiled(LAMPS + UNASKABLE)
+    found = kills(about, smoke(about).entries)
+    assert [(one.mutant, one.outcome) for one in found] == [
+        ("asks_more", "survives"),
+        ("looks_away", "survives"),
+    ]
