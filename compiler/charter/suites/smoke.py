@@ -80,7 +80,7 @@ class SmokeVector:
     vector: Vector
     instance: n.Instance
     meets: frozenset[str]
-    performed: tuple[Performed, ...] = field(repr=False)
+    performed: tuple[Performed, ...] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
