@@ -66,6 +66,10 @@ class _Broke(_Failed):
     """It ended or hung while it performed an operation."""
 
 
+class _KeepsState(_Failed):
+    """It answers by what it was asked before: other rules would fail because of it."""
+
+
 def schema() -> Mapping[str, object]:
     """The JSON Schema of the messages."""
     path = resources.files("charter.formats").joinpath("schemas/adapter.json")
@@ -127,7 +131,7 @@ def _checks(start: AdapterStart, probes: Probes, chosen: Target | None) -> Itera
                 yield Check(rule, True, attempt() or "")
             except (_Failed, ConformError) as error:
                 failed = Check(rule, False, str(error))
-                if not connection.alive:
+                if isinstance(error, _KeepsState) or not connection.alive:
                     connection.restart()
                 if probes.manifest is not None and isinstance(error, _Broke):
                     broke.append(failed)  # which operation it was, is found below
@@ -276,8 +280,7 @@ class _Rules:
             raise _Broke(str(error)) from None
         again = self._ask(self._question())
         if _states(first) != _states(again):
-            self.connection.restart()  # else other rules fail since it keeps state
-            raise _Failed("the state before the first operation differs now")
+            raise _KeepsState("the state before the first operation differs now")
         if not self.probes.sample:
             return ""
         types = self.probes.manifest.judged_types() if self.probes.manifest else None
@@ -285,8 +288,7 @@ class _Rules:
         comparison = OrderComparison(self.connection, self.start.deadlines.one, opaque)
         found = comparison.compare(self.probes.sample)
         if found.told:
-            self.connection.restart()
-            raise _Failed(found.told)
+            raise _KeepsState(found.told)
         if not found.compared:
             return f"{NOT_CHECKED}no operation was performed in any question"
         return f"{plural(found.compared, 'question')} compared in several orders"
