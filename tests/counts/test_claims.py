@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from charter import api
 from charter.api.charters import Charter, load_charter
-from charter.api.claims import claims_of
+from charter.api.claims import Claims, claims_of
 from charter.diagnostics import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
 
 
-def test_each_claim_is_so_and_the_page_says_it() -> None:
+@cache
+def claims_of_kafka() -> Claims:
+    """The claims beside Kafka's charter."""
     charter, _ = load_charter(KAFKA)
-    known = claims_of(charter, KAFKA)
+    return claims_of(charter, KAFKA)
+
+
+@pytest.mark.xdist_group("claims")
+def test_each_claim_is_so_and_the_page_says_it() -> None:
+    known = claims_of_kafka()
     wrong = {one.claim.id: one.wrong for one in known.judged() if one.wrong}
     assert len(known.judged()) > 70 and not wrong
     assert (KAFKA / "verdicts" / "claims.md").read_text("utf-8") == known.markdown(), (
@@ -26,9 +34,9 @@ def test_each_claim_is_so_and_the_page_says_it() -> None:
     )
 
 
+@pytest.mark.xdist_group("claims")
 def test_a_claim_on_which_the_texts_differ_names_the_decision() -> None:
-    charter, _ = load_charter(KAFKA)
-    claims = [one.claim for one in claims_of(charter, KAFKA).judged()]
+    claims = [one.claim for one in claims_of_kafka().judged()]
     contradictory = [claim for claim in claims if claim.verdict == "contradictory"]
     unsaid = [claim.id for claim in contradictory if "decision" not in claim.why]
     assert len(contradictory) > 15 and not unsaid

@@ -239,9 +239,15 @@ def searched_together(
         yield [place for place in places if place.instance in names], group
 
 
+@cache
+def coverage_of_rules() -> RuleCoverage:
+    """Of all mutants: it remembers which functions a step calls."""
+    return RuleCoverage(kafka())
+
+
 def takes(place: InstanceBaseline, made: MadeMutant) -> bool:
     """Whether an instance takes a branch or step that reads the rule of a mutant."""
-    labels = RuleCoverage(kafka()).labels(made.rule, place.machine)
+    labels = coverage_of_rules().labels(made.rule, place.machine)
     return not place.taken.isdisjoint(labels)
 
 
