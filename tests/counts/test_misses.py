@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = ROOT / "spec" / "examples"
 PINNED = sorted(pin.stem for pin in (Path(__file__).parent / "kafka").glob("*.txt"))
-SMALL = ["tiny_elr"]
+SMALL = ["tiny_follower"]
 """Instances that `make test` searches again."""
 
 

@@ -23,7 +23,7 @@ MUTANTS = {
 SHARED = spec.together("primary_backup", "tiny")
 
 
-@SHARED
+@pytest.mark.slow
 def test_counts_when_nodes_are_told_apart() -> None:
     found = spec.explored("primary_backup", "tiny", symmetry=False)
     counts = found.counts

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+import pytest
 from tests.support import spec
 
 from charter import api
@@ -376,7 +377,10 @@ def test_whatever_a_row_names_is_declared() -> None:
         assert not unknown, f"{title}: nothing is called {unknown}"
 
 
+@pytest.mark.slow
 def test_each_scenario_of_a_row_follows() -> None:
+    """`conform check spec/kafka`, which each run of the tests does, says the same of all
+    scenarios, in all variants."""
     failed: dict[str, str] = {}
     for name in {name: None for row in ROWS.values() for name in row.shown}:
         model, found = scenarios(name)

@@ -157,16 +157,10 @@ def test_nothing_is_taken_over_when_a_type_means_something_else() -> None:
 
 
 MUTANTS, VARIANTS = spec.declared("mutant"), spec.declared("variant")
-CHOSEN = "fenced_replica_joins"
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        pytest.param(edit, marks=[] if edit == CHOSEN else [pytest.mark.slow])
-        for edit in (*MUTANTS, *VARIANTS)
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", [*MUTANTS, *VARIANTS])
 def test_core_of_kafka_is_the_same_when_what_is_unchanged_is_taken_over(edit: str) -> None:
     files = pipeline.parse_or_refuse(read_sources(spec.SPEC / "kafka"))
     assert [*pipeline.edits_of(files, sx.MutantDecl)] == MUTANTS

@@ -19,7 +19,7 @@ from charter.project import core_cache
 ROOT = Path(__file__).resolve().parents[3]
 EVERYTHING = ROOT / "tests" / "golden" / "surface" / "everything.charter"
 CHARTERS = [
-    ROOT / "spec" / "kafka",
+    pytest.param(ROOT / "spec" / "kafka", marks=pytest.mark.slow),
     EVERYTHING,
     *sorted((ROOT / "spec" / "examples").glob("*.charter")),
 ]
