@@ -56,29 +56,32 @@ def test_search_without_the_solver_finds_what_exploration_does(base, capsys):
     assert made["vectors"] >= 2
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "check lamp.charter", "explore lamp.charter", "simulate lamp.charter",
-        "coverage lamp.charter --pairs", "mutate lamp.charter", "verdicts lamp.charter",
-        "vectors lamp.charter", "generate --backend handbook lamp.charter --out handbook",
-    ],
-)  # fmt: skip
-def test_a_command_needs_only_what_the_base_installs(command, tmp_path):
-    """Nor what comes with an extra, as NumPy with Spark."""
+COMMANDS = [
+    "check lamp.charter", "explore lamp.charter", "simulate lamp.charter",
+    "coverage lamp.charter --pairs", "mutate lamp.charter", "verdicts lamp.charter",
+    "vectors lamp.charter", "generate --backend handbook lamp.charter --out handbook",
+]  # fmt: skip
+
+
+def test_commands_need_only_what_the_base_installs(tmp_path):
+    """Nor what comes with an extra, as NumPy with Spark. One process has all of them: it starts for
+    longer than they take."""
     (tmp_path / "lamp.charter").write_text(LAMP)
     program = (
         "import sys\n"
         "for name in ('numpy', 'pandas', 'pyspark', 'z3', 'pygls', 'pytest', 'hypothesis'):\n"
         "    sys.modules[name] = None\n"
         "from conform.cli.main import main\n"
-        f"main({command.split()!r})\n"
+        f"for command in {COMMANDS}:\n"
+        "    print('next:', command, file=sys.stderr)\n"
+        "    main(command.split())\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert "ImportError" not in done.stderr and "Error: import of" not in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
+    assert [line[6:] for line in done.stderr.splitlines() if line[:6] == "next: "] == COMMANDS
 
 
 def test_suites_are_made_without_importing_the_solver(tmp_path):
