@@ -1,9 +1,10 @@
 """A component with a constant, judged from end to end: model, questions, adapter, canaries."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pyarrow.dataset import dataset
 from charter import api
 from charter.api import generated as generate
 from charter.formats.project import project_at
+from conform.cli.main import main
 
 MUTANT = "charter_models.lease_mutants.expires_early.lease"
 
@@ -105,18 +107,23 @@ def target(folder: Path, named: tuple[str, ...]) -> str:
     return str(folder)
 
 
-def conform(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "conform.cli.main", *command],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command in this process: its exit code, and what it said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def run_target(root: Path, out: Path, name: str = "reference") -> subprocess.CompletedProcess[str]:
+def conform(root: Path, *command: str) -> Done:
+    out, err = StringIO(), StringIO()
+    with chdir(root), redirect_stdout(out), redirect_stderr(err):
+        code = main(command)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def run_target(root: Path, out: Path, name: str = "reference") -> Done:
     suite = str(root / "suite")
     more = ["--engine", "inline", "--out", str(out)]
     return conform(root, "run", "--target", name, "--suite", suite, *more)
