@@ -176,7 +176,8 @@ def jar(request):
     found = tlc.jar_of(request.config.getoption("--tlc-jar"))
     if found is None:
         pytest.skip(tlc.NO_JAR)
-    return found
+    yield found
+    tlc.server(found).end()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.support.tlc_server import server
+
 from charter.core import nodes as n
 from charter.render.tla.export import cfg_of, export
 
@@ -59,27 +61,34 @@ class Tlc:
     ) -> Said:
         """TLC's answer for an instance, which is exported to `folder`; it is asked for the
         properties and witnesses `asked_for` alone, of which one may be `deadlock`."""
-        for name, text in export(model, [instance]).files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        module = f"{instance.machine}_{instance.name}"
-        asked = f"{module}_asked.cfg"
-        cfg = cfg_of(model, instance, asked_for)
-        (folder / asked).write_text(cfg, encoding="utf-8")
-        deadlock = [] if "deadlock" in asked_for else ["-deadlock"]
+        arguments = prepared(model, instance, folder, asked_for)
         command = [
             *("java", *self.java, f"-Xmx{self.heap}", f"-Djava.io.tmpdir={folder}"),
-            *("-cp", str(self.jar), "tlc2.TLC", "-workers", str(self.workers)),
-            *("-metadir", "states", "-config", asked, *deadlock, f"{module}.tla"),
+            *("-cp", str(self.jar), "tlc2.TLC", "-workers", str(self.workers), *arguments),
         ]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         return read(done.stdout + done.stderr)
 
 
+def prepared(
+    model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str]
+) -> list[str]:
+    """TLC's arguments for an instance, which is exported to `folder`."""
+    for name, text in export(model, [instance]).files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    module = f"{instance.machine}_{instance.name}"
+    asked = f"{module}_asked.cfg"
+    (folder / asked).write_text(cfg_of(model, instance, asked_for), encoding="utf-8")
+    deadlock = [] if "deadlock" in asked_for else ["-deadlock"]
+    return ["-metadir", str(folder / "states"), "-config", asked, *deadlock, f"{module}.tla"]
+
+
 def check(
     jar: Path, model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str] = ()
 ) -> Said:
-    """The result of TLC on one core."""
-    return Tlc(jar).check(model, instance, folder, asked_for)
+    """The result of TLC on one core, in a process that all such runs share."""
+    arguments = prepared(model, instance, folder, asked_for)
+    return read(server(jar).run(folder, ["-workers", "1", *arguments]))
 
 
 def read(text: str) -> Said:
