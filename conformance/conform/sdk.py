@@ -20,9 +20,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from typing import BinaryIO, Protocol
+from types import MappingProxyType
+from typing import BinaryIO, NamedTuple, Protocol
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
@@ -58,8 +58,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """What the adapter says in hello. `version` is that of the implementation that was found;
     `consts` are the constants of the charter that `start` configures it with (None: every one)."""
 
@@ -72,15 +71,14 @@ class About:
     consts: tuple[str, ...] | None = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What `start` gets: `sorts[sort][element]` is the concrete id; `given` a durable state;
     `consts` are values of constants of the charter, such as a time to live."""
 
     id: str
     sorts: Mapping[str, Mapping[str, int]]
     given: Json
-    consts: Mapping[str, int] = field(default_factory=dict)
+    consts: Mapping[str, int] = MappingProxyType({})
 
 
 class Fault(Exception):

@@ -158,11 +158,7 @@ def test_trouble_of_an_adapter_is_told_where_it_happens(project: InstalledProjec
 @pytest.mark.network
 def test_a_value_that_is_not_shown_is_taken_from_another_place(project: InstalledProject) -> None:
     mend(project.folder / "adapters")
-    project.edit(
-        ADAPTER, "import protocol\n", "from dataclasses import replace\n\nimport protocol\n"
-    )
-    project.edit(ADAPTER, "serve(protocol.about(", "serve(replace(protocol.about(")
-    project.edit(ADAPTER, '("load",))', '("load",)), observes=("lease",))')
+    project.edit(ADAPTER, '("load",))', '("load",))._replace(observes=("lease",))')
     told = project.says(*RUN, code=3)
     found = re.search(
         r"judged (\d+) of (\d+); not compared: (\d+) unresolved, the variable newest", told

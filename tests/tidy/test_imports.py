@@ -152,9 +152,9 @@ def test_each_contract_is_broken_when_breaches_are_planted(copy: Path) -> None:
         ),
         ("conform.testing", ["charter", "conform.console", "orjson", "pyarrow", "rich"]),
         ("conform.sdk", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.project.pipeline"]),
-        ("conform.sdk", [*SLOW_TO_IMPORT, "random", "charter.formats.adapter"]),
+        ("conform.sdk", [*SLOW_TO_IMPORT, "dataclasses", "random", "charter.formats.adapter"]),
         ("charter_models.kafka_replication_variants.pre_kip_966.controller", SLOW_TO_IMPORT),
-        ("tests.support.fakes.fake", SLOW_TO_IMPORT),
+        ("tests.support.fakes.fake", [*SLOW_TO_IMPORT, "dataclasses"]),
         (
             "conform.runs.engines.bucket",
             ["lark", "jinja2", "z3", "charter.project.pipeline", "charter.core"],

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from charter.formats.canonical import Json, as_pairs, order_key
 
@@ -26,8 +25,7 @@ WISH: Json = {"never_issued": True}
 """How a question asks for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Codec(Generic[T]):
+class Codec(NamedTuple, Generic[T]):
     """How values of one type are written and read."""
 
     encode: Callable[[T], Json]
@@ -130,6 +128,8 @@ def pairs(key: Codec[K], inner: Codec[V]) -> Codec[Mapping[K, V]]:
 
 def record(kind: type[T], parts: Mapping[str, Codec[Any]]) -> Codec[T]:
     """A dataclass; `parts` are the codecs of its fields in their order, by the charter's names."""
+    from dataclasses import fields  # adapters start often: who has a record has imported it
+
     attributes = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
 
     def write(value: T) -> Json:

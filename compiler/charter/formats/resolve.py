@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from charter.formats.canonical import Json
 
@@ -22,8 +22,7 @@ class Unresolved(Exception):
     """A reference does not lead to a value in the observations or replies."""
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """Raw observations and replies, by step. Step 0 is the state before the first operation; its
     reply is None."""
 

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import time
-from dataclasses import replace
 
 from tests.support.toy import charter
 
@@ -121,7 +120,7 @@ class IgnoresGiven(Fake):
     """Claims to load given states, and begins from nothing."""
 
     def start(self, question):
-        super().start(replace(question, given=None))
+        super().start(question._replace(given=None))
 
 
 class Errs(Fake):
@@ -162,7 +161,7 @@ class OtherComponent(Fake):
 
     def __init__(self):
         super().__init__()
-        self.about = replace(self.about, component="register")
+        self.about = self.about._replace(component="register")
 
 
 class WrongError(Fake):
@@ -228,7 +227,7 @@ class LackingAndPartial(Lacking):
 
     def __init__(self):
         super().__init__()
-        self.about = replace(self.about, observes=("leader", "version"), capabilities=())
+        self.about = self.about._replace(observes=("leader", "version"), capabilities=())
 
 
 class Unversioned(Partial):

@@ -1,8 +1,6 @@
 """Implementations of the toy protocol with one planted bug each, and the fewest operations and
 nodes that show it."""
 
-from dataclasses import replace
-
 from tests.support.fakes.fake import Fake
 from tests.support.toy.machine import Machine, Outcome, rejected
 
@@ -12,7 +10,7 @@ class KeepsLeader(Machine):
 
     def expire(self, state, node):
         for outcome in super().expire(state, node):
-            yield replace(outcome, state=replace(outcome.state, leader=state.leader))
+            yield outcome._replace(state=outcome.state._replace(leader=state.leader))
 
 
 class KeepsSessions(Machine):
@@ -28,7 +26,7 @@ class WrongError(Machine):
     def elect(self, state):
         for outcome in super().elect(state):
             nobody = outcome.branch == "elect/nobody"
-            yield replace(outcome, reply=rejected("NOT_LEADER")) if nobody else outcome
+            yield outcome._replace(reply=rejected("NOT_LEADER")) if nobody else outcome
 
 
 class ReusesEpoch(Machine):
@@ -41,7 +39,7 @@ class ReusesEpoch(Machine):
                 yield outcome
                 continue
             reply = {"case": "registered", "epoch": f"@{known}"}
-            yield replace(outcome, reply=reply, state=replace(outcome.state, epochs=state.epochs))
+            yield outcome._replace(reply=reply, state=outcome.state._replace(epochs=state.epochs))
 
 
 class ExpiresTwice(Machine):
@@ -49,7 +47,7 @@ class ExpiresTwice(Machine):
 
     def expire(self, state, node):
         for outcome in super().expire(state, node):
-            yield replace(outcome, reply=True)
+            yield outcome._replace(reply=True)
 
 
 class ExpiresAll(Machine):
@@ -57,7 +55,7 @@ class ExpiresAll(Machine):
 
     def expire(self, state, node):
         for outcome in super().expire(state, node):
-            yield replace(outcome, state=replace(outcome.state, session=frozenset()))
+            yield outcome._replace(state=outcome.state._replace(session=frozenset()))
 
 
 class SkipsVersion(Machine):
@@ -67,7 +65,7 @@ class SkipsVersion(Machine):
         again = state.leader is not None
         for outcome in super().elect(state):
             version = outcome.state.version + (again and outcome.branch == "elect/chosen")
-            yield replace(outcome, state=replace(outcome.state, version=version))
+            yield outcome._replace(state=outcome.state._replace(version=version))
 
 
 class OneEpochForAll(Machine):
@@ -77,7 +75,7 @@ class OneEpochForAll(Machine):
         for outcome in super().register(state, node):
             epochs = tuple((name, epoch and outcome.state.issued)
                            for name, epoch in outcome.state.epochs)  # fmt: skip
-            yield replace(outcome, state=replace(outcome.state, epochs=epochs))
+            yield outcome._replace(state=outcome.state._replace(epochs=epochs))
 
 
 class AnyVersion(Machine):
@@ -93,7 +91,7 @@ class LeaderForgets(Machine):
     def register(self, state, node):
         for outcome in super().register(state, node):
             stays = state.leader in {None, node}
-            yield outcome if stays else replace(outcome, state=replace(outcome.state, leader=None))
+            yield outcome if stays else outcome._replace(state=outcome.state._replace(leader=None))
 
 
 BUGS = (KeepsLeader, KeepsSessions, WrongError, ReusesEpoch, ExpiresTwice, ExpiresAll, SkipsVersion,

@@ -1,10 +1,9 @@
 """The keeper. `edits` names the rules that a sibling model changes."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Keeper:
+class Keeper(NamedTuple):
     epochs: tuple[tuple[str, int | None], ...]
     leader: str | None = None
     version: int = 0
@@ -15,8 +14,7 @@ class Keeper:
         return dict(self.epochs)[node]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     branch: str
     reply: object
     state: Keeper
@@ -46,7 +44,7 @@ class Machine:
     def register(self, state, node):
         issued = state.issued + 1
         epochs = tuple((n, issued if n == node else e) for n, e in state.epochs)
-        after = replace(state, epochs=epochs, issued=issued, session=state.session | {node})
+        after = state._replace(epochs=epochs, issued=issued, session=state.session | {node})
         yield Outcome("register/accepted", {"case": "registered", "epoch": f"@{issued}"}, after)
 
     def elect(self, state):
@@ -54,7 +52,7 @@ class Machine:
             yield Outcome("elect/nobody", rejected("NOBODY"), state)
             return
         for node in sorted(state.session):
-            after = replace(state, leader=node, version=state.version + 1)
+            after = state._replace(leader=node, version=state.version + 1)
             yield Outcome("elect/chosen", {"case": "elected", "leader": node}, after)
 
     def write(self, state, node, epoch, version):
@@ -70,7 +68,7 @@ class Machine:
             yield Outcome(branch, rejected(error), state)
         if not rejections:
             version = state.version + 1
-            after = replace(state, version=version)
+            after = state._replace(version=version)
             yield Outcome("write/committed", {"case": "written", "version": version}, after)
 
     def expire(self, state, node):
@@ -82,11 +80,11 @@ class Machine:
         leader = state.leader
         if leader == node and "keeps_leader" not in self.edits:
             leader = None
-        after = replace(state, session=state.session - {node}, leader=leader)
+        after = state._replace(session=state.session - {node}, leader=leader)
         yield Outcome("expire/expired", True, after)
 
     def failover(self, state):
-        yield Outcome("failover/done", True, replace(state, session=frozenset()))
+        yield Outcome("failover/done", True, state._replace(session=frozenset()))
 
     def observe(self, state):
         return {

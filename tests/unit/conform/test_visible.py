@@ -33,7 +33,7 @@ def hiding(name, model):
 
         def __init__(self):
             super().__init__()
-            self.about = replace(self.about, observes=shown, capabilities=("load",))
+            self.about = self.about._replace(observes=shown, capabilities=("load",))
 
         def observe(self):
             return {name: value for name, value in super().observe().items() if name in shown}
