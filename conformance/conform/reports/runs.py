@@ -189,7 +189,7 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
         about=about,
         summary=summary,
         canaries=tuple(mapping(item) for item in canaries) if isinstance(canaries, list) else (),
-        buckets=tuple(sorted(store.committed())),
+        buckets=tuple(store.buckets_done()),
         sections=_sections(suite, sections),
         suite=suite.folder if suite else None,
         suite_counts=suite.manifest.counts if suite else {},

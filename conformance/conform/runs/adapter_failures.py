@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import STDERR, Kind
 from conform.judging.refutations import SUCH_AS
 from conform.judging.relabel import key
-from conform.storage.store import RunFolder
+from conform.runs.judged_rows import of_kinds
 
 FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
 """The verdicts that say that the adapter failed."""
@@ -39,12 +39,11 @@ class _Failure:
         }
 
 
-def adapter_trouble(folder: RunFolder) -> list[Json]:
+def adapter_trouble(verdicts: pa.Table) -> list[Json]:
     """How the adapter failed, most frequent first: kind, the detail and the id of one vector, and
     the number of vectors. Details that differ only in the step, in an example, in stderr or in the
     time without an answer are one; the longest time is told."""
-    failed = pc.field("kind").isin([str(kind) for kind in FAILED])
-    rows = folder.table("verdicts", ["id", "kind", "detail"], failed)
+    rows = of_kinds(verdicts, FAILED)
     found: dict[tuple[str, str], _Failure] = {}
     for row in rows.sort_by("id").to_pylist():
         how = STEP.sub("", row["detail"]).partition(STDERR)[0].partition(SUCH_AS)[0]

@@ -16,6 +16,7 @@ from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import Baseline, write_baseline
 from conform.runs.failing_operation import with_steps
 from conform.runs.findings import run_findings
+from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, ComparedScope, Left, left_out, saw_all
 from conform.runs.options import RunOptions
@@ -74,11 +75,13 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     counts = summary.collect(folder)
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
+    rows = JudgedRows.of(folder)
     intended = scope(suite, run.about, run.asked)
     wish = options.wanted.option or LIMIT
-    left = left_out(folder, replace(intended, wish=wish, stopped=stopped(folder)))
-    record_failed(run.resolved.prepared.target, folder, options.baseline.known)
-    found = run_findings(folder, given_states(folder, suite))
+    left = left_out(folder, replace(intended, wish=wish, stopped=stopped(folder)), rows.verdicts)
+    release = str(run.about["release"])
+    record_failed(run.resolved.prepared.target, release, rows, options.baseline.known)
+    found = run_findings(rows, given_states(rows.deviations, suite))
     findings, baseline = _with_baseline(found, options, left)
     changed = baseline.changed(found) if saw_all(left) else {}
     if options.shrink:
@@ -93,8 +96,8 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     concluded["continued"] = continued(run.about)
     concluded["judging_seconds"] = round(run.judging_seconds, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - run.began), 3)
-    concluded["adapter_trouble"] = with_steps(adapter_trouble(folder), context.start, suite)
-    keep(folder, suite, concluded)
+    concluded["adapter_trouble"] = with_steps(adapter_trouble(rows.verdicts), context.start, suite)
+    keep(folder, suite, concluded, rows.verdicts)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.finish(concluded)

@@ -126,7 +126,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
 def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _Begun) -> float:
     """Judge the remaining buckets; returns the seconds this took."""
     folder = begun.folder
-    done = set(folder.committed())
+    done = set(folder.buckets_done())
     left = [bucket for bucket in range(suite.buckets) if bucket not in done]
     is_over = stopped(folder)
     for bucket in list(left):

@@ -21,7 +21,7 @@ from charter.formats.verdict import Kind, Severity
 from conform.console.errors import BadRun
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
 from conform.judging.relabel import key
-from conform.storage.store import RunFolder
+from conform.runs.judged_rows import JudgedRows, of_kinds
 
 _GRAVITY = tuple(map(str, Severity))
 _PLACES = 2
@@ -160,13 +160,13 @@ def lengths(verdicts: pa.Table) -> dict[str, int]:
 
 
 def run_findings(
-    folder: RunFolder, starts: Mapping[str, GivenState] = MappingProxyType({})
+    judged: JudgedRows, starts: Mapping[str, GivenState] = MappingProxyType({})
 ) -> tuple[RunFinding, ...]:
     """The findings of a run: those that no overlay entry explains first, then the gravest, then
     those with most vectors. `starts` are the given states of vectors."""
-    table = folder.table("deviations")
+    table = judged.deviations
     batches = table.select(GROUPED).to_batches()
-    verdicts = folder.table("verdicts", COUNTED, DIVERGING)
+    verdicts = of_kinds(judged.verdicts, [Kind.DIVERGES]).select(COUNTED)
     operations = lengths(verdicts)
     groups = grouped(batches, lambda name, _: FindingGroup(name), operations, starts)
     hidden = _hidden(table, verdicts)
@@ -198,7 +198,7 @@ def _like(
 
 def _hidden(deviations: pa.Table, verdicts: pa.Table) -> Counter[str]:
     """How many steps were not judged after the last deviation of a vector, by its finding."""
-    rows = verdicts.filter(pc.field("not_judged") > 0).to_pylist()
+    rows = verdicts.filter(pc.greater(verdicts["not_judged"], 0)).to_pylist()
     left = {row["id"]: row["not_judged"] for row in rows}
     last: dict[str, tuple[int, str]] = {}
     for batch in deviations.select(["id", "step", "entry", "cause"]).to_batches() if left else ():

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from charter.formats.canonical import Json
 from charter.formats.suite import MANIFEST
 from charter.formats.verdict import Kind
+from conform.runs.judged_rows import of_kinds
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, stored_in
 
@@ -19,14 +20,13 @@ MOST = 10_000
 
 PLACE = "suite"
 """The folder of the kept vectors in that of a run."""
-_NOT_KEPT = (Kind.CONFORMS, Kind.INCONCLUSIVE, Kind.UNSUPPORTED)
+_KEPT = sorted({*Kind} - {Kind.CONFORMS, Kind.INCONCLUSIVE, Kind.UNSUPPORTED})
 
 
-def keep(folder: RunFolder, suite: Suite, summary: Mapping[str, Json]) -> None:
+def keep(folder: RunFolder, suite: Suite, summary: Mapping[str, Json], verdicts: pa.Table) -> None:
     """Keep vectors of a run, as a stored suite with one bucket: those that its findings and its
     trouble with the adapter name, and at most `MOST` others that did not conform."""
-    other = ~pc.field("kind").isin([str(kind) for kind in _NOT_KEPT])
-    others = sorted(folder.table("verdicts", ["id"], other)["id"].to_pylist())[:MOST]
+    others = sorted(of_kinds(verdicts, _KEPT)["id"].to_pylist())[:MOST]
     wanted = {*others, *_named(summary["findings"]), *_named(summary["adapter_trouble"])}
     if not wanted:
         return

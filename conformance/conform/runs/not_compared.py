@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from charter.formats.canonical import Json
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Kind
+from conform.runs.judged_rows import of_kinds
 from conform.storage.store import RunFolder
 
 NOT_ASKED = "not asked"
@@ -57,8 +58,8 @@ def saw_all(left: Iterable[Left]) -> bool:
     return all(one.what != NOT_ASKED and one.allowed for one in left)
 
 
-def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
-    """Everything that a run did not compare, from its committed buckets."""
+def left_out(folder: RunFolder, scope: ComparedScope, verdicts: pa.Table) -> tuple[Left, ...]:
+    """Everything that a run did not compare, from its committed buckets and their verdicts."""
     committed = folder.committed()
     came = sum(_int(content["vectors"]) for content in committed.values())
     imageless = sum(_int(content.get("imageless", 0)) for content in committed.values())
@@ -67,7 +68,7 @@ def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
     found += [Left(NOT_ASKED, scope.limited, scope.wish)] if scope.limited else []
     judged = came
     if any(_table(content["verdicts"]).keys() - JUDGED for content in committed.values()):
-        unjudged = _unjudged(folder, scope.allowed)
+        unjudged = _unjudged(verdicts, scope.allowed)
         judged -= sum(unjudged.values())
         found += [Left(what, count) for what, count in sorted(unjudged.items())]
     found += [Left(f"variable {name}", judged) for name in scope.hidden]
@@ -78,11 +79,10 @@ def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
     )
 
 
-def _unjudged(folder: RunFolder, allowed: Mapping[str, str]) -> Counter[str]:
+def _unjudged(verdicts: pa.Table, allowed: Mapping[str, str]) -> Counter[str]:
     """The number of vectors that were not judged, by the name of the obstacle."""
-    unjudged = ~pc.field("kind").isin(sorted(JUDGED))
-    rows = folder.table("verdicts", ["id", "kind", "detail"], unjudged)
-    return Counter(_name(row, allowed) for row in rows.to_pylist())
+    rows = of_kinds(verdicts, {*Kind} - JUDGED).to_pylist()
+    return Counter(_name(row, allowed) for row in rows)
 
 
 def _name(row: Mapping[str, str], allowed: Mapping[str, str]) -> str:

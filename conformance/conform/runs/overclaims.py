@@ -73,7 +73,7 @@ def denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Claimed
     suite does not reach them.
     """
     found: dict[str, Claimed] = {}
-    for bucket in sorted(run.folder.committed()):
+    for bucket in run.folder.buckets_done():
         for vector in _sample(run, bucket):
             for entry in [name for name in entries if name not in found]:
                 step = _first_refused(vector.question, vector.steps, entries[entry], run.observes)

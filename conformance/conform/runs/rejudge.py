@@ -27,6 +27,7 @@ from conform.runs.conclusion import Finished, scope
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.findings import run_findings
+from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, left_out
 from conform.runs.run_context import RunContext
@@ -114,8 +115,9 @@ def rejudge(
     counts.canaries = [*earlier_canaries, *counts.canaries, *(one.json() for one in other)]
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
-    left = left_out(new, replace(intended, wish=_wish(about)))
-    findings = options.baseline.applied(run_findings(new, given_states(new, suite)))
+    rows = JudgedRows.of(new)
+    left = left_out(new, replace(intended, wish=_wish(about)), rows.verdicts)
+    findings = options.baseline.applied(run_findings(rows, given_states(rows.deviations, suite)))
     inputs = summary.ConclusionInputs(
         tuple(entries), (), False, manifest.vectors, left, findings, options.baseline
     )
@@ -123,8 +125,8 @@ def rejudge(
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["older_charter"] = options.older
     concluded["small_suite"] = manifest.small
-    concluded["adapter_trouble"] = adapter_trouble(new)
-    keep(new, suite, concluded)
+    concluded["adapter_trouble"] = adapter_trouble(rows.verdicts)
+    keep(new, suite, concluded, rows.verdicts)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)
@@ -174,7 +176,7 @@ def _all_buckets(job: _Rejudging) -> int:
     same = job.about["buckets"] == job.suite.buckets
     every = {} if same else _items(job.suite, range(job.suite.buckets))
     judged = 0
-    for bucket in sorted(job.old.committed()):
+    for bucket in job.old.buckets_done():
         items = _items(job.suite, (bucket,)) if same else every
         judged += _bucket(job, bucket, items)
     return judged

@@ -19,7 +19,7 @@ from charter.formats.verdict import Kind
 from conform.console.errors import BadSuite
 from conform.judging.assess import VectorItem
 from conform.runs.findings import finding_id
-from conform.storage.store import RunFolder
+from conform.runs.judged_rows import JudgedRows, of_kinds
 from conform.suites.cache import Suite, cache_folder
 
 _BRANCH = re.compile(rb'"branch":"([^"]+)"')
@@ -129,17 +129,15 @@ def failed_before(target: Target, release: str) -> frozenset[str]:
     return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
 
 
-def record_failed(target: Target, folder: RunFolder, known: frozenset[str]) -> None:
+def record_failed(target: Target, release: str, judged: JudgedRows, known: frozenset[str]) -> None:
     """Keep which vectors of a run failed: those that broke the adapter, and those with a deviation
     that neither the overlay nor the baseline (`known`) lists. Others that the run asked do not fail
     any more."""
-    release = str(folder.read_json("run.json")["release"])
-    verdicts = folder.table("verdicts", ["id", "kind"]).to_pylist()
-    deviations = folder.table("deviations", ["id", "entry", "cause"]).to_pylist()
-    failing = {row["id"] for row in verdicts if row["kind"] in _TROUBLE}
+    deviations = judged.deviations.select(["id", "entry", "cause"]).to_pylist()
+    failing = {*of_kinds(judged.verdicts, _TROUBLE)["id"].to_pylist()}
     failing |= {row["id"] for row in deviations if _is_new(row, known)}
-    asked = {row["id"] for row in verdicts}
-    kept = sorted(failing) + sorted(failed_before(target, release) - asked)
+    asked = judged.verdicts["id"].to_pylist()
+    kept = sorted(failing) + sorted(failed_before(target, release).difference(asked))
     path = _record(target, release)
     with contextlib.suppress(OSError):  # it only changes the order of the next run
         path.parent.mkdir(parents=True, exist_ok=True)

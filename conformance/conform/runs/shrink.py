@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 import orjson
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats import canonical
@@ -34,7 +35,6 @@ from conform.runs.findings import (
     side_by_side,
 )
 from conform.runs.run_context import RunContext
-from conform.storage.store import RunFolder
 from conform.storage.tables import cause_of, deviation_row
 from conform.suites.cache import Suite, bucket_of
 from conform.suites.importing import item_of
@@ -132,9 +132,9 @@ class Shrinker:
         return None
 
 
-def given_states(folder: RunFolder, suite: Suite) -> dict[str, GivenState]:
+def given_states(deviations: pa.Table, suite: Suite) -> dict[str, GivenState]:
     """The given states of the vectors with a deviation that no overlay entry explains."""
-    table = folder.table("deviations", ["id"], pc.field("entry") == "")
+    table = deviations.filter(pc.equal(deviations["entry"], ""))
     buckets: dict[int, set[str]] = {}
     for name in table["id"].to_pylist():
         buckets.setdefault(bucket_of(name, suite.buckets), set()).add(name)

@@ -293,7 +293,7 @@ class RunFolder:
         """A dataset of the run with the column `bucket`, without uncommitted buckets: all columns
         and rows, or some."""
         tables = []
-        for bucket in sorted(self.committed()):
+        for bucket in self.buckets_done():
             part = self.bucket(name, bucket, columns, rows)
             column = pa.array([bucket] * part.num_rows, pa.int32())
             tables.append(part.append_column("bucket", column))
@@ -319,7 +319,7 @@ class RunFolder:
                 regular(Path(path))
             if rows is None:  # a fifth of the time that a dataset takes
                 with pa.parquet.ParquetFile(path, filesystem=system) as file:
-                    return file.read(list(columns) or None)
+                    return file.read(list(columns) or None, use_threads=False)
             return pa.parquet.read_table(
                 path, columns=list(columns) or None, filters=rows, filesystem=system,
                 partitioning=None,

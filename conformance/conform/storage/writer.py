@@ -34,7 +34,9 @@ class BucketWriter:
     def spill(self, tables: Mapping[str, DatasetRows]) -> None:
         """Write rows of some datasets, and empty them."""
         for name, rows in tables.items():
-            self._file(name, rows).parquet.write_table(rows.taken())
+            file, taken = self._file(name, rows), rows.taken()
+            if taken.num_rows:
+                file.parquet.write_table(taken)
 
     def finish(self, tables: Mapping[str, DatasetRows]) -> None:
         """Write the last rows of all datasets, and give the files their names."""

@@ -412,8 +412,10 @@ class _Buckets:
             self._flush(bucket)
 
     def _flush(self, bucket: int) -> None:
-        self.writers[bucket].write_table(self.rows[bucket].table())
-        self.rows[bucket] = DatasetRows(SUITE)
+        rows = self.rows[bucket]
+        if len(rows):
+            self.writers[bucket].write_table(rows.table())
+            self.rows[bucket] = DatasetRows(SUITE)
 
     def __enter__(self) -> _Buckets:
         return self

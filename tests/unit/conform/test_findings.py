@@ -17,6 +17,7 @@ from conform.runs.findings import (
     sentence,
     shrunk_lines,
 )
+from conform.runs.judged_rows import JudgedRows
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 
@@ -46,7 +47,7 @@ def found(tmp_path, *rows, operations=(), starts=MappingProxyType({})):
         held["verdicts"].add(vector, "diverges", "", *shown, judged, left, ["go/done"], "b")
     folder = RunFolder(str(tmp_path))
     folder.commit(0, held, {})
-    return run_findings(folder, starts)
+    return run_findings(JudgedRows.of(folder), starts)
 
 
 def told(**more):

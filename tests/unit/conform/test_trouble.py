@@ -5,21 +5,17 @@ import pyarrow as pa
 from conform.runs.adapter_failures import adapter_trouble
 
 
-class Verdicts:
-    """Stands in for the folder of a run that has these verdicts."""
-
-    def __init__(self, *rows):
-        self.rows = [{"id": name, "kind": kind, "detail": detail} for name, kind, detail in rows]
-
-    def table(self, *_):
-        return pa.Table.from_pylist(self.rows)
+def verdicts(*rows):
+    return pa.Table.from_pylist(
+        [{"id": name, "kind": kind, "detail": detail} for name, kind, detail in rows]
+    )
 
 
 def test_questions_without_an_answer_are_one_whatever_time_they_had():
     """Each question without an answer halves the time of the others."""
     waits = ("0.5", "2", "1", "0.2", "0.2")
     rows = [(f"v{n}", "timed_out", f"no answer in {wait} s") for n, wait in enumerate(waits)]
-    (found,) = adapter_trouble(Verdicts(*rows))
+    (found,) = adapter_trouble(verdicts(*rows))
     assert (found["detail"], found["vectors"], found["vector"]) == ("no answer in 2 s", 5, "v1")
 
 
@@ -29,4 +25,4 @@ def test_failures_of_other_kinds_stay_apart():
         ("v2", "crashed", "it ended with 2"),
         ("v3", "adapter_error", "no answer in 2 s"),
     ]
-    assert [item["vectors"] for item in adapter_trouble(Verdicts(*rows))] == [1, 1, 1]
+    assert [item["vectors"] for item in adapter_trouble(verdicts(*rows))] == [1, 1, 1]

@@ -11,6 +11,7 @@ from charter.formats.labels import Labels
 from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
 from conform.runs.findings import run_findings
+from conform.runs.judged_rows import JudgedRows
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 from conform.suites.cache import open_suite
@@ -113,7 +114,7 @@ def write_suite_and_run(top, name="run-1", release="4.3.1", trusted=True, mend=(
     counted = summary(tables, kinds, trusted)  # before the commit, which takes the rows
     store.commit(0, tables, {"bucket": 0})
     store.write_json("canaries.json", canaries(trusted))
-    listed = [finding.json() for finding in run_findings(store)]
+    listed = [finding.json() for finding in run_findings(JudgedRows.of(store))]
     store.finish({**counted, "findings": listed})
     return top / name
 

@@ -1,0 +1,33 @@
+"""What a run found, as it is concluded: its verdicts and deviations, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conform.storage.store import RunFolder
+
+OUTLINE = ("id", "kind", "detail", "judged", "not_judged")
+"""The columns of `verdicts` that a conclusion needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRows:
+    """One row for each vector, with the columns `OUTLINE`, and one for each deviation, with all."""
+
+    verdicts: pa.Table
+    deviations: pa.Table
+
+    @classmethod
+    def of(cls, folder: RunFolder) -> JudgedRows:
+        """The rows of the committed buckets of a run. Raises `BadRun`."""
+        return cls(folder.table("verdicts", OUTLINE), folder.table("deviations"))
+
+
+def of_kinds(verdicts: pa.Table, kinds: Iterable[str]) -> pa.Table:
+    """The verdicts of some kinds."""
+    wanted = pa.array([str(kind) for kind in kinds], pa.string())
+    return verdicts.filter(pc.is_in(verdicts["kind"], value_set=wanted))
