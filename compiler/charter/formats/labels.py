@@ -180,7 +180,7 @@ def _collect(value: Json, seen: dict[Name, None]) -> None:
 def _number(raw: str) -> Number:
     if not _NUMBER.fullmatch(raw, 1):
         raise ValueError(f"the opaque value {raw!r} is not '@' and a number")
-    return Fraction(raw[1:])
+    return Fraction(raw[1:] if "." in raw else int(raw[1:]))  # a text takes five times as long
 
 
 def _insert(number: Number, numbers: list[Number], labels: list[Number]) -> Number:
