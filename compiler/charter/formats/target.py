@@ -84,18 +84,20 @@ def target_files(project: Project) -> tuple[Path, ...]:
     return tuple(sorted(project.adapters.glob(f"*/{FILE}")))
 
 
-def check_ids(files: Iterable[Path]) -> None:
-    """Raises `BadProject` if two of these adapter.toml have the same id: they would share their
-    runs and their known findings. What cannot be read has no id here; who needs it is told."""
+def ids_of(files: Iterable[Path]) -> dict[Path, str]:
+    """The id of each of these adapter.toml, "" of one that cannot be read: who needs it is told.
+    Raises `BadProject` if two have the same id: they would share their runs and their known
+    findings."""
+    ids = {path: id_in(path) for path in files}
     first: dict[str, Path] = {}
-    for path in files:
-        own = id_in(path)
+    for path, own in ids.items():
         if own and first.setdefault(own, path) != path:
             raise BadProject(
                 f"{first[own].parent} and {path.parent} have the same id {own!r} in {FILE}, by"
                 " which runs and known findings are told apart; give one of them another id, or"
                 " remove it"
             )
+    return ids
 
 
 def id_in(path: Path) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from charter.formats.project import Project
-from charter.formats.target import Target, check_ids, read_target, target_files
+from charter.formats.target import Target, ids_of, read_target, target_files
 
 
 def targets_in(project: Project) -> tuple[Target, ...]:
     """The targets of a project, by folder. Raises `BadProject`."""
     files = target_files(project)
-    check_ids(files)
+    ids_of(files)
     return tuple(read_target(path) for path in files)
 
 

@@ -15,14 +15,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from charter.formats.project import BadProject, Project, check_named, find_project
 from charter.formats.spelling import meant
-from charter.formats.target import FILE, Target, check_ids, id_in, read_target, target_files
+from charter.formats.target import FILE, Target, ids_of, read_target, target_files
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest
@@ -58,10 +58,10 @@ def target_of(project: Project, wanted: str) -> Target:
     """The target of a project with the id `wanted`, or in the folder of that name or path. Raises
     `UnknownTarget`, and `BadProject`."""
     _files((project, builtin()))
-    files = target_files(project)
-    found = _found(wanted, files)
+    ids = ids_of(target_files(project))
+    found = _found(wanted, ids)
     if found is None:
-        known = _names(files)
+        known = _names(ids)
         raise UnknownTarget(
             f"{wanted!r} is no adapter of the project; there are: {', '.join(known) or 'none'}"
             f" (in {project.adapters}){_meant(wanted, known)}"
@@ -81,10 +81,10 @@ def target(wanted: str) -> Target:
     if here:
         check_named(here)
     place = f"the project here is {here.root}" if here else NO_PROJECT
-    ids = _names(known)
+    names = _names(known)
     raise UnknownTarget(
-        f"there is no target {wanted!r}; there are: {', '.join(ids) or 'none'}"
-        f" ({place}){_meant(wanted, ids)}"
+        f"there is no target {wanted!r}; there are: {', '.join(names) or 'none'}"
+        f" ({place}){_meant(wanted, names)}"
     )
 
 
@@ -98,9 +98,9 @@ def found_by(chosen: Target) -> str:
     return chosen.id if same else str(chosen.folder)
 
 
-def _names(files: Iterable[Path]) -> list[str]:
+def _names(ids: Mapping[Path, str]) -> list[str]:
     """The ids of these adapter.toml; of one that cannot be read the name of its folder."""
-    return [id_in(path) or path.parent.name for path in files]
+    return [own or path.parent.name for path, own in ids.items()]
 
 
 def _meant(wanted: str, known: Sequence[str]) -> str:
@@ -108,10 +108,10 @@ def _meant(wanted: str, known: Sequence[str]) -> str:
     return f"; {like}" if like else ""
 
 
-def _found(wanted: str, files: Sequence[Path]) -> Path | None:
+def _found(wanted: str, ids: Mapping[Path, str]) -> Path | None:
     """Which of these adapter.toml has the id `wanted`, or lies in the folder of that name or path.
     Raises `UnknownTarget` if the id of one is the name of the folder of another."""
-    named = [path for path in files if wanted in (id_in(path), path.parent.name)]
+    named = [path for path, own in ids.items() if wanted in (own, path.parent.name)]
     if len(named) > 1:
         first, other = (path.parent for path in named[:2])
         raise UnknownTarget(
@@ -119,19 +119,18 @@ def _found(wanted: str, files: Sequence[Path]) -> Path | None:
             " name the folder by its path"
         )
     whole = Path(wanted).resolve()
-    below = [path for path in files if whole in (path.parent.resolve(), path.resolve())]
+    below = [path for path in ids if whole in (path.parent.resolve(), path.resolve())]
     return next(iter((*named, *below)), None)
 
 
-def _files(searched: Sequence[Project]) -> list[Path]:
-    """The adapter.toml of each target; one of the project hides one in a folder of the same name
-    that comes with conform. Raises `BadProject` if two have the same id."""
+def _files(searched: Sequence[Project]) -> dict[Path, str]:
+    """The adapter.toml of each target, with its id; one of the project hides one in a folder of the
+    same name that comes with conform. Raises `BadProject` if two have the same id."""
     found: dict[str, Path] = {}
     for project in searched:
         for path in target_files(project):
             found.setdefault(path.parent.name, path)
-    check_ids(found.values())
-    return list(found.values())
+    return ids_of(found.values())
 
 
 def read(path: Path) -> Target:
