@@ -95,13 +95,23 @@ def _made(
     call: dict[str, Json], traces: Sequence[ModelTrace], model: JudgeModel
 ) -> dict[Shown, tuple[ModelTrace, ...]]:
     """What the model allows after some traces, each trace once."""
-    found: dict[Shown, dict[bytes, ModelTrace]] = {}
+    found: dict[Shown, list[ModelTrace]] = {}
     for trace in traces:
         for step in steps(model, call, trace):
-            after = step.after
-            same = key([model.encode(after.state), after.labels.text, after.history.json()])
-            found.setdefault((step.branch, key(step.reply), key(step.seen)), {})[same] = after
-    return {label: tuple(held.values()) for label, held in found.items()}
+            label = (step.branch, key(step.reply), key(step.seen))
+            found.setdefault(label, []).append(step.after)
+    return {label: _distinct(held, model) for label, held in found.items()}
+
+
+def _distinct(traces: Sequence[ModelTrace], model: JudgeModel) -> tuple[ModelTrace, ...]:
+    """Each of some traces once."""
+    if len(traces) == 1:
+        return tuple(traces)
+    held = {
+        key([model.encode(trace.state), trace.labels.text, trace.history.json()]): trace
+        for trace in traces
+    }
+    return tuple(held.values())
 
 
 def _allowed(
