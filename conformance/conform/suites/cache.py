@@ -34,6 +34,8 @@ from conform.suites.importing import Imported, import_line, import_value, import
 
 KEPT = 3
 _ATTEMPTS = 3
+_FEWEST = 30
+"""The fewest vectors of a bucket, on the average: each has files and canaries of its own."""
 _ROWS = 20_000
 _HELD = 500
 """The most vectors of a bucket in memory."""
@@ -267,7 +269,7 @@ def _by_digest(wanted: str) -> Suite:
 def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
     """Validate all vectors, and store them by bucket under the digest, atomically: in a scratch
     folder that is renamed."""
-    buckets = max(1, 2 * cores, -(-manifest.vectors // _ROWS))
+    buckets = max(1, min(2 * cores, manifest.vectors // _FEWEST), -(-manifest.vectors // _ROWS))
     try:
         with _scratch(cached) as scratch:
             stored, lines = _write_buckets(folder, manifest, scratch, buckets)

@@ -89,12 +89,18 @@ def test_bucket_that_is_damaged_while_it_is_used_is_an_error(suites, damage):
         open_suite(suites[0], 2)
 
 
-def test_number_of_buckets_is_that_of_the_suite_and_not_of_the_folders(suites):
-    held = open_suite(suites[0], 2)
-    assert sum(bucket.vectors for bucket in held.stored) == held.manifest.vectors == 6
+def test_number_of_buckets_is_that_of_the_suite_and_not_of_the_folders(suites, toy_suite):
+    held = open_suite(str(toy_suite), 1)
+    assert sum(bucket.vectors for bucket in held.stored) == held.manifest.vectors == 61
     lose(held.path(held.buckets - 1))
-    assert held.buckets == len(held.stored) == 4
-    assert bucket_of("ffffffff", held.buckets) == 3
+    assert held.buckets == len(held.stored) == 2
+    assert bucket_of("ffffffff", held.buckets) == 1
+
+
+@pytest.mark.parametrize(("cores", "buckets"), [(1, 2), (2, 2), (8, 2)])
+def test_a_small_suite_has_few_buckets_whatever_the_machine(suites, toy_suite, cores, buckets):
+    assert open_suite(str(toy_suite), cores).buckets == buckets
+    assert open_suite(suites[cores % 3], cores).buckets == 1
 
 
 def test_suite_in_use_is_not_dropped(suites):
