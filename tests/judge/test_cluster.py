@@ -17,6 +17,7 @@ from tests.support.judging import environment
 from charter import api
 from conform.project.skeletons import write_example
 from conform.storage.store import RunFolder
+from conform.suites import cache
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300
@@ -66,7 +67,8 @@ def two_workers(python, tmp_path, monkeypatch):
 
 @pytest.fixture
 def leases(called, tmp_path, monkeypatch):
-    """A project outside of the checkout, with an adapter that has two bugs, and its inline run."""
+    """A project outside of the checkout, with an adapter that has two bugs, and its inline run. Its
+    few vectors are stored in several buckets, for the workers to share."""
     place = tmp_path / "project"
     (place / "spec").mkdir(parents=True)
     (place / "charter.toml").touch()
@@ -74,11 +76,13 @@ def leases(called, tmp_path, monkeypatch):
     (place / "spec" / "lease.charter").write_text(text)
     monkeypatch.chdir(place)
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_FEWEST", 1)
     folder = place / "adapters" / "lease-python"
     called("generate", "--adapter", "python", "spec/lease.charter", "--out", folder)
     write_example("python", folder)
     assert called("generate")[0] == 0
     assert called(*judge("--engine", "inline", "--out", "inline"))[0] == 1
+    assert len(RunFolder(str(place / "inline")).buckets_done()) > 1
     return place
 
 
