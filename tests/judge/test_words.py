@@ -15,6 +15,7 @@ from conform.runs.engines import spark_start
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder
+from conform.suites import cache
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
@@ -247,6 +248,23 @@ def again(target, suite, out):
         RunOptions(target, suite=str(suite), engine="inline", out=str(out)), said.append
     )
     return said, finished
+
+
+def test_run_whose_suite_has_other_buckets_since_begins_anew_and_says_so(
+    toy_suite, targets_folder, tmp_path, monkeypatch
+):
+    """The suite was stored again, on another machine or by another version of conform."""
+    name, out = targets_folder("faithful"), tmp_path / "run"
+    stopped(name, toy_suite, out)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "another cache"))
+    monkeypatch.setattr(cache, "_FEWEST", 61)
+    said, finished = again(name, toy_suite, out)
+    assert said == [
+        f"the number of buckets changed since the run in {out} started; it starts again, and"
+        " 1 bucket is judged again"
+    ]
+    assert (finished.run["buckets"], finished.folder.buckets_done()) == (1, [0])
+    assert finished.summary["verdicts"]["conforms"] == 61
 
 
 def test_run_whose_models_changed_since_begins_anew_and_says_so(
