@@ -63,7 +63,7 @@ def end_marked(name: str, value: str) -> int:
                 held = _told_of(pid, "environ")
                 if not held:  # to read `stat` takes eight times as long
                     starting |= _is_starting(_told_of(pid, "stat").decode(errors="replace"))
-                    held = _told_of(pid, "environ")  # it may have become the other meanwhile
+                    held = _told_of(pid, "environ")  # the program may have started meanwhile
                 if wanted in held.split(b"\0"):
                     os.kill(pid, signal.SIGKILL)
                     ended.add(pid)
