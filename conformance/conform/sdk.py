@@ -21,7 +21,6 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import BinaryIO, NamedTuple, Protocol
 
 from charter.formats import canonical
@@ -58,6 +57,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_NO_CONSTS: Mapping[str, int] = {}
+
+
 class About(NamedTuple):
     """What the adapter says in hello. `version` is that of the implementation that was found;
     `consts` are the constants of the charter that `start` configures it with (None: every one)."""
@@ -78,7 +80,7 @@ class Question(NamedTuple):
     id: str
     sorts: Mapping[str, Mapping[str, int]]
     given: Json
-    consts: Mapping[str, int] = MappingProxyType({})
+    consts: Mapping[str, int] = _NO_CONSTS
 
 
 class Fault(Exception):

@@ -194,7 +194,9 @@ def test_suite_that_loses_a_file_while_it_is_judged_is_an_error(cheat, judged, t
 
 
 @pytest.mark.slow
-def test_suite_that_loses_a_file_is_an_error_on_spark(cheat, judged, tmp_path, spark):
+def test_suite_that_loses_a_file_is_an_error_on_spark(cheat, judged, tmp_path, spark, monkeypatch):
+    """With more buckets than are read at once."""
+    monkeypatch.setattr("conform.suites.cache._FEWEST", 10)
     name = cheat("eats_suite", str(tmp_path / "cache"))
     with pytest.raises(ConformError):
         judged(name, engine="spark")

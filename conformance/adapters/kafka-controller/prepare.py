@@ -28,7 +28,7 @@ _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 _MAVEN_SECONDS = 600.0
 _JAVA_SECONDS = 120.0
 _DIGESTS = "sha256.json"
-_QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
+_QUICK = "-J-XX:TieredStopAtLevel=1"
 """For a Java compiler that runs for seconds: it takes half as long."""
 
 Say = Callable[[str], None]
@@ -99,7 +99,7 @@ def _classes(home: Path, say: Say) -> Path:
     jars = _jars(COMPILED_AGAINST, home, say)
     say("compiling the adapter")
     with _folder_for(classes) as made:
-        command = [compiler, *_QUICK, "--release", "17", "-proc:none", "-nowarn"]
+        command = [compiler, _QUICK, "--release", "17", "-proc:none", "-nowarn"]
         command += ["-encoding", "UTF-8", "-cp", str(jars / "*"), "-d", str(made)]
         command += map(str, sources)
         output = _run(command, _JAVA_SECONDS, "The Java compiler")

@@ -1,6 +1,7 @@
 """Messages of the adapter protocol."""
 
 import json
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,3 +97,10 @@ def test_status_of_another_kind_is_outside_the_protocol(status):
     result = {"id": "a", "nonce": "n", "status": status, "steps": []}
     with pytest.raises(BadMessage, match="is not in the protocol"):
         read_results({"run": 1, "values": [], "results": [result]}, 1, [("a", "n")])
+
+
+def test_a_question_without_constants_can_be_copied_and_written():
+    """Authors of adapters keep questions, and write them to logs."""
+    question = sdk.Question("v1", {}, None)
+    assert deepcopy(question) == question
+    assert json.dumps(question.consts) == "{}"
