@@ -2,9 +2,7 @@
 
 import json
 from collections import Counter
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,9 @@ from pyarrow.dataset import dataset
 from charter import api
 from charter.api import generated as generate
 from charter.formats.project import project_at
-from conform.cli.main import main
 
+Conform = Callable[..., tuple[int, str, str]]
+"""Runs a command: exit code, stdout, stderr."""
 MUTANT = "charter_models.lease_mutants.expires_early.lease"
 
 LEASE = """protocol lease
@@ -107,26 +106,16 @@ def target(folder: Path, named: tuple[str, ...]) -> str:
     return str(folder)
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A command in this process: its exit code, and what it said."""
-
-    returncode: int
-    stdout: str
-    stderr: str
+@pytest.fixture
+def at_project(project: Path, conform: Conform, monkeypatch: pytest.MonkeyPatch) -> Conform:
+    """Runs a command in that folder."""
+    monkeypatch.chdir(project)
+    return conform
 
 
-def conform(root: Path, *command: str) -> Done:
-    out, err = StringIO(), StringIO()
-    with chdir(root), redirect_stdout(out), redirect_stderr(err):
-        code = main(command)
-    return Done(code, out.getvalue(), err.getvalue())
-
-
-def run_target(root: Path, out: Path, name: str = "reference") -> Done:
-    suite = str(root / "suite")
+def run_target(conform: Conform, out: Path, name: str = "reference") -> tuple[int, str, str]:
     more = ["--engine", "inline", "--out", str(out)]
-    return conform(root, "run", "--target", name, "--suite", suite, *more)
+    return conform("run", "--target", name, "--suite", "suite", *more)
 
 
 def kinds(out: Path) -> Counter[tuple[str, str]]:
@@ -147,45 +136,45 @@ def test_the_manifest_names_the_constants_that_the_rules_read(project: Path) -> 
 
 
 def test_vectors_are_not_sent_to_an_adapter_that_does_not_name_their_constants(
-    project: Path, tmp_path: Path
+    at_project: Conform, tmp_path: Path
 ) -> None:
-    finished = run_target(project, tmp_path / "run", target(tmp_path / "blind", ()))
+    code, _, err = run_target(at_project, tmp_path / "run", target(tmp_path / "blind", ()))
     assert {*kinds(tmp_path / "run")} == {("unsupported", "consts.ttl")}
-    assert finished.returncode == 3, finished.stderr
+    assert code == 3, err
 
 
 def test_vectors_are_judged_when_the_adapter_names_their_constants(
-    project: Path, tmp_path: Path
+    at_project: Conform, tmp_path: Path
 ) -> None:
-    finished = run_target(project, tmp_path / "run", target(tmp_path / "sees", ("ttl",)))
+    _, out, _ = run_target(at_project, tmp_path / "run", target(tmp_path / "sees", ("ttl",)))
     found = kinds(tmp_path / "run")
     assert ("unsupported", "consts.ttl") not in found and found["conforms", ""]
-    assert not any(kind == "diverges" for kind, _ in found), finished.stdout
+    assert not any(kind == "diverges" for kind, _ in found), out
 
 
-def test_doctor_asks_whether_hello_names_the_constants(project: Path, tmp_path: Path) -> None:
+def test_doctor_asks_whether_hello_names_the_constants(at_project: Conform, tmp_path: Path) -> None:
     rule = "hello names the constants that questions have values for"
     given = ["--sorts", '{"Node": {"n1": 1}}', "--consts", '{"ttl": 3}', "--json"]
     said = {}
     for name, named in (("none", ()), ("all", ("ttl",)), ("more", ("ttl", "size"))):
         folder = target(tmp_path / name, named)
-        done = conform(project, "doctor", "--adapter", folder, *given)
-        said[name] = next(c for c in json.loads(done.stdout) if c["rule"] == rule)
+        _, out, _ = at_project("doctor", "--adapter", folder, *given)
+        said[name] = next(c for c in json.loads(out) if c["rule"] == rule)
     assert [said[name]["ok"] for name in ("none", "all", "more")] == [False, True, False]
     assert "does not name ttl" in said["none"]["detail"]
     assert "names size, which was not asked" in said["more"]["detail"]
 
 
-def test_the_model_conforms_and_its_mutant_is_caught(project: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    finished = run_target(project, out)
-    assert finished.returncode == 0, finished.stderr
-    *_, bounds, place, last = finished.stdout.splitlines()
+def test_the_model_conforms_and_its_mutant_is_caught(at_project: Conform, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    code, out, err = run_target(at_project, run)
+    assert code == 0, err
+    *_, bounds, place, last = out.splitlines()
     within = "ttl = 1 with at most 1 Node; ttl = 3 with at most 2 Node"
     unnamed = "but no question names more than 1 Node"
     told = f"judged within: {within}, {unnamed}; in scenarios alone ttl = 2 with at most 1 Node"
     assert bounds == told
     assert place[:5] == "run: " and last.startswith("fine by the small suite: ")
-    told = json.loads((out / "canaries.json").read_text())["canaries"]
+    told = json.loads((run / "canaries.json").read_text())["canaries"]
     mutants = [row for row in told if row["kind"] == "mutant"]
     assert {(row["where"], row["got"]) for row in mutants} == {(MUTANT, "diverges")}

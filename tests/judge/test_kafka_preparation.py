@@ -41,13 +41,19 @@ def tools(folder: Path, **scripts: str) -> str:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    """A cache that has the jars, and no compiled adapter."""
+def compiled() -> Path:
+    """The compiled adapter in the cache that all tests share, which has the jars, too."""
     shared = suites.cache_folder() / "adapters" / "kafka-controller"
-    PREPARATION.prepare(RELEASE, shared, lambda line: None)
+    classpath = PREPARATION.prepare(RELEASE, shared, lambda line: None)["classpath"]
+    return Path(classpath.partition(os.pathsep)[0])
+
+
+@pytest.fixture
+def cache(compiled: Path, tmp_path: Path) -> Path:
+    """A cache that has the jars, and no compiled adapter."""
     own = tmp_path / "cache"
     (own / "jars").mkdir(parents=True)
-    (own / "jars" / RELEASE).symlink_to(shared / "jars" / RELEASE)
+    (own / "jars" / RELEASE).symlink_to(compiled.parents[1] / "jars" / RELEASE)
     return own
 
 
@@ -58,11 +64,9 @@ def why(release: str, cache: Path) -> str:
 
 
 def test_a_second_run_needs_neither_the_network_nor_a_compiler(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    compiled: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`javac` copies what the shared cache has: to compile it once more takes seconds."""
-    shared = (cache / "jars" / RELEASE).resolve().parents[1]
-    compiled, *_ = PREPARATION.prepare(RELEASE, shared, str)["classpath"].split(os.pathsep)
     copy = f"""until [ "$1" = -d ]; do shift; done; /bin/cp -r {compiled}/org "$2\""""
     java = f'exec {shutil.which("java")} "$@"'
     monkeypatch.delenv("JAVA_HOME", raising=False)

@@ -8,9 +8,7 @@ from charter.formats.target import Target, ids_of, read_target, target_files
 
 def targets_in(project: Project) -> tuple[Target, ...]:
     """The targets of a project, by folder. Raises `BadProject`."""
-    files = target_files(project)
-    ids_of(files)
-    return tuple(read_target(path) for path in files)
+    return tuple(read_target(path) for path in ids_of(target_files(project)))
 
 
 def judged(project: Project, protocol: str) -> tuple[tuple[str, str], ...]:

@@ -97,10 +97,10 @@ def test_number_of_buckets_is_that_of_the_suite_and_not_of_the_folders(suites, t
     assert bucket_of("ffffffff", held.buckets) == 1
 
 
-@pytest.mark.parametrize(("cores", "buckets"), [(1, 2), (2, 2), (8, 2)])
-def test_a_small_suite_has_few_buckets_whatever_the_machine(suites, toy_suite, cores, buckets):
-    assert open_suite(str(toy_suite), cores).buckets == buckets
-    assert open_suite(suites[cores % 3], cores).buckets == 1
+@pytest.mark.parametrize("cores", [1, 2, 8])
+def test_a_small_suite_has_few_buckets_whatever_the_machine(suites, toy_suite, cores):
+    assert open_suite(str(toy_suite), cores).buckets == 2
+    assert open_suite(suites[0], cores).buckets == 1
 
 
 def test_suite_in_use_is_not_dropped(suites):
