@@ -39,10 +39,13 @@ def by_definition(vector: Vector, instance: n.Instance) -> bool:
     return answer(machine, vector.question) == vector.answer
 
 
+@pytest.mark.slow
 def test_every_scenario_bears_itself_out() -> None:
+    """As `conform check` says, which computes once what scenarios have in common."""
     assert not [s.title for s in kafka().scenarios if not follow(kafka(), s)]
 
 
+@pytest.mark.xdist_group("scenarios of the controller")
 def test_scenarios_are_vectors_whose_answers_both_engines_give() -> None:
     found = scenarios()
     mine = [s for s in kafka().scenarios if s.instance.machine == "controller"]
@@ -67,6 +70,7 @@ def test_walks_have_the_same_answer_by_both_engines(name: str) -> None:
     assert all(by_definition(vector, instance_of(name)) for vector in found)
 
 
+@pytest.mark.xdist_group("scenarios of the controller")
 def test_a_vector_reads_back_when_it_was_written() -> None:
     vector = scenarios()[0]
     again = read_line(vector.line(), "line 1")

@@ -103,6 +103,7 @@ def test_every_transition_of_a_tiny_replica_is_as_defined(name: str) -> None:
     assert asked(KAFKA, name, optimized=True).moves >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", spec.of_kafka(SMALL))
 def test_a_sample_of_a_small_cluster_is_as_defined(name: str) -> None:
     """A topic that is created again, and three brokers."""

@@ -64,7 +64,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     tally["searched"] += 1
 
 
-LEAST = {6: 1, 25: 12}
+LEAST = {4: 1, 25: 12}
 """Of so many charters at least so many are searched to their end."""
 
 

@@ -57,7 +57,10 @@ def drawn(write: Callable[[Random], str], seed: int) -> n.Model:
             continue
 
 
-@pytest.mark.parametrize(("write", "seed"), DRAWN)
+@pytest.mark.parametrize(
+    ("write", "seed"),
+    [*DRAWN[1:3], *(pytest.param(*each, marks=pytest.mark.slow) for each in (DRAWN[0], DRAWN[3]))],
+)
 def test_a_history_becomes_what_a_property_says_when_it_is_drawn(
     write: Callable[[Random], str], seed: int
 ) -> None:

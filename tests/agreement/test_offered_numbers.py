@@ -140,7 +140,13 @@ def test_what_is_offered_does_not_depend_on_what_is_asked() -> None:
     assert compared(model, "gate") == {}
 
 
-@pytest.mark.parametrize("condition", ["seen == 3", "seen in {5, 7} or seen > bump(epoch)"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        pytest.param("seen == 3", marks=pytest.mark.slow),
+        "seen in {5, 7} or seen > bump(epoch)",
+    ],
+)
 def test_tlc_offers_the_same(condition: str, jar: Path, tmp_path: Path) -> None:
     model = api.load_text(CHARTER.replace("CONDITION", condition).replace("not open", "epoch < 2"))
     tiny = model.instances[0]

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
-@few_or_all(10, 40)
+@few_or_all(5, 40)
 def test_three_models_agree_when_charters_are_generated(folder: Path, examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(models())

@@ -20,7 +20,7 @@ SAMPLES = {
     "standard": 100,
 }  # fmt: skip
 FEW = {"standard": 30}
-"""Of the others `make test` compares 80."""
+"""Of the others `make test` compares 40."""
 WALK = 8
 
 
@@ -31,7 +31,7 @@ def kafka() -> n.Model:
 @pytest.mark.parametrize(
     ("instance", "samples"),
     [
-        *((name, FEW.get(name, 80)) for name in SAMPLES),
+        *((name, FEW.get(name, 40)) for name in SAMPLES),
         *(pytest.param(*item, marks=pytest.mark.slow) for item in SAMPLES.items()),
     ],
 )

@@ -28,7 +28,7 @@ def compare(seed: int, *, partial: bool) -> None:
         agreement.compare(state, operation, random_args(machine, operation, rng, state))
 
 
-@few_or_all(12, 60)
+@few_or_all(6, 60)
 @pytest.mark.parametrize("partial", [False, True])
 def test_z3_allows_the_outcomes_of_the_definition_when_models_are_drawn(
     partial: bool, examples: int

@@ -31,8 +31,13 @@ ASKED_OF = [
     pytest.param(
         "primary_backup", "tiny", "leader == present(n2) and n1 not in isr", marks=pytest.mark.slow
     ),
-    ("primary_backup", "tiny", "some n in Node: high_watermark[n] > 0"),
-    ("two_phase_commit", "tiny", "true"),
+    pytest.param(
+        "primary_backup",
+        "tiny",
+        "some n in Node: high_watermark[n] > 0",
+        marks=pytest.mark.slow,
+    ),
+    pytest.param("two_phase_commit", "tiny", "true", marks=pytest.mark.slow),
     ("two_phase_commit", "tiny", "false"),
     ("dining_philosophers", "small", "forall p in Seat: doing[p] != THINKING"),
     ("kafka", "tiny_shutdown", "last_broker_epoch > 3"),
@@ -143,7 +148,7 @@ def test_rows_are_the_reachable_states_and_their_steps_lead_there(charter: str) 
     ("charter", "name"),
     [
         ("kafka", "tiny_shutdown"),
-        ("paxos", "tiny"),
+        pytest.param("paxos", "tiny", marks=pytest.mark.slow),
         pytest.param("kafka", "tiny_elr", marks=pytest.mark.slow),
     ],
 )

@@ -87,6 +87,7 @@ def test_four_replicas_may_be_eligible_where_the_minimum_is_three() -> None:
         assert found.where is not None and found.where.count == count
 
 
+@pytest.mark.slow
 def test_the_property_of_the_cap_fails_without_the_cap() -> None:
     """What the variant `elr_capped` keeps, the charter's own rule for joining the ELR does not."""
     name = "eligible_up_to_the_minimum"

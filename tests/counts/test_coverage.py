@@ -35,6 +35,7 @@ def sections(page: str) -> dict[str, str]:
     return {heading: text.strip() for heading, _, text in (part.partition("\n") for part in parts)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instance", SAMPLE)
 def test_the_row_of_an_instance_is_up_to_date(
     instance: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

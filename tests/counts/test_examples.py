@@ -9,6 +9,7 @@ import pytest
 from tests.support import spec
 from tests.support.counted import branches_of, findings, never_met
 from tests.support.golden import Golden
+from tests.support.sampled import sampled
 
 from charter import api
 from charter.cache.files import cache_folder
@@ -85,10 +86,11 @@ def test_verdicts_agree_when_symmetry_is_switched_off(name: str, instance: str) 
         assert (one.trace and len(one.trace)) == (other.trace and len(other.trace))
 
 
-@pytest.mark.parametrize(("name", "mutant"), MUTANTS)
+@pytest.mark.parametrize("place", sampled(MUTANTS, 8, "-".join))
 def test_the_property_catches_the_mutant_when_its_instance_is_explored(
-    name: str, mutant: str
+    place: tuple[str, str],
 ) -> None:
+    name, mutant = place
     edited = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
     about = next(m for m in MODELS[name].mutants if m.name == mutant)
     options = api.ExploreOptions(engine="native", most_states=MOST)

@@ -61,10 +61,7 @@ def seen(found: Exploration, names: Sequence[str]) -> set[str]:
 
 def _parameters() -> Iterator[object]:
     for name in PUBLISHED:
-        marks = [spec.together("kafka", name)]
-        if name in ("pair_both_lost", "last_standing", "pair_unseen"):
-            marks.append(pytest.mark.slow)
-        yield pytest.param(name, marks=marks)
+        yield pytest.param(name, marks=[spec.together("kafka", name), pytest.mark.slow])
 
 
 @pytest.mark.parametrize("name", list(_parameters()))

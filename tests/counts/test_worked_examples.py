@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -42,12 +41,12 @@ def stories(model: n.Model) -> list[n.Scenario]:
     return [one for one in model.scenarios if one.instance.machine == "cluster"]
 
 
-@cache
-def of_all_variants() -> tuple[n.Scenario, ...]:
-    """Those of the charter, and those that its variants add."""
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.slow)])
+def scenarios(request: pytest.FixtureRequest) -> tuple[n.Scenario, ...]:
+    """Those of the charter; in the slow tests also those that its variants add."""
     model = spec.model("kafka")
     known = {one.title: one for one in stories(model)}
-    for variant in model.variants:
+    for variant in model.variants if request.param else ():
         edited = api.load(spec.SPEC / "kafka", api.Selection(variant=variant))
         known |= {one.title: one for one in stories(edited) if one.title not in known}
     return (*known.values(),)
@@ -102,18 +101,19 @@ def untold(step: Step) -> set[object]:
     return brokers.difference(*(logs_told(one, brokers) for one in afterwards(step)))
 
 
-def test_each_step_of_a_scenario_of_the_system_has_an_expectation() -> None:
+def test_each_step_of_a_scenario_of_the_system_has_an_expectation(
+    scenarios: tuple[n.Scenario, ...],
+) -> None:
     told_nothing = [
-        str(step)
-        for scenario in of_all_variants()
-        for step in steps(scenario)
-        if not tells_something(step)
+        str(step) for scenario in scenarios for step in steps(scenario) if not tells_something(step)
     ]
     assert not told_nothing
 
 
-def test_each_step_of_a_worked_example_tells_what_each_replica_holds() -> None:
-    worked = [one for one in of_all_variants() if WORKED.match(one.title)]
+def test_each_step_of_a_worked_example_tells_what_each_replica_holds(
+    scenarios: tuple[n.Scenario, ...],
+) -> None:
+    worked = [one for one in scenarios if WORKED.match(one.title)]
     assert len(worked) > 50
     lacking = {
         str(step): sorted(f"r{broker + 1}" for broker in untold(step) if isinstance(broker, int))

@@ -54,6 +54,7 @@ def test_svg_is_xml_that_says_each_step_and_where_it_goes_wrong(
     assert len([node for node in root.iter() if node.tag.endswith("circle")]) == len(story.steps)
 
 
+@pytest.mark.slow  # the same drawing, of examples, is above
 def test_picture_in_the_readme_is_what_an_unclean_replica_in_the_elr_looks_like(
     golden: Golden,
 ) -> None:

@@ -178,9 +178,7 @@ FROM_9 = "lambda n: 8 + n"
 @pytest.mark.parametrize(
     ("life", "ticket", "shows"),
     [
-        (COUNT, FROM_100, ALL),
         (FROM_100, COUNT, ("ticket", "noted")),
-        (BY_TEN, COUNT, ("life", "ticket")),
         (FROM_9, BY_TEN, ALL),
         *(
             pytest.param(*pair, shows, marks=pytest.mark.slow)

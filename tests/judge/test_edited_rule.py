@@ -67,6 +67,7 @@ def test_an_edited_rule_diverges_from_the_suite_of_before(tmp_path: Path) -> Non
     assert set(rows.column("branch").to_pylist()) == {"register/unclean", "unregister/removed"}
 
 
+@pytest.mark.slow  # of a small charter: tests/unit/api/test_generated.py
 def test_generated_is_stale_once_a_rule_is_edited(tmp_path: Path) -> None:
     edited(tmp_path)
     model = "charter_models/kafka_replication/controller.py"

@@ -129,6 +129,7 @@ CLAIMS: dict[str, tuple[str, Callable[[Done], None]]] = {
     ),
 }  # fmt: skip
 """What the README says beside each command, and how to see that it is so."""
+BACK = "git checkout spec generated", "git clean -fdq generated"
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:
@@ -139,28 +140,29 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
             yield command.strip(), claim.strip()
 
 
-@pytest.mark.xdist_group("kafka is checked")
+def test_each_command_of_the_five_minutes_says_what_is_shown_by_running_it() -> None:
+    rule, before, after, _ = blocks("Five minutes")
+    assert rule in (ROOT / RULES).read_text(encoding="utf-8")
+    setup, activate, *before_that = commands(before)
+    assert (setup, activate) == (("make setup", ""), (". .venv/bin/activate", ""))
+    told = {command: claim for command, (claim, _) in CLAIMS.items()}
+    assert dict([*before_that, *commands(after)]) == told
+    assert "delete ` - suspect` at the end of the rule" in README
+    assert f"`{' && '.join(BACK)}` puts it all back." in README
+
+
+@pytest.mark.slow  # the same commands are run one by one: test_examples.py, test_generated.py
 def test_five_minutes_are_as_the_readme_tells_them(shell: Shell) -> None:
     rule, before, after, _ = blocks("Five minutes")
     path = shell.place / RULES
     text = path.read_text(encoding="utf-8")
-    assert rule in text
-    setup, *before_that = commands(before)
-    activate, *before_that = before_that
-    assert (setup, activate) == (("make setup", ""), (". .venv/bin/activate", ""))
-    for command, claim in before_that:
-        told, holds = CLAIMS[command]
-        assert claim == told
-        holds(shell(command))
-    assert "delete ` - suspect` at the end of the rule" in README
+    _, _, *before_that = commands(before)
+    for command, _ in before_that:
+        CLAIMS[command][1](shell(command))
     path.write_text(text.replace(rule, rule.rstrip().removesuffix(" - suspect") + "\n"))
-    for command, claim in commands(after):
-        told, holds = CLAIMS[command]
-        assert claim == told
-        holds(shell(command))
-    back = "git checkout spec generated", "git clean -fdq generated"
-    assert f"`{' && '.join(back)}` puts it all back." in README
-    for command in back:
+    for command, _ in commands(after):
+        CLAIMS[command][1](shell(command))
+    for command in BACK:
         fine(shell(command))
     assert shell("git status --porcelain spec generated").stdout == ""
     assert path.read_text(encoding="utf-8") == text

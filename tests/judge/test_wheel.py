@@ -87,13 +87,20 @@ def unpacked(tmp_path: Path) -> Conform:
     return conform
 
 
-def test_the_content_of_the_wheel_is_enough_from_an_empty_folder(unpacked: Conform) -> None:
+@pytest.mark.slow
+def test_the_content_of_the_wheel_is_enough_to_judge_from_an_empty_folder(
+    unpacked: Conform,
+) -> None:
     assert unpacked(["init", "mine"])[0] == 0
     code, out = unpacked(["test", "mine/spec/lease.charter"])
     assert (code, "exit 1: 2 findings that no overlay entry explains" in out) == (1, True), out
     assert "renew/lost: expected reply = false, got true" in out
     assert 'acquire/granted: expected reply.token = "#3", got "#2"' in out
+
+
+def test_the_content_of_the_wheel_has_targets_and_help(unpacked: Conform) -> None:
     code, out = unpacked(["targets", "--json"])
+    assert code == 0
     assert [item["id"] for item in json.loads(out)] == ["kafka-controller", "reference"]
     assert unpacked(["help", "project"])[1].startswith("# The project file")
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.support import spec
 from tests.support.engines import natively
-from tests.support.sampled import sampled
 
 from charter import api
 from charter.core import nodes as n
@@ -34,10 +33,6 @@ ENOUGH = {
           known == none or previous_epoch == none""",
 }
 """The clean-shutdown file without one of its two rules."""
-SEARCHED = 1
-"""Of so many mutants the instance is searched in each run, of all in `make slow`. The committed
-table of verdicts says that each is caught (tests/counts/test_verdicts.py)."""
-
 WARNED = (
     "acknowledges_all_like_one", "acknowledges_as_follower", "acknowledges_what_has_failed",
     "added_for_ever", "asks_again_as_another", "asks_anybody", "balanced_asks_all_replicas",
@@ -116,8 +111,10 @@ def findings(of: n.Model, instance: str, states: int) -> dict[str, CheckResult]:
     return {f.name: f for f in natively(of, chosen, most_states=states).properties}
 
 
-@pytest.mark.parametrize("name", sampled(WARNED, SEARCHED))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WARNED)
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
+    """As the committed table of verdicts says (tests/counts/test_verdicts.py)."""
     (mutant,) = (m for m in mutants() if m.name == name)
     edited = opened().model(api.Selection(mutant=name))
     if mutant.caught_by in {live.name for live in edited.liveness}:
@@ -175,6 +172,7 @@ def broken(of: n.Model, scenario: n.Scenario) -> set[str]:
     return {p.name for p in mine if not machine.holds(p, machine.scope(state))}
 
 
+@pytest.mark.slow
 def test_an_acknowledged_record_is_lost_when_it_is_before_966() -> None:
     story = next(s for s in scenarios("pre_kip_966") if s.title.startswith("S1-E0"))
     assert broken(model("pre_kip_966"), story) >= {
@@ -208,6 +206,7 @@ def test_an_acknowledged_record_is_lost_when_the_minimum_is_raised() -> None:
     assert broken(model(), story) <= set(raised.fails)
 
 
+@pytest.mark.slow
 def test_the_story_of_before_966_ends_at_its_second_step_when_there_is_an_elr() -> None:
     story = next(s for s in scenarios("pre_kip_966") if s.title.startswith("S1-E0"))
     with pytest.raises(ScenarioFails) as fails:
@@ -217,6 +216,7 @@ def test_the_story_of_before_966_ends_at_its_second_step_when_there_is_an_elr() 
     assert told[-1].startswith("2 both followers drop out")
 
 
+@pytest.mark.slow  # `conform check` follows the same story in the charter itself
 def test_the_texts_danger_comes_about_when_the_maximal_isr_is_left_out() -> None:
     """S2 §6.5.2: without it the high watermark reaches 10 in the sixth step."""
     edited = opened().model(api.Selection(mutant="proposes_without_maximal_isr"))

@@ -46,7 +46,7 @@ def test_they_are_in_a_file_of_their_own_and_at_least_twelve() -> None:
     assert len(MUTANTS) >= 12
 
 
-@pytest.mark.parametrize("name", sampled(MUTANTS, 4))
+@pytest.mark.parametrize("name", sampled(MUTANTS, 2))
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
     (mutant,) = (m for m in mutants() if m.name == name)
     edited = opened().model(api.Selection(mutant=name))

@@ -202,7 +202,7 @@ def as_list(value: Json) -> list[Json]:
         ("dining_philosophers", "steals_forks"),
         ("dining_philosophers", "without_fairness"),
         ("ring_election", "forgets_to_pass_on"),
-        ("two_phase_commit", "waits_for_ever"),
+        pytest.param("two_phase_commit", "waits_for_ever", marks=pytest.mark.slow),
     ],
 )
 def test_a_lasso_is_a_fair_run_when_it_is_told_on_the_definition(

@@ -92,7 +92,9 @@ def two_phase_commit(request: pytest.FixtureRequest) -> tuple[n.Model, list[tupl
 
 
 @pytest.mark.xdist_group("two_phase_commit")
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize(
+    "workers", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow)]
+)
 def test_edges_in_many_small_arrays_and_in_files_are_the_same(
     two_phase_commit: tuple[n.Model, list[tuple[object, ...]]],
     workers: int,

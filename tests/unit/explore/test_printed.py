@@ -45,9 +45,21 @@ def refuse(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(compiling, "_text", printed)
 
 
-@pytest.mark.parametrize("detailed", [False, True])
 @pytest.mark.parametrize(
-    ("charter", "name"), [("kafka", "tiny_topics"), ("kafka", "tiny_log"), ("paxos", "tiny")]
+    ("charter", "name", "detailed"),
+    [
+        ("kafka", "tiny_topics", False),
+        ("kafka", "tiny_log", True),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("kafka", "tiny_topics", True),
+                ("kafka", "tiny_log", False),
+                ("paxos", "tiny", False),
+                ("paxos", "tiny", True),
+            )
+        ),
+    ],
 )
 def test_a_program_is_the_same_when_it_is_not_printed(
     charter: str, name: str, detailed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -36,8 +36,13 @@ def findings(found: api.WalksResult) -> dict[str, CheckResult]:
 @pytest.mark.parametrize(
     ("name", "mutant", "caught"),
     [
-        ("two_phase_commit", "commits_at_the_first_vote", "commits_what_all_prepared"),
-        pytest.param("ring_election", "wins_at_once", "one_leader", marks=pytest.mark.slow),
+        pytest.param(
+            "two_phase_commit",
+            "commits_at_the_first_vote",
+            "commits_what_all_prepared",
+            marks=pytest.mark.slow,
+        ),
+        ("ring_election", "wins_at_once", "one_leader"),
         ("dining_philosophers", "no_order", "deadlock"),
         ("dining_philosophers", "pushes_in", "neighbours_eat_in_turn"),
     ],
@@ -57,7 +62,12 @@ def test_a_mutant_is_caught_and_its_trace_is_a_run_of_the_definition(
 
 
 @pytest.mark.parametrize(
-    "name", ["two_phase_commit", pytest.param("paxos", marks=pytest.mark.slow), "ring_election"]
+    "name",
+    [
+        pytest.param("two_phase_commit", marks=pytest.mark.slow),
+        pytest.param("paxos", marks=pytest.mark.slow),
+        "ring_election",
+    ],
 )
 def test_nothing_is_found_where_nothing_is_wrong(name: str) -> None:
     found = searched(model_of(name))

@@ -160,15 +160,14 @@ def drawn(of: n.Model, titles: Collection[str]) -> n.Model:
     return replace(of, scenarios=tuple(s for s in of.scenarios if s.title in titles))
 
 
-@pytest.mark.xdist_group("kafka is checked")
-@few_or_all(7, 40)
+@pytest.mark.slow
 def test_scenarios_of_kafka_are_as_alone_when_variants_share_of_some(
-    examples: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plain = spec.model("kafka")
     models = [api.load(spec.SPEC / "kafka", api.Selection(variant=v)) for v in plain.variants]
     titles = {s.title for one in models for s in affected(plain, one)}
-    some = Random(0).sample(sorted(titles), examples)
+    some = Random(0).sample(sorted(titles), 40)
     versions = [drawn(one, some) for one in (plain, *models)]
     found = same_when_shared(versions, Counted(monkeypatch))
     assert sum(few < many for many, few in found) > len(found) // 2

@@ -96,7 +96,7 @@ def test_dashes_are_no_comment_when_they_stand_in_a_text(text: str) -> None:
 FILES = sorted([*ROOT.glob("spec/**/*.charter"), *ROOT.glob("tests/golden/surface/*.charter")])
 
 
-@pytest.mark.parametrize("path", sampled(FILES, 24, lambda path: path.name))
+@pytest.mark.parametrize("path", sampled(FILES, 10, lambda path: path.name))
 def test_a_charter_keeps_tree_and_comments_when_it_is_formatted(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     tree = parsed(text)

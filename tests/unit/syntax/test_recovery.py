@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from tests.support import spec
 
@@ -112,12 +110,9 @@ def test_lost_names_are_those_that_others_use() -> None:
     assert lost_names(tree.broken) == {"f"}
 
 
-EXAMPLES = [spec.SPEC / "examples" / f"{name}.charter" for name in ("paxos", "ring_election")]
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
-def test_each_broken_declaration_is_one_error_and_none_follows(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["ring_election", pytest.param("paxos", marks=pytest.mark.slow)])
+def test_each_broken_declaration_is_one_error_and_none_follows(name: str) -> None:
+    text = (spec.SPEC / "examples" / f"{name}.charter").read_text(encoding="utf-8")
     tree = parse(Source("t", text), Diagnostics())
     assert tree is not None
     for node in tree.declarations:
