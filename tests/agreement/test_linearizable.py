@@ -7,7 +7,7 @@ Of these the instance violates one alone: that reads are recent.
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -155,14 +155,22 @@ class Walk:
     def wander(self, chance: random.Random, steps: int) -> None:
         """Take steps at random."""
         for _ in range(steps):
-            ways = [*possible(self.asked, self.state)]
-            step = chance.choice([*dict.fromkeys(name for name, *_ in ways)])
-            self.go(*chance.choice([way for way in ways if way[0] == step]))
+            lists = defaultdict[str, list[tuple[Value, ...]]](list)
+            for name, args in offered(self.asked.machine, self.state):
+                lists[name].append(args)
+            names = chance.sample([*lists], len(lists))
+            ways = ([*possible(self.asked, self.state, name, lists[name])] for name in names)
+            self.go(*chance.choice(next(some for some in ways if some)))
 
 
-def possible(asked: Successors, state: State) -> Iterator[tuple[str, tuple[Value, ...], State]]:
-    """What can happen, and changes something or is a read."""
-    for name, args in offered(asked.machine, state):
+Way = tuple[str, tuple[Value, ...], State]
+
+
+def possible(
+    asked: Successors, state: State, name: str, lists: Iterable[tuple[Value, ...]]
+) -> Iterator[Way]:
+    """What can happen in a step of that name, and changes something or is a read."""
+    for args in lists:
         for outcome in asked.outcomes(state, name, args):
             changes = outcome.state != state or name == "consume"
             if changes and not asked.machine.outside(outcome.state):

@@ -44,20 +44,23 @@ takes longer than most of these searches, and the engine does it where one is lo
 
 
 @cache
-def graph(
+def explored(
     charter: str, name: str, *, symmetry: bool = True, optimized: bool = False
-) -> CompiledGraph:
-    """The graph that the native engine finds. Its code is kept in the user's cache."""
+) -> Exploration:
+    """What the native engine finds. Its code is kept in the user's cache."""
     choices = Choices(symmetry=symmetry, detailed=True)
     options = NativeOptions(
         choices, cache=cache_folder("engine"), optimized=optimized or name in OPTIMIZED
     )
-    return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
+    return explore(model(charter), instance(charter, name), options)
 
 
-def explored(charter: str, name: str, *, symmetry: bool = True) -> Exploration:
-    """What the same search found."""
-    return graph(charter, name, symmetry=symmetry).found
+@cache
+def graph(
+    charter: str, name: str, *, symmetry: bool = True, optimized: bool = False
+) -> CompiledGraph:
+    """The graph of the same search: all its states as values."""
+    return CompiledGraph.around(explored(charter, name, symmetry=symmetry, optimized=optimized))
 
 
 def together(charter: str, name: str) -> pytest.MarkDecorator:

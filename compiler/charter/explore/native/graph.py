@@ -21,7 +21,7 @@ class CompiledGraph:
 
     found: Exploration
     successors: CompiledMachine
-    states: tuple[State, ...]
+    _states: list[State] = field(default_factory=list)
     _arrivals: list[tuple[int, TraceStep]] = field(default_factory=list)
 
     @staticmethod
@@ -29,9 +29,16 @@ class CompiledGraph:
         """The graph of a search by a detailed program."""
         compiled = CompiledMachine.around(found.search.program)
         use(found.search.program.library, None)  # forms are compared with those of other searches
-        rows = (found.search.states.get(i)[0] for i in range(found.counts.distinct))
-        states = tuple(compiled.unpacked(words) for words in rows)
-        return CompiledGraph(found, compiled, states)
+        return CompiledGraph(found, compiled)
+
+    @property
+    def states(self) -> Sequence[State]:
+        """As `StateGraph.states`; read when they are first asked for."""
+        if not self._states:
+            kept = self.found.search.states
+            rows = (kept.get(i)[0] for i in range(self.found.counts.distinct))
+            self._states += map(self.successors.unpacked, rows)
+        return self._states
 
     def cases(self) -> Iterator[Transition]:
         """As `StateGraph.cases`."""
@@ -40,7 +47,7 @@ class CompiledGraph:
             OutcomeBuffer.of(self.successors.program),
         )
         size, key = context.outcome_size, slice(3, context.outcome_args)
-        for number in range(len(self.states)):
+        for number in range(self.found.counts.distinct):
             seen: set[tuple[int, ...]] = set()
             for i in range(asked.ask(self._slots(number))):
                 row = asked.rows.numbers(i * size, size)
@@ -63,7 +70,7 @@ class CompiledGraph:
         asked, before = OutcomeBuffer.of(self.successors.program), -1
         size = self.successors.program.plan.context.outcome_size
         rows: dict[int, list[int]] = {}
-        for number in range(1, len(self.states)):
+        for number in range(1, self.found.counts.distinct):
             _, source, outcome = self.found.search.states.get(number)
             if source != before:
                 count, before = asked.ask(self._slots(source)), source
