@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,18 +87,32 @@ def verdicts(
     text: str = LAMP,
     jobs: int = 1,
     instances: str = "*",
+    only: Container[str] | None = None,
 ) -> dict[str, MutantVerdict]:
-    """The verdicts by the names of the rules and what the mutants say."""
+    """The verdicts by the names of the rules and what the mutants say; of these `only` some."""
     model = api.load_text(text)
     made = mutation.mutants_of(model, rule=rule)
+    if only is not None:
+        made = tuple(one for one in made if f"{one.place}: {one.says}" in only)
     limits = mutation.limits(states, 60)
     places = mutation.baselines(model, instances, limits, lambda _: None)
     found = mutation.try_mutants(model, places, made, limits, jobs)
     return {f"{one.place}: {one.says}": verdict for one, verdict in zip(made, found, strict=True)}
 
 
+ONE_OF_EACH = {
+    "lamp.press/switched: `ON` becomes `OFF`",
+    "lamp.read/dark: `OFF` becomes `ON`",
+    "lamp.press/switched: the update `presses' = presses | {hard}` is skipped",
+    "lamp.press/ignored: `false` becomes `true`",
+    "room.glance: the conjunct `glances < 2` is dropped",
+}
+"""Mutants whose verdicts are of all kinds but one: undecided."""
+
+
 def test_every_answer_is_given() -> None:
-    found = verdicts()
+    found = verdicts(only=ONE_OF_EACH)
+    assert found.keys() == ONE_OF_EACH
     caught = found["lamp.press/switched: `ON` becomes `OFF`"]
     assert (caught.answer, caught.by, caught.steps) == ("availability", "somebody_sees", 4)
     caught = found["lamp.read/dark: `OFF` becomes `ON`"]
@@ -148,20 +163,20 @@ def test_why_a_search_is_not_complete() -> None:
 
 
 def test_a_verdict_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = verdicts("lamp.press/*")
+    first = verdicts("lamp.press/switched")
 
     def searched(*_: object, **__: object) -> None:
         raise AssertionError("it was searched again")
 
     monkeypatch.setattr("charter.mutate.trial.search", searched)
     monkeypatch.setattr("charter.mutate.run.search", searched)
-    assert verdicts("lamp.press/*") == first
+    assert verdicts("lamp.press/switched") == first
 
 
 def test_two_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = verdicts("lamp.*", jobs=2)
+    first = verdicts("lamp.press/*", jobs=2)
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "other"))
-    assert verdicts("lamp.*") == first
+    assert verdicts("lamp.press/*") == first
 
 
 def test_a_scenario_catches_a_mutant() -> None:
