@@ -256,7 +256,8 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
     has a cache of its own: what is changed here is no part of the names in it.)"""
     monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
     chosen = next(i for i in kafka.instances if i.name == wide)
-    good = [explore(kafka, chosen), explore(model, model.instances[0])]
+    kept = NativeOptions(cache=tmp_path)
+    good = [explore(kafka, chosen, kept), explore(model, model.instances[0], kept)]
     monkeypatch.setattr("charter.explore.native.visited_set.multipliers", few_bits)
     for (of, instance), right in zip(
         ((kafka, chosen), (model, model.instances[0])), good, strict=True
@@ -444,10 +445,10 @@ def test_the_place_of_an_expression_is_named_when_it_cannot_be_compiled() -> Non
         explore(model, model.instances[0])
 
 
-@pytest.fixture
-def wide() -> n.Model:
-    """A state with more outcomes than there is room for at first."""
-    return api.load_text(
+@pytest.fixture(scope="module")
+def wide() -> Exploration:
+    """Of a state with more outcomes than there is room for at first."""
+    model = api.load_text(
         """
         protocol wide
         component counter {
@@ -461,17 +462,17 @@ def wide() -> n.Model:
         instance tiny of counter {}
         """
     )
+    return explore(model, model.instances[0])
 
 
-def test_a_witness_is_told_when_it_is_the_last_of_very_many_outcomes(wide: n.Model) -> None:
-    found = explore(wide, wide.instances[0])
-    (witness,) = found.properties
+def test_a_witness_is_told_when_it_is_the_last_of_very_many_outcomes(wide: Exploration) -> None:
+    (witness,) = wide.properties
     assert [step.args for step in witness.trace or ()] == [(32, 32, 32)]
 
 
-def test_a_state_is_kept_when_its_step_is_the_last_of_very_many_outcomes(wide: n.Model) -> None:
-    ((numbers, _, sources, steps, args, sums),) = Reached.of(
-        explore(wide, wide.instances[0]), None
-    ).chunks(10)
+def test_a_state_is_kept_when_its_step_is_the_last_of_very_many_outcomes(
+    wide: Exploration,
+) -> None:
+    ((numbers, _, sources, steps, args, sums),) = Reached.of(wide, None).chunks(10)
     assert (numbers, sources, steps) == ([0, 1], [None, 0], [None, "add/last"])
     assert (args, sums) == ([None, '{"x":32,"y":32,"z":32}'], [0, 99])

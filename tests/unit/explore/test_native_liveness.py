@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -83,24 +84,25 @@ def test_a_question_without_a_value_is_unknown_and_says_where(body: str) -> None
     assert found == by_reference(model)
 
 
-@pytest.fixture(scope="module", params=["", "waits_for_ever"])
-def two_phase_commit(request: pytest.FixtureRequest) -> tuple[n.Model, list[tuple[object, ...]]]:
+@cache
+def two_phase_commit(mutant: str) -> tuple[n.Model, list[tuple[object, ...]]]:
     """The example or a mutant of it, with what the reference engine says."""
     path = EXAMPLES / "two_phase_commit.charter"
-    model = api.load(path, api.Selection(mutant=request.param))
+    model = api.load(path, api.Selection(mutant=mutant))
     return model, by_reference(model)
 
 
 @pytest.mark.xdist_group("two_phase_commit")
+@pytest.mark.parametrize("mutant", ["", "waits_for_ever"])
 @pytest.mark.parametrize(
     "workers", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow)]
 )
 def test_edges_in_many_small_arrays_and_in_files_are_the_same(
-    two_phase_commit: tuple[n.Model, list[tuple[object, ...]]],
+    mutant: str,
     workers: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model, expected = two_phase_commit
+    model, expected = two_phase_commit(mutant)
     made: list[int] = []
 
     class Counted(runs.Graph):
@@ -298,6 +300,7 @@ def test_a_property_may_have_more_cases_than_a_word_has_bits() -> None:
     assert [value for _, value in one.binding] == [35]
 
 
+@pytest.mark.xdist_group("two_phase_commit")
 @pytest.mark.parametrize("mutant", ["waits_for_ever", pytest.param("", marks=pytest.mark.slow)])
 def test_keys_are_compared_where_their_hashes_are_the_same(
     mutant: str, monkeypatch: pytest.MonkeyPatch
@@ -307,9 +310,8 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
         return tuple(random.getrandbits(12) << 116 for _ in range(count))
 
     monkeypatch.setattr("charter.explore.native.visited_set.multipliers", few_bits)
-    path = EXAMPLES / "two_phase_commit.charter"
-    model = api.load(path, api.Selection(mutant=mutant))
-    assert natively(model) == by_reference(model)
+    model, expected = two_phase_commit(mutant)
+    assert natively(model) == expected
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
