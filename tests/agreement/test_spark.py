@@ -47,6 +47,9 @@ SLOW = [
     if place not in ALWAYS
 ]
 
+BITS = 2
+"""Four buckets in a level, since each file takes time."""
+
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -57,6 +60,11 @@ def chosen(charter: str, name: str, mutant: str = "") -> tuple[n.Model, n.Instan
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
     model = api.load(path, api.Selection(mutant=mutant))
     return model, next(i for i in model.instances if i.name == name)
+
+
+def quickly(model: n.Model, instance: n.Instance, cache: Path | None) -> Program:
+    """The program in code that is not optimized: to optimize takes longer than these searches."""
+    return program(model, instance, Choices(), cache, optimized=False)
 
 
 def on_spark(search: SparkSearch) -> Exploration:
@@ -83,7 +91,7 @@ def test_spark_finds_what_the_native_engine_finds(
     spark: object, cache: Path, tmp_path: Path, charter: str, name: str
 ) -> None:
     model, instance = chosen(charter, name)
-    compiled = program(model, instance, Choices(), cache)
+    compiled = quickly(model, instance, cache)
     search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=0, bits=BITS)
     same(on_spark(search), explore(model, instance, NativeOptions(cache=cache)))
 
@@ -152,9 +160,7 @@ def test_the_state_that_is_found_first_stands_for_those_like_it(tmp_path: Path, 
     model = api.load_text(GAPS.replace("WIDE", wide))
     instance = model.instances[0]
     native = explore(model, instance, NativeOptions())
-    search = SparkSearch(
-        program(model, instance, Choices(), None), Nowhere(), Store(str(tmp_path)), bits=4
-    )
+    search = SparkSearch(quickly(model, instance, None), Nowhere(), Store(str(tmp_path)), bits=4)
     found = on_spark(search)
     same(found, native)
     rows = [{tuple(e.search.states.get(i)[0]) for i in range(8)} for e in (found, native)]
@@ -172,8 +178,8 @@ def test_what_is_violated_has_a_shortest_trace(
     spark: object, cache: Path, tmp_path: Path, charter: str, mutant: str
 ) -> None:
     model, instance = chosen(charter, "tiny", mutant)
-    compiled = program(model, instance, Choices(), cache)
-    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path))))
+    compiled = quickly(model, instance, cache)
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path)), bits=BITS))
     same(found, explore(model, instance, NativeOptions(cache=cache)))
     assert not found.fine
 
@@ -182,16 +188,11 @@ class Killed(Exception):
     """What ends a search in its middle."""
 
 
-BITS = 2
-"""Of searches that are damaged: four buckets in a level, since each file takes time."""
-
-
 @pytest.fixture(scope="module")
 def small(cache: Path) -> tuple[Program, Exploration]:
     model, instance = chosen("ring_election", "small")
-    return program(model, instance, Choices(), cache), explore(
-        model, instance, NativeOptions(cache=cache)
-    )
+    native = explore(model, instance, NativeOptions(cache=cache))
+    return quickly(model, instance, cache), native
 
 
 def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
@@ -254,7 +255,7 @@ def test_a_folder_of_another_search_is_left_alone(
     compiled, _ = small
     killed(compiled, spark, tmp_path, 3)
     before = (tmp_path / "spark.json").read_bytes()
-    other = program(*chosen("ring_election", "tiny"), Choices(), cache)
+    other = quickly(*chosen("ring_election", "tiny"), cache)
     with pytest.raises(OtherSearch, match="name another folder"):
         SparkSearch(other, spark, Store(str(tmp_path))).run()
     assert (tmp_path / "spark.json").read_bytes() == before
@@ -264,7 +265,7 @@ def test_what_was_not_seen_is_unknown_when_a_search_gives_up(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path
 ) -> None:
     compiled, native = small
-    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path)), most=500))
+    found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path)), most=500, bits=BITS))
     assert not found.counts.complete and not found.fine
     assert 500 <= found.counts.distinct < native.counts.distinct
     assert found.counts.levels == native.counts.levels[: len(found.counts.levels)]
@@ -446,7 +447,7 @@ def test_two_attempts_at_a_bucket_do_not_write_the_same_file(
 
 
 def test_search_in_a_folder_named_by_a_uri_is_the_same_and_goes_on(
-    small: tuple[Program, Exploration], tmp_path: Path
+    small: tuple[Program, Exploration], cache: Path, tmp_path: Path
 ) -> None:
     compiled, native = small
     store = Store(f"file://{tmp_path}/search")
@@ -454,7 +455,7 @@ def test_search_in_a_folder_named_by_a_uri_is_the_same_and_goes_on(
     search.run()
     assert not search.complete
     same(on_spark(SparkSearch(compiled, Nowhere(), store, bits=BITS)), native)
-    other = program(*chosen("ring_election", "tiny"), Choices(), None)
+    other = quickly(*chosen("ring_election", "tiny"), cache)
     with pytest.raises(OtherSearch, match=f"file://{tmp_path}/search holds another search"):
         SparkSearch(other, Nowhere(), store).run()
 
@@ -465,5 +466,5 @@ def test_what_killed_attempts_left_is_removed(
     left = tmp_path / "level-00002" / ".bucket-00001-0123.part"
     left.parent.mkdir()
     left.write_bytes(b"half")
-    SparkSearch(small[0], Nowhere(), Store(str(tmp_path)), bits=BITS).run()
+    SparkSearch(small[0], Nowhere(), Store(str(tmp_path)), most=100, bits=BITS).run()
     assert not left.exists()

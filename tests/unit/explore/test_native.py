@@ -83,15 +83,16 @@ def test_no_slot_is_torn_and_the_mark_stays_free_when_states_are_packed() -> Non
         taken |= bits
 
 
-def test_code_is_made_anew_when_a_file_of_the_cache_is_damaged(
-    model: n.Model, whole: Exploration, cache: Path
-) -> None:
-    (file,) = cache.glob("*.o")
+def test_code_is_made_anew_when_a_file_of_the_cache_is_damaged(tmp_path: Path) -> None:
+    model = api.load_text(MANY.replace("15", "1"))
+    options = NativeOptions(cache=tmp_path)
+    whole = explore(model, model.instances[0], options)
+    (file,) = tmp_path.glob("*.o")
     sound = file.read_bytes()
     for damaged in (sound[:-1], sound[:100] + b"x" + sound[101:], b""):
         file.write_bytes(damaged)
         assert from_cache(file) is None
-        again = explore(model, model.instances[0], NativeOptions(cache=cache))
+        again = explore(model, model.instances[0], options)
         assert counts(again) == counts(whole)
         assert file.read_bytes() == sound
 
