@@ -17,7 +17,7 @@ from tests.unit.semantics.test_mail import machine as post
 from charter import api
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.passes import PASSES, run_checked
+from charter.passes import PASSES, run, run_checked
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import Outcome
@@ -31,8 +31,10 @@ PROTOCOLS = {path.stem: path for path in sorted(EXAMPLES.glob("*.charter"))}
 
 def stages(model: n.Model, instance: n.Instance) -> list[Machine]:
     """The machine of an instance before all passes and after each."""
-    stages = (PASSES[:count] for count in range(len(PASSES) + 1))
-    done = (run_checked(model, passes, instance.machine) for passes in stages)
+    done = [model]
+    for item in PASSES:
+        done.append(run(done[-1], (item,), instance.machine))
+    assert run_checked(model, PASSES, instance.machine) == done[-1]
     return [Machine.of(after, instance) for after in done]
 
 

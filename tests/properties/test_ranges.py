@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
 
+from tests.support.sampled import few_or_all
+
 from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
@@ -176,10 +178,11 @@ def outside(machine: n.Component | n.System, model: n.Model, rng: Random) -> Ite
                         yield f"{outcome.branch}{args} in {before}, {universe.consts}"
 
 
-def test_accepted_functions_stay_in_range() -> None:
+@few_or_all(120, 240)
+def test_accepted_functions_stay_in_range(examples: int) -> None:
     drawer = Drawer(1)
-    model = accepted(WORDS, [drawer.function(at) for at in range(240)])
-    assert 40 < len(model.functions) < 120
+    model = accepted(WORDS, [drawer.function(at) for at in range(examples)])
+    assert examples < 6 * len(model.functions) < 3 * examples
     for universe, function in product(UNIVERSES, model.functions):
         evaluator = Evaluator.of(model, "", universe)
         names = [param.name for param in function.params]
@@ -199,10 +202,11 @@ def test_accepted_operations_stay_in_range() -> None:
     assert list(outside(model.components[0], model, drawer.rng)) == []
 
 
-def test_accepted_steps_stay_in_range() -> None:
+@few_or_all(40, 80)
+def test_accepted_steps_stay_in_range(examples: int) -> None:
     drawer = Drawer(4)
     before = f"{WORDS}\nsystem whole{STATE}"
-    lines = [drawer.step(at) for at in range(80)]
+    lines = [drawer.step(at) for at in range(examples)]
     model = accepted(before, lines, "}\nwitness moves of whole: a > 0")
-    assert 10 < len(model.systems[0].steps) < 150
+    assert examples < 8 * len(model.systems[0].steps) < 1_200
     assert list(outside(model.systems[0], model, drawer.rng)) == []

@@ -58,7 +58,7 @@ def test_random_text_is_refused_with_diagnostics_when_it_is_parsed(examples: int
     refused()
 
 
-@few_or_all(6, 80)
+@few_or_all(4, 80)
 def test_a_mutated_charter_is_parsed_or_refused_when_it_is_damaged(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(

@@ -257,8 +257,7 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
     has a cache of its own: what is changed here is no part of the names in it.)"""
     monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
     chosen = next(i for i in kafka.instances if i.name == wide)
-    kept = NativeOptions(cache=tmp_path)
-    good = [explore(kafka, chosen, kept), explore(model, model.instances[0], kept)]
+    good = [explore(kafka, chosen), explore(model, model.instances[0])]
     monkeypatch.setattr("charter.explore.native.visited_set.multipliers", few_bits)
     for (of, instance), right in zip(
         ((kafka, chosen), (model, model.instances[0])), good, strict=True
