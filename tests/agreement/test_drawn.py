@@ -37,8 +37,8 @@ SYSTEMS = [1, 3, 4, 7, 8, 9]
 MAILING = [1, 3, 6, 7]
 """Seeds in which several messages are sent, received or cleared at once."""
 SMALL = [
-    (component_text, 1), (system_text, 1), (system_text, 4),
-    pytest.param(system_text, 9, marks=pytest.mark.slow),
+    (component_text, 1), (system_text, 4),
+    *(pytest.param(system_text, seed, marks=pytest.mark.slow) for seed in (1, 9)),
 ]  # fmt: skip
 SOLVED = [0, 1]
 CHECKED = [

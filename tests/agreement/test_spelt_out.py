@@ -80,7 +80,7 @@ instance small of two { Broker = 2 }
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_component_answers_as_the_definition_does(every: int, tmp_path: Path) -> None:
     model = api.load_text(WORLD)
     (tiny, _) = model.instances
