@@ -51,7 +51,7 @@ def test_every_scenario_bears_itself_out() -> None:
 @pytest.mark.xdist_group("scenarios of the controller")
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_scenarios_are_vectors_whose_answers_both_engines_give(every: int) -> None:
-    """One in so many; the files of all, which `conform generate --check` makes, are committed."""
+    """One in so many; `conform generate --check` makes the vectors of all anew."""
     mine, found = scenarios(every)
     assert len(found) == len(mine)
     for vector in found:
