@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.support.toy.vectors import vector, write_toy_vectors
 
 from conform.console.errors import BadBaseline
 from conform.runs.baseline import read_baseline
@@ -14,13 +15,14 @@ NOBODY = 'elect/nobody: expected reply.error = "NOBODY", got "NOT_LEADER"'
 
 
 @pytest.fixture
-def ran(called, targets_folder, toy_suite):
-    """Runs a fake without an overlay over the toy suite: exit code, summary, the rest."""
+def ran(called, targets_folder, tiny_toy_suite):
+    """Runs a fake without an overlay over the tiny suite, or another: exit code, summary, the
+    rest."""
 
-    def run(mode, *more):
+    def run(mode, *more, suite=tiny_toy_suite):
         file = Path("adapters") / targets_folder(mode) / "adapter.toml"
         file.write_text(file.read_text().replace('overlay = "known"\n', ""))
-        given = ("--target", file.parent, "--suite", toy_suite, "--engine", "inline")
+        given = ("--target", file.parent, "--suite", suite, "--engine", "inline")
         code, out, err = called("run", *given, *more)
         return code, json.loads(out)["summary"] if "--json" in more else {}, out + err
 
@@ -52,23 +54,27 @@ def test_finding_is_known_once_the_baseline_has_a_reason(ran, path):
     assert summary["baseline_deviations"] == summary["deviations"] > 0
 
 
-def test_a_known_finding_says_how_many_steps_are_not_judged_because_of_it(ran, path):
-    assert ran("faults", "--baseline", path, "--update-baseline")[0] == 1
+def test_a_known_finding_says_how_many_steps_are_not_judged_because_of_it(ran, path, tmp_path):
+    register, elect, failover = ("register", {"node": "n1"}), ("elect", {}), ("failover", {})
+    calls = [(elect,), (register, elect, ("expire", {"node": "n1"})), (failover, elect, elect)]
+    write_toy_vectors(tmp_path / "suite", [vector(*each) for each in calls])
+    given, suite = ("--baseline", path), tmp_path / "suite"
+    assert ran("faults", *given, "--update-baseline", suite=suite)[0] == 1
     reviewed(path)
-    code, summary, _ = ran("faults", "--baseline", path, "--json")
+    code, summary, _ = ran("faults", *given, "--json", suite=suite)
     (finding,) = summary["findings"]
     steps = summary["not_judged_steps"]
     assert (code, finding["hides"]) == (0, steps) and steps > 0
-    out = ran("faults", "--baseline", path)[2]
+    out = ran("faults", *given, suite=suite)[2]
     assert f"known: LEASE-17; {steps} steps behind it were not judged\n" in out
     assert f"known in the baseline; {steps} steps behind them were not judged" in out
     path.write_text("")
-    assert "behind" not in ran("faults", "--baseline", path)[2]
+    assert "behind" not in ran("faults", *given, suite=suite)[2]
     assert ran("wrong_error", "--json")[1]["findings"][0]["hides"] == 0
 
 
 def test_reasons_stay_when_the_baseline_is_written_again(ran, path):
-    given = ("--baseline", path, "--update-baseline", "--limit", "40")
+    given = ("--baseline", path, "--update-baseline", "--limit", "4")
     assert ran("wrong_error", *given)[0] == 1
     reviewed(path, 'a \\"quoted\\" reason')
     before = path.read_text()
@@ -84,7 +90,7 @@ def test_finding_that_is_gone_is_told_and_fails_a_strict_run(ran, path):
     code, _, out = ran("faithful", "--baseline", path)
     assert code == 0
     assert "lists findings that this run did not show: f-0123456789" in out
-    code, _, out = ran("faithful", "--baseline", path, "--limit", "9")
+    code, _, out = ran("faithful", "--baseline", path, "--limit", "3")
     assert code == 0 and "did not show" not in out  # it was not asked everything
     assert ran("faithful", "--baseline", path, "--strict")[0] == 1
     assert ran("faithful", "--baseline", path, "--update-baseline")[0] == 0
@@ -105,7 +111,8 @@ def test_known_finding_that_reads_otherwise_is_told_and_fails_a_strict_run(ran, 
     code, summary, _ = ran("wrong_error", "--baseline", path, "--strict", "--json")
     assert (code, [*summary["changed_baseline"]]) == (1, [name])
     assert "read otherwise now" in "; ".join(summary["reasons"])
-    assert ran("wrong_error", "--baseline", path, "--limit", "40")[2].count("now it reads") == 0
+    out = ran("wrong_error", "--baseline", path, "--limit", "4")[2]
+    assert "known: LEASE-17" in out and "now it reads" not in out
     assert ran("wrong_error", "--baseline", path, "--update-baseline", "--strict")[0] == 0
     assert tomllib.loads(path.read_text()) == listed
 
@@ -177,14 +184,14 @@ def test_junit_says_why_when_a_run_is_not_trusted_or_never_began(ran, tmp_path):
 
 
 def test_junit_has_what_a_build_that_failed_wrote_to_stderr(
-    called, targets_folder, toy_suite, tmp_path
+    called, targets_folder, tiny_toy_suite, tmp_path
 ):
     junit, file = tmp_path / "junit.xml", Path("adapters") / targets_folder("faithful")
     built = "import sys; print('main.go:7: undefined: x', file=sys.stderr); sys.exit(1)"
     line = f'prepare = ["{{python}}", "-c", "{built}"]\n[deadlines]'
     toml = file / "adapter.toml"
     toml.write_text(toml.read_text().replace("[deadlines]", line))
-    asked = ("run", "--target", file, "--suite", toy_suite, "--junit", junit)
+    asked = ("run", "--target", file, "--suite", tiny_toy_suite, "--junit", junit)
     assert called(*asked)[0] == 2
     error = next(iter(cases(junit).values())).find("error")
     assert "could not be prepared" in error.get("message")
@@ -199,11 +206,11 @@ def test_junit_says_why_when_the_project_file_is_wrong(ran, tmp_path):
     assert "adapters is not a text" in case.find("error").get("message")
 
 
-def test_a_run_that_is_judged_again_knows_its_baseline(ran, called, toy_suite, path):
+def test_a_run_that_is_judged_again_knows_its_baseline(ran, called, tiny_toy_suite, path):
     given = ("--baseline", path, "--update-baseline", "--json", "--out", "run")
     (finding,) = ran("wrong_error", *given)[1]["findings"]
     reviewed(path)
-    again = ("rejudge", "run", "--suite", toy_suite, "--json", "--out")
+    again = ("rejudge", "run", "--suite", tiny_toy_suite, "--json", "--out")
     assert called(*again, "plain")[0] == 1
     code, out, _ = called(*again, "again", "--baseline", path)
     summary = json.loads(out)["summary"]
