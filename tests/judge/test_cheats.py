@@ -28,13 +28,13 @@ def cheat(targets_folder, monkeypatch):
 
 
 @pytest.fixture
-def judged(toy_suite, tmp_path):
+def judged(tiny_toy_suite, tmp_path):
     """A finished run on a target, in a folder of its own."""
 
     def run(target, out="run", **options):
         place = str(tmp_path / out)
-        options = {"engine": "inline", **options}
-        chosen = RunOptions(target, suite=str(toy_suite), out=place, **options)
+        options = {"suite": str(tiny_toy_suite), "engine": "inline", **options}
+        chosen = RunOptions(target, out=place, **options)
         return run_target(chosen, lambda _: None)
 
     return run
@@ -45,11 +45,11 @@ def left(finished):
 
 
 @pytest.fixture
-def last_line(called, toy_suite, tmp_path):
+def last_line(called, tiny_toy_suite, tmp_path):
     """The exit code and the last line of `conform run` on a target."""
 
     def run(target, *more):
-        code, out, _ = called("run", "--target", target, "--suite", toy_suite, "--engine",
+        code, out, _ = called("run", "--target", target, "--suite", tiny_toy_suite, "--engine",
                               "inline", "--out", tmp_path / "told", *more)  # fmt: skip
         return code, out.splitlines()[-1]
 
@@ -58,16 +58,16 @@ def last_line(called, toy_suite, tmp_path):
 
 def test_honest_target_is_fine_and_all_of_the_suite_was_compared(cheat, last_line):
     assert last_line(cheat("faithful")) == (
-        0, "fine: no deviation from the charter; judged 61 of 61")  # fmt: skip
+        0, "fine: no deviation from the charter; judged 5 of 5")  # fmt: skip
 
 
 def test_status_that_nobody_can_check_is_not_fine(cheat, judged, last_line):
     finished = judged(cheat("refuses"))
-    unjudged = 61 - finished.summary["judged"]
+    unjudged = 5 - finished.summary["judged"]
     assert left(finished) == {"unsupported quorum": unjudged}
-    assert 0 < unjudged < 61
+    assert 0 < unjudged < 5
     assert (finished.exit_code, finished.summary["complete"]) == (3, False)
-    expected = f"judged {61 - unjudged} of 61; not compared: {unjudged} unsupported quorum"
+    expected = f"judged {5 - unjudged} of 5; not compared: {unjudged} unsupported quorum"
     assert last_line("fake-refuses") == (3, f"exit 3: {expected}")
 
 
@@ -78,8 +78,8 @@ def test_what_the_adapters_own_file_allows_by_name_is_fine_and_is_told(cheat, ju
     (item,) = finished.summary["not_compared"]
     assert (item["what"], item["allowed"]) == ("unsupported quorum", REASON)
     count = item["vectors"]
-    assert last_line(name) == (0, f"fine: no deviation from the charter; judged {61 - count} of"
-        f" 61; not compared: {count} unsupported quorum (allowed)")  # fmt: skip
+    assert last_line(name) == (0, f"fine: no deviation from the charter; judged {5 - count} of"
+        f" 5; not compared: {count} unsupported quorum (allowed)")  # fmt: skip
 
 
 def test_another_name_allows_nothing(cheat, judged):
@@ -118,18 +118,18 @@ def test_lie_that_can_be_checked_is_an_adapter_error(mode, word, cheat, judged):
 
 def test_variable_that_is_not_shown_is_not_fine(cheat, judged, last_line):
     finished = judged(cheat("leaderless"))
-    assert finished.summary["verdicts"]["conforms"] == 61
-    assert left(finished) == {"variable leader": 61}
+    assert finished.summary["verdicts"]["conforms"] == 5
+    assert left(finished) == {"variable leader": 5}
     assert finished.exit_code == 3
     assert last_line("fake-leaderless") == (
-        3, "exit 3: judged 61 of 61; not compared: the variable leader")  # fmt: skip
+        3, "exit 3: judged 5 of 5; not compared: the variable leader")  # fmt: skip
     allowed = cheat("leaderless", **{"variable leader": REASON})
     assert judged(allowed, "allowed").exit_code == 0
     assert "the variable leader (allowed)" in last_line(allowed)[1]
 
 
-def test_reference_to_what_is_shown_nowhere_is_unresolved_and_no_lie(cheat, judged):
-    finished = judged(cheat("unversioned"))
+def test_reference_to_what_is_shown_nowhere_is_unresolved_and_no_lie(cheat, judged, toy_suite):
+    finished = judged(cheat("unversioned"), suite=str(toy_suite))
     found = left(finished)
     assert found == {"unresolved": found["unresolved"],
                      "variable version": 61 - found["unresolved"]}  # fmt: skip
@@ -143,8 +143,8 @@ def test_what_to_do_about_unresolved_references_is_told(cheat, called, toy_suite
     assert " vectors refer to what the target does not show: take such variables out of" in out
 
 
-def test_reference_to_what_a_reply_shows_is_judged(cheat, judged):
-    finished = judged(cheat("partial"))
+def test_reference_to_what_a_reply_shows_is_judged(cheat, judged, toy_suite):
+    finished = judged(cheat("partial"), suite=str(toy_suite))
     assert finished.summary["verdicts"]["conforms"] == 61
     assert left(finished) == {"variable registration": 61}
 
@@ -152,9 +152,9 @@ def test_reference_to_what_a_reply_shows_is_judged(cheat, judged):
 @pytest.mark.parametrize("mode", ["never_shown", "shown_once"])
 def test_image_that_is_claimed_and_not_given_is_not_fine(mode, cheat, judged, last_line):
     finished = judged(cheat(mode))
-    assert left(finished) == {"image": 61}
+    assert left(finished) == {"image": 5}
     assert finished.exit_code == 3
-    assert last_line(f"fake-{mode}")[1].endswith("not compared: the image of 61")
+    assert last_line(f"fake-{mode}")[1].endswith("not compared: the image of 5")
     assert judged(cheat(mode, image=REASON), "allowed").exit_code == 0
 
 
@@ -166,7 +166,7 @@ def test_batches_that_break_though_no_question_breaks_alone_cost_the_trust(
     mode, how, cheat, judged, called
 ):
     finished = judged(cheat(mode))
-    assert finished.summary["verdicts"]["conforms"] == 61
+    assert finished.summary["verdicts"]["conforms"] == 5
     assert finished.summary["broken_batches"] == len(finished.summary["unexplained_breaks"]) > 0
     assert (finished.exit_code, finished.summary["trusted"]) == (3, False)
     (reason,) = finished.summary["reasons"]
@@ -177,14 +177,14 @@ def test_batches_that_break_though_no_question_breaks_alone_cost_the_trust(
 
 
 def test_question_that_breaks_the_adapter_costs_its_own_verdict_and_no_trust(cheat, judged):
-    finished = judged(cheat("crash"), limit=12)
+    finished = judged(cheat("crash"), limit=4)
     assert finished.summary["trusted"] is True
     assert finished.summary["broken_batches"] > 0
     assert finished.summary["unexplained_breaks"] == []
     crashed = finished.summary["verdicts"]["crashed"]
     unasked = left(finished)["not asked"]
     assert left(finished) == {"crashed": crashed, "not asked": unasked}
-    assert finished.summary["verdicts"]["conforms"] == 61 - unasked - crashed > 0
+    assert finished.summary["verdicts"]["conforms"] == 5 - unasked - crashed > 0
     assert finished.exit_code == 3
 
 
@@ -194,12 +194,14 @@ def test_suite_that_loses_a_file_while_it_is_judged_is_an_error(cheat, judged, t
 
 
 @pytest.mark.slow
-def test_suite_that_loses_a_file_is_an_error_on_spark(cheat, judged, tmp_path, spark, monkeypatch):
+def test_suite_that_loses_a_file_is_an_error_on_spark(
+    cheat, judged, toy_suite, tmp_path, spark, monkeypatch
+):
     """With more buckets than are read at once."""
     monkeypatch.setattr("conform.suites.cache._FEWEST", 10)
     name = cheat("eats_suite", str(tmp_path / "cache"))
     with pytest.raises(ConformError):
-        judged(name, engine="spark")
+        judged(name, suite=str(toy_suite), engine="spark")
     assert not (tmp_path / "run" / "summary.json").exists()
 
 
@@ -216,19 +218,19 @@ def test_vectors_that_an_engine_loses_are_not_fine(cheat, judged, monkeypatch):
 
     monkeypatch.setattr(Suite, "items", half)
     finished = judged(cheat("faithful"))
-    assert finished.summary["vectors"] < 61
-    assert left(finished) == {"not asked": 61 - finished.summary["vectors"]}
+    assert finished.summary["vectors"] < 5
+    assert left(finished) == {"not asked": 5 - finished.summary["vectors"]}
     assert (finished.exit_code, finished.summary["complete"]) == (3, False)
 
 
 def test_limit_is_told_and_the_run_is_not_complete(cheat, judged, last_line):
-    finished = judged(cheat("faithful"), limit=40)
+    finished = judged(cheat("faithful"), limit=4)
     count = finished.summary["vectors"]
-    assert 0 < count < 61
+    assert 0 < count < 5
     assert (finished.exit_code, finished.summary["complete"]) == (0, False)
-    code, line = last_line("fake-faithful", "--limit", 40)
+    code, line = last_line("fake-faithful", "--limit", 4)
     assert code == 0
-    assert line.endswith(f"judged {count} of 61; not compared: {61 - count} not asked (--limit)")
+    assert line.endswith(f"judged {count} of 5; not compared: {5 - count} not asked (--limit)")
 
 
 @pytest.mark.parametrize(
@@ -244,11 +246,13 @@ def test_exception_needs_a_name_and_a_reason(name, reason, sentence, cheat, judg
         judged(cheat("faithful", **{name: reason}))
 
 
-def test_texts_of_an_adapter_cannot_write_lines_of_their_own(cheat, called, toy_suite, tmp_path):
+def test_texts_of_an_adapter_cannot_write_lines_of_their_own(
+    cheat, called, tiny_toy_suite, tmp_path
+):
     """Not on the terminal, not in the report: they stay parts of the lines they are shown in."""
     place = tmp_path / "run"
-    code, out, err = called("run", "--target", cheat("hostile"), "--suite", toy_suite, "--engine",
-                            "inline", "--out", place)  # fmt: skip
+    code, out, err = called("run", "--target", cheat("hostile"), "--suite", tiny_toy_suite,
+                            "--engine", "inline", "--out", place)  # fmt: skip
     assert code in {1, 3}
     assert not any(line.startswith("fine") for line in out.splitlines())
     site = tmp_path / "site"
