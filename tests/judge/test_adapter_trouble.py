@@ -23,18 +23,19 @@ WRITE = {"node": "n1", "epoch": {"ref": [0, "registration", "n1", "epoch"]}, "ve
 
 
 @pytest.fixture
-def ran(called, targets_folder, toy_suite):
-    """Runs a fake over the toy suite, or another: exit code, stdout, stderr."""
+def ran(called, targets_folder, tiny_toy_suite):
+    """Runs a fake over the tiny suite: exit code, stdout, stderr."""
 
-    def run(mode, *more, suite=toy_suite):
-        target, given = targets_folder(mode), ("--suite", suite, "--engine", "inline", *more)
+    def run(mode, *more):
+        target = targets_folder(mode)
+        given = ("--suite", tiny_toy_suite, "--engine", "inline", *more)
         return called("run", "--target", target, *given)
 
     return run
 
 
 def test_value_of_another_type_is_an_error_of_the_adapter_when_types_are_known(ran):
-    code, out, _ = ran("mistyped", "--limit", "20", "--json")
+    code, out, _ = ran("mistyped", "--json")
     summary = json.loads(out)["summary"]
     assert code == 3
     assert summary["verdicts"]["diverges"] == summary["deviations"] == 0
@@ -46,7 +47,7 @@ def test_value_of_another_type_is_an_error_of_the_adapter_when_types_are_known(r
 
 @pytest.mark.parametrize("mode", ["lacking", "lacking_and_partial"])
 def test_variable_that_hello_claims_is_named_when_an_observation_lacks_it(ran, mode):
-    code, out, _ = ran(mode, "--limit", "20", "--json")
+    code, out, _ = ran(mode, "--json")
     summary = json.loads(out)["summary"]
     assert code == 3
     assert summary["verdicts"]["diverges"] == summary["deviations"] == 0
@@ -57,8 +58,8 @@ def test_variable_that_hello_claims_is_named_when_an_observation_lacks_it(ran, m
     )
 
 
-def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran, tiny_toy_suite):
-    code, out, _ = ran("crash", suite=tiny_toy_suite)
+def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
+    code, out, _ = ran("crash")
     assert code == 1  # the overlay's entry is not seen, which is a finding of its own
     lines = out.splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("  crashed: "))
@@ -90,9 +91,8 @@ def test_finding_that_does_not_repeat_alone_says_so(ran):
     assert found["sentence"].startswith("asked alone, the vector conforms: the adapter keeps state")
 
 
-def test_replay_shows_what_the_vector_asks_when_the_adapter_broke(ran, called, tiny_toy_suite):
-    ran("crash", "--out", "run", suite=tiny_toy_suite)
-    out = ran("crash", "--out", "run", suite=tiny_toy_suite)[1]
+def test_replay_shows_what_the_vector_asks_when_the_adapter_broke(ran, called):
+    out = ran("crash", "--out", "run")[1]
     command = next(line for line in out.splitlines() if line.startswith("    see: conform replay "))
     told = called(*command.split()[2:])[1].splitlines()
     asked = [line.split()[1] for line in told if line[:3].strip().isdigit()]
@@ -113,16 +113,16 @@ def test_stderr_of_questions_that_were_answered_is_not_that_of_a_crash():
     assert "earlier" not in answer.detail and "Segmentation fault" in answer.detail
 
 
-def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran, tiny_toy_suite):
-    out = ran("errs", suite=tiny_toy_suite)[1]
+def test_an_exception_in_an_adapter_is_told_with_what_to_do_about_it(ran):
+    out = ran("errs")[1]
     told = r": an exception in the adapter: KeyError: 'failover' \(fake\.py:\d+\), in step "
     assert re.search(told, out)
     assert "a finding if the adapter reports it as a `Fault`: conform help adapters\n" in out
-    assert "Fault" not in ran("crash", suite=tiny_toy_suite)[1]
+    assert "Fault" not in ran("crash")[1]
 
 
-def test_replay_shows_where_an_exception_in_an_adapter_came_from(ran, called, tiny_toy_suite):
-    out = ran("errs", "--out", "run", suite=tiny_toy_suite)[1]
+def test_replay_shows_where_an_exception_in_an_adapter_came_from(ran, called):
+    out = ran("errs", "--out", "run")[1]
     command = next(line for line in out.splitlines() if line.startswith("    see: conform replay "))
     told = called(*command.split()[2:])[1]
     assert re.search(
@@ -227,11 +227,11 @@ def test_the_reference_says_what_a_question_lacks(called):
 
 
 def test_variable_that_is_not_shown_is_told_with_what_to_write(ran):
-    out = ran("partial", "--limit", "12")[1]
+    out = ran("partial")[1]
     assert 'under [not_compared]:\n    "variable registration" = "why"\n' in out
 
 
 def test_operation_that_is_claimed_and_refused_is_told_with_both_remedies(ran):
-    out = ran("claims_and_refuses", "--limit", "12")[1]
+    out = ran("claims_and_refuses")[1]
     assert "next: write `failover`" in out
     assert 'adapter.toml, under [not_compared]: "unsupported failover" = "why"\n' in out

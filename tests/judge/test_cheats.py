@@ -194,13 +194,11 @@ def test_suite_that_loses_a_file_while_it_is_judged_is_an_error(cheat, judged, t
 
 
 @pytest.mark.slow
-def test_suite_that_loses_a_file_is_an_error_on_spark(
-    cheat, judged, toy_suite, tmp_path, spark, monkeypatch
-):
+def test_suite_that_loses_a_file_is_an_error_on_spark(cheat, judged, toy_suite, tmp_path, spark):
     """With more buckets than are read at once."""
-    monkeypatch.setattr("conform.suites.cache._FEWEST", 10)
     name = cheat("eats_suite", str(tmp_path / "cache"))
-    with pytest.raises(ConformError):
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ConformError):
+        patch.setattr("conform.suites.cache._FEWEST", 10)
         judged(name, suite=str(toy_suite), engine="spark")
     assert not (tmp_path / "run" / "summary.json").exists()
 
