@@ -12,12 +12,13 @@ from conform.runs.selection import SuitePart, Wanted, all_asked_told, failed_bef
 
 @pytest.fixture
 def ran(called, targets_folder, toy_suite):
-    """Runs a fake without an overlay over the toy suite: exit code, what `--json` prints."""
+    """Runs a fake without an overlay over the toy suite, or another: exit code, what `--json`
+    prints."""
 
-    def run(mode, *more, toml=""):
+    def run(mode, *more, suite=toy_suite, toml=""):
         file = Path("adapters") / targets_folder(mode) / "adapter.toml"
         file.write_text(file.read_text().replace('overlay = "known"\n', toml))
-        given = ("--target", file.parent, "--suite", toy_suite, "--engine", "inline", "--no-shrink")
+        given = ("--target", file.parent, "--suite", suite, "--engine", "inline", "--no-shrink")
         code, out, err = called("run", *given, *more, "--json")
         return code, json.loads(out) if out else err
 
@@ -68,9 +69,9 @@ def test_last_failed_that_leaves_nothing_out_says_so():
     assert not all_asked_told(wanted, some) and not all_asked_told(Wanted(), none)
 
 
-def test_everything_is_asked_when_nothing_failed_before(ran):
-    code, told = ran("faithful", "--last-failed")
-    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (0, 61, True)
+def test_everything_is_asked_when_nothing_failed_before(ran, tiny_toy_suite):
+    code, told = ran("faithful", "--last-failed", suite=tiny_toy_suite)
+    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (0, 5, True)
 
 
 def test_nothing_is_asked_after_the_first_finding_and_what_failed_comes_first(ran):
@@ -94,19 +95,19 @@ def test_one_vector_fails_where_a_run_ends_with_its_first_finding(ran):
         assert len(told["summary"]["findings"]) == 1
 
 
-def test_first_failure_of_the_adapter_ends_a_run_with_x(ran):
-    _, told = ran("crash", "-x")
+def test_first_failure_of_the_adapter_ends_a_run_with_x(ran, tiny_toy_suite):
+    _, told = ran("crash", "-x", suite=tiny_toy_suite)
     verdicts = told["summary"]["verdicts"]
-    assert verdicts["crashed"] > 0 and sum(verdicts.values()) < 61
+    assert verdicts["crashed"] > 0 and sum(verdicts.values()) < 5
 
 
-def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tmp_path):
+def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tiny_toy_suite, tmp_path):
     """A suite that was made again may have none of the vectors that failed."""
-    ran("wrong_error", "--limit", "60")
+    ran("wrong_error", suite=tiny_toy_suite)
     (record,) = tmp_path.rglob("failed/*.json")
     record.write_text(json.dumps(["0" * 20]))
-    code, told = ran("wrong_error", "--last-failed")
-    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (1, 61, True)
+    code, told = ran("wrong_error", "--last-failed", suite=tiny_toy_suite)
+    assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (1, 5, True)
 
 
 @pytest.mark.parametrize(
@@ -131,14 +132,17 @@ def test_nothing_more_is_asked_when_a_run_goes_on_that_had_found_something(ran):
     assert (again["folder"], left(again)) == (told["folder"], left(told))
 
 
-def test_what_failed_is_that_of_one_release(ran):
-    _, told = ran("wrong_error", toml='default_release = "1.0"\nreleases = ["1.0", "2.0"]\n')
+def test_what_failed_is_that_of_one_release(ran, tiny_toy_suite):
+    toml = 'default_release = "1.0"\nreleases = ["1.0", "2.0"]\n'
+    _, told = ran("wrong_error", suite=tiny_toy_suite, toml=toml)
     chosen = target("fake-wrong_error")
     failed = {row["id"] for row in rows(told) if row["kind"] == "diverges"}
     assert failed_before(chosen, "1.0") == failed != set()
     assert failed_before(chosen, "2.0") == set()
 
 
-def test_a_run_that_stops_at_its_first_finding_says_that_it_is_judged_in_one_process(ran):
-    _, told = ran("wrong_error", "-x", "--engine", "spark")
+def test_a_run_that_stops_at_its_first_finding_says_that_it_is_judged_in_one_process(
+    ran, tiny_toy_suite
+):
+    _, told = ran("wrong_error", "-x", "--engine", "spark", suite=tiny_toy_suite)
     assert told["run"]["engine"] == "inline"
