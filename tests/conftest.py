@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
-from tests.support.caches import own_cache
 from tests.support.cycles import set_aside
 from tests.support.golden import Golden
 from tests.support.judging import environment
@@ -218,16 +217,6 @@ def tiny_toy_suite(tmp_path_factory):
 def targets_folder(tmp_path, monkeypatch):
     """A project with targets, where the test then is: `fake-MODE` for each way of being wrong, and
     the reference. Suites go into a cache of the test's own."""
-    from tests.support.judging import write_fake_target, write_toy_models
+    from tests.support.judging import project_with_targets
 
-    from conform.adapters.targets import target
-
-    reference = (target("reference").folder / "adapter.toml").read_text(encoding="utf-8")
-    folder = tmp_path / "adapters"
-    (folder / "reference").mkdir(parents=True)
-    (folder / "reference" / "adapter.toml").write_text(reference, encoding="utf-8")
-    (tmp_path / "charter.toml").touch()
-    write_toy_models(tmp_path / "generated")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
-    return lambda mode, *more: write_fake_target(folder, mode, *more)
+    return project_with_targets(tmp_path, monkeypatch)

@@ -11,11 +11,13 @@ import sys
 import time
 
 import pytest
-from tests.support.judging import environment
+from tests.support.judging import environment, project_with_targets
 from tests.support.toy.vectors import write_toy_suite
 
 from conform.cli import main as cli
 from conform.cli.commands import compare, rejudge, replay, run
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder
 
 COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
@@ -28,15 +30,25 @@ def conform(conform, monkeypatch, tmp_path):
     return conform
 
 
+@pytest.fixture(scope="module")
+def judged(toy_suite, tmp_path_factory):
+    """A project with two finished runs that differ: the reference, and one that keeps its
+    leader."""
+    place = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as patch:
+        add = project_with_targets(place, patch)
+        for name in ("reference", add("keeps_leader")):
+            options = RunOptions(name, suite=str(toy_suite), engine="inline", out=name)
+            run_target(options, lambda _: None)
+    return place
+
+
 @pytest.fixture
-def runs(conform, targets_folder, toy_suite, tmp_path):
-    """Two finished runs that differ: the reference, and one that keeps its leader."""
-    places = []
-    for name in ("reference", targets_folder("keeps_leader")):
-        out = tmp_path / name
-        conform("run", "--target", name, "--suite", toy_suite, "--engine", "inline", "--out", out)
-        places.append(out)
-    return places
+def runs(conform, judged, monkeypatch):
+    """The folders of the two, in whose project the test then is; nothing may be written there."""
+    monkeypatch.chdir(judged)
+    monkeypatch.setenv("CHARTER_CACHE", str(judged / "cache"))
+    return [judged / "reference", judged / "fake-keeps_leader"]
 
 
 def test_overview_names_every_command(conform):
@@ -160,19 +172,10 @@ def test_replay_shows_the_divergence(conform, runs):
     assert json.loads(out)["kind"] == "conforms"
 
 
-def test_replay_shows_an_image_that_fails(conform, targets_folder, toy_suite, tmp_path):
+def test_replay_shows_an_image_that_fails(conform, targets_folder, tiny_toy_suite, tmp_path):
     target = targets_folder("broken_image")
-    asked = (
-        "--target",
-        target,
-        "--suite",
-        toy_suite,
-        "--engine",
-        "inline",
-        "--out",
-        tmp_path / "r",
-    )
-    assert conform("run", *asked)[0] == 1
+    asked = ("--target", target, "--suite", tiny_toy_suite, "--engine", "inline")
+    assert conform("run", *asked, "--out", tmp_path / "r")[0] == 1
     rows = RunFolder(str(tmp_path / "r")).table("deviations").to_pylist()
     row = next(row for row in rows if row["severity"] == "image")
     code, out, _ = conform("replay", row["id"], "--run", tmp_path / "r")
@@ -200,7 +203,9 @@ def test_compare_tells_where_two_runs_differ(conform, runs):
 
 
 def test_two_runs_of_one_target_are_named_by_their_folders(conform, runs, tmp_path, monkeypatch):
-    shutil.copytree(runs[0], other := tmp_path / "other")
+    other = tmp_path / "other"
+    runs = [shutil.copytree(run, tmp_path / run.name) for run in runs]
+    shutil.copytree(runs[0], other)
     monkeypatch.chdir(tmp_path)
     out = conform("compare", runs[0], other)[1]
     left, right = (line.split(maxsplit=1)[1] for line in out.splitlines()[:2])
@@ -285,7 +290,7 @@ def test_doctor_holds_an_adapter_to_the_protocol(conform, targets_folder, mode, 
     assert len(checks) >= 12
 
 
-def test_interrupted_run_is_130_and_goes_on(targets_folder, toy_suite, tmp_path):
+def test_interrupted_run_is_130_and_goes_on(conform, targets_folder, toy_suite, tmp_path):
     name = targets_folder("slow")
     command = [sys.executable, "-m", "conform.cli.main", "run", "--target", name, "--suite",
                str(toy_suite), "--engine", "inline", "--out", str(tmp_path / "run")]  # fmt: skip
@@ -302,10 +307,7 @@ def test_interrupted_run_is_130_and_goes_on(targets_folder, toy_suite, tmp_path)
     kept = r"finished work is kept: \d+ of \d+ buckets; the same command goes on$"
     assert re.search(f"conform: interrupted; {kept}", err.strip())
     assert "Traceback" not in err
-    again = subprocess.run(
-        command, env={**os.environ, **environment()}, capture_output=True, text=True, check=False
-    )
-    assert "continuing the run" in again.stderr
+    assert "continuing the run" in conform(*command[3:])[2]
 
 
 def test_run_that_is_interrupted_before_it_judges_promises_nothing(

@@ -5,13 +5,14 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from tests.support.caches import own_cache
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import python_path
+from conform.adapters.targets import python_path, target
 from conform.judging.follow import Siblings
 from conform.suites.importing import item_of
 
@@ -82,3 +83,17 @@ def write_toy_models(generated):
     place.mkdir(parents=True)
     for path in Path(charter.__file__).parent.glob("*.py"):
         shutil.copy(path, place)
+
+
+def project_with_targets(place, patch):
+    """Makes `place` a project with the reference, the current folder; suites go into a cache in
+    it. Returns what adds a fake."""
+    reference = (target("reference").folder / "adapter.toml").read_text(encoding="utf-8")
+    folder = place / "adapters"
+    (folder / "reference").mkdir(parents=True)
+    (folder / "reference" / "adapter.toml").write_text(reference, encoding="utf-8")
+    (place / "charter.toml").touch()
+    write_toy_models(place / "generated")
+    patch.chdir(place)
+    patch.setenv("CHARTER_CACHE", own_cache(place / "cache"))
+    return lambda mode, *more: write_fake_target(folder, mode, *more)
