@@ -1,20 +1,15 @@
 """A run goes on only if the implementation is known to be the same, wherever its files are."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
-from tests.support.judging import environment
 
 from conform.console.errors import BadRun, UnknownTarget
 from conform.reports import write
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
+from conform.storage.store import RunFolder
 
 
 def sources_are(line):
@@ -105,22 +100,25 @@ def test_run_that_changed_is_not_thrown_away_by_who_asks_to_continue(begun, tmp_
     assert (tmp_path / "run" / "commits").exists()
 
 
-@pytest.mark.parametrize("known", [pytest.param(True, marks=pytest.mark.slow), False])
-def test_interrupted_run_says_how_it_goes_on(known, targets_folder, toy_suite, tmp_path):
-    name = targets_folder("slow")
+@pytest.mark.parametrize("known", [True, False])
+def test_interrupted_run_says_how_it_goes_on(
+    known, conform, targets_folder, tiny_toy_suite, monkeypatch
+):
+    commit = RunFolder.commit
+
+    def interrupted(*given):
+        commit(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunFolder, "commit", interrupted)
+    name = targets_folder("faithful")
     if not known:
-        file = tmp_path / "adapters" / name / "adapter.toml"
+        file = Path("adapters") / name / "adapter.toml"
         file.write_text(file.read_text().replace("sources = []\n", ""))
-    command = [sys.executable, "-m", "conform.cli.main", "run", "--target", name, "--suite",
-               str(toy_suite), "--engine", "inline", "--out", str(tmp_path / "run")]  # fmt: skip
-    child = subprocess.Popen(command, env={**os.environ, **environment()}, stderr=subprocess.PIPE,
-                             stdout=subprocess.DEVNULL, text=True)  # fmt: skip
-    until = time.monotonic() + 60
-    while not list((tmp_path / "run").glob("commits/*.json")) and time.monotonic() < until:
-        time.sleep(0.02)
-    child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
-    assert child.returncode == 130
+    code, _, err = conform("run", "--target", name, "--suite", tiny_toy_suite, "--engine", "inline",
+                           "--out", "run")  # fmt: skip
+    assert code == 130 and len(list(Path("run").glob("commits/*.json"))) == 1
+    assert "finished work is kept: 1 of " in err
     assert ("this run goes on only with --continue" in err) is not known
 
 
