@@ -102,7 +102,7 @@ def test_run_that_changed_is_not_thrown_away_by_who_asks_to_continue(begun, tmp_
 
 @pytest.mark.parametrize("known", [True, False])
 def test_interrupted_run_says_how_it_goes_on(
-    known, conform, targets_folder, tiny_toy_suite, monkeypatch
+    known, conform, targets_folder, toy_suite, monkeypatch
 ):
     commit = RunFolder.commit
 
@@ -115,10 +115,10 @@ def test_interrupted_run_says_how_it_goes_on(
     if not known:
         file = Path("adapters") / name / "adapter.toml"
         file.write_text(file.read_text().replace("sources = []\n", ""))
-    code, _, err = conform("run", "--target", name, "--suite", tiny_toy_suite, "--engine", "inline",
+    code, _, err = conform("run", "--target", name, "--suite", toy_suite, "--engine", "inline",
                            "--out", "run")  # fmt: skip
     assert code == 130 and len(list(Path("run").glob("commits/*.json"))) == 1
-    assert "finished work is kept: 1 of " in err
+    assert "finished work is kept: 1 of 2 buckets" in err
     assert ("this run goes on only with --continue" in err) is not known
 
 
