@@ -131,9 +131,9 @@ def test_suite_whose_import_is_killed_is_imported_by_the_next_run(
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
-def test_search_with_a_journal_that_is_killed_finds_all(kills, killer, tmp_path):
+def test_search_with_a_journal_that_is_killed_finds_all(kills, killer, called, tmp_path):
     search = ["explore", EXAMPLE, "--instance", "tiny", "--json"]
-    expected = json.loads(killer.finish(search))
+    expected = json.loads(called(*search)[1])
     journal = ["--journal", tmp_path / "journal"]
     for number in range(kills):
         killer.kill([*search, *journal], 3.0, tmp_path / "journal")

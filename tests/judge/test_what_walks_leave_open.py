@@ -8,6 +8,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "spec" / "examples"
 TABLE = EXAMPLES / "dining_philosophers.charter"
 COMMIT = EXAMPLES / "two_phase_commit.charter"
+RING = EXAMPLES / "ring_election.charter"
 PAXOS = EXAMPLES / "paxos.charter"
 
 
@@ -33,11 +34,9 @@ def test_simulate_says_that_a_mutant_was_not_caught(conform, walks):
 
 
 def test_simulate_says_that_a_mutant_is_caught(conform):
-    code, out, _ = conform(
-        "simulate", COMMIT, "--mutant", "commits_at_the_first_vote", "--walks", 100, "--steps", 40
-    )
+    code, out, _ = conform("simulate", RING, "--mutant", "wins_at_once", "--walks", 20)
     assert code == 1
-    assert out.endswith("mutant commits_at_the_first_vote is caught by commits_what_all_prepared\n")
+    assert out.endswith("mutant wins_at_once is caught by one_leader\n")
 
 
 def test_simulate_says_that_walks_cannot_catch_a_mutant_of_an_eventually(conform):
