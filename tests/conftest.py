@@ -83,6 +83,17 @@ def few_walks() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def parts_of_full_suites_are_made_in_this_process() -> Iterator[None]:
+    """To start the two processes that make them takes longer than the parts of small charters. One
+    test has these processes: that a full suite is written twice alike, in test_suite.py."""
+    from charter.suites import build, parts
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "_made", lambda todo: ((each, parts.make_part(each)) for each in todo))
+        yield
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
     """Compares text with a committed file; see tests/support/golden.py."""
