@@ -2,12 +2,15 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
 from tests.support.nested import run_pytest
+
+from conform.cli import main as cli
 
 PLAIN = re.sub(r"mutant .*toggles\n", "", charters.LAMP, flags=re.DOTALL)
 """Without mutants, the canaries of a run are models that forget an operation."""
@@ -21,19 +24,30 @@ SMALL = "generated/suites/lamp/lamp"
 FINE = "fine by the small suite: no deviation from the charter; judged "
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a project that has its generated suite, and with its cache."""
+    place = tmp_path_factory.mktemp("small")
+    root = place / "mine"
+    (root / "spec").mkdir(parents=True)
+    (root / "adapters" / "lamp").mkdir(parents=True)
+    (root / "adapters" / "lamp" / "adapter.toml").write_text(TOML)
+    (root / "charter.toml").touch()
+    (root / "spec" / "lamp.charter").write_text(PLAIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHARTER_CACHE", own_cache(place / "cache"))
+        patch.chdir(root)
+        assert cli.main(["vectors", "spec/lamp.charter", "--search", "--out", "build/found"]) == 0
+        assert cli.main(["generate"]) == 0
+    return place
+
+
 @pytest.fixture
-def project(conform, tmp_path, monkeypatch):
-    """A project with its generated suite."""
-    (tmp_path / "spec").mkdir()
-    (tmp_path / "adapters" / "lamp").mkdir(parents=True)
-    (tmp_path / "adapters" / "lamp" / "adapter.toml").write_text(TOML)
-    (tmp_path / "charter.toml").touch()
-    (tmp_path / "spec" / "lamp.charter").write_text(PLAIN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
-    assert conform("vectors", "spec/lamp.charter", "--search", "--out", "build/found")[0] == 0
-    assert conform("generate")[0] == 0
-    return tmp_path
+def project(made, tmp_path, monkeypatch):
+    """A copy of the project, where the test then is."""
+    shutil.copytree(made, tmp_path, symlinks=True, dirs_exist_ok=True)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path / "mine")
 
 
 RUN = ("run", "--target", "reference", "--out", "build/run", "--suite")

@@ -390,14 +390,16 @@ def queue(conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "spec" / "queue.charter"
 
 
-def test_types_of_an_adapter_that_are_of_an_earlier_charter_are_told(conform, queue: Path) -> None:
+def test_types_of_an_adapter_that_are_of_an_earlier_charter_are_told(
+    conform, project: Path
+) -> None:
+    given = ("spec/lamp.charter", "--component", "lamp", "--out", "adapters/other")
+    assert conform("generate", "--adapter", "python", *given)[0] == 0
+    shutil.rmtree(project / "adapters" / "lamp")
     assert "\ntypes " not in conform("test")[1]
-    text = queue.read_text()
-    queue.write_text(
-        text.replace("taken(job: Job)", "taken(job: Job, again: bool)")
-        .replace("taken(value(working[worker]))", "taken(value(working[worker]), true)")
-        .replace("taken(next)", "taken(next, false)")
-    )
+    text = LAMP.partition("scenario ")[0].replace("-> bool cites", "-> option bool cites")
+    text = text.replace("reply true", "reply present(true)").replace("reply false", "reply none")
+    (project / "spec" / "lamp.charter").write_text(text)
     (told,) = [line for line in conform("test")[1].splitlines() if line.startswith("types ")]
     command = told.partition("it is written again by ")[2]
     assert told.startswith("types     adapters/") and "protocol.py is not of this charter" in told
