@@ -198,8 +198,8 @@ def test_counters_that_advance_differently_conform(conform, project, life, ticke
     ("life", "ticket", "rule"),
     [
         ("lambda n: 7", FROM_100, "register/registered"),
-        (FROM_100, "lambda n: 7", "take/given"),
-        ("lambda n: 100 - n", COUNT, "register/registered"),
+        pytest.param(FROM_100, "lambda n: 7", "take/given", marks=pytest.mark.slow),
+        pytest.param("lambda n: 100 - n", COUNT, "register/registered", marks=pytest.mark.slow),
         (COUNT, "lambda n: 100 - n", "take/given"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.support.caches import own_cache
 
 from charter import api
 from charter.formats.suite import read_manifest
+from conform.cli import main as cli
 from conform.project.starting import TEMPLATES, charter_place
 
 
@@ -21,6 +23,24 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
     return folder
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new project with an example, and with the questions that a search finds."""
+    place = tmp_path_factory.mktemp("searched")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setenv("CHARTER_CACHE", own_cache(tmp_path_factory.mktemp("cache")))
+        assert cli.main(["init", "--template", "lease", "--adapter", "python"]) == 0
+        assert cli.main(["vectors", charter_place("lease"), "--search", "--out", "build/all"]) == 0
+    return place
+
+
+@pytest.fixture
+def lease(here: Path, searched: Path) -> Path:
+    """A copy of the project in the folder `mine`, which is not the current one."""
+    return Path(shutil.copytree(searched, here / "mine"))
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -47,14 +67,12 @@ def test_the_small_suite_of_the_queue_has_jobs_that_differ(conform, here: Path) 
     assert counts["obligations_covered"] == counts["obligations"]
 
 
-def test_the_planted_bugs_are_found(conform, here: Path) -> None:
-    assert conform("init", "mine", "--template", "lease", "--adapter", "python")[0] == 0
-    project = here / "mine"
+def test_the_planted_bugs_are_found(conform, lease: Path) -> None:
     sorts, consts = '{"Client": {"a": 1}, "Lock": {"l": 7}}', '{"ttl": 2}'
-    adapter = project / "adapters" / "lease-python"
+    adapter = lease / "adapters" / "lease-python"
     assert conform("doctor", "--adapter", adapter, "--sorts", sorts, "--consts", consts)[0] == 0
-    code, out, err = conform("test", project / "spec" / "lease.charter", "--json")
-    assert (code, err.splitlines()[0]) == (1, f"in {project}")
+    code, out, err = conform("test", lease / "spec" / "lease.charter", "--json")
+    assert (code, err.splitlines()[0]) == (1, f"in {lease}")
     (run,) = json.loads(out)["runs"]
     assert {one["rule"] for one in run["summary"]["findings"]} == {"renew/lost", "acquire/granted"}
 
@@ -116,11 +134,10 @@ def test_readme_of_a_project_without_adapter_says_how_to_write_one(conform, tmp_
 
 
 def test_tokens_from_one_sequence_for_all_locks_are_told_with_the_token_that_they_must_equal(
-    conform, tmp_path, monkeypatch
-):
+    conform, lease: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The template counts for each lock; a service with one sequence reads what it must change."""
-    monkeypatch.chdir(tmp_path)
-    assert conform("init")[0] == 0
+    monkeypatch.chdir(lease)
     service = Path("adapters/lease-python/lease.py")
     text = service.read_text().replace("_REUSED = True", "_REUSED = False")
     text = text.replace("_RENEWED = True", "_RENEWED = False")

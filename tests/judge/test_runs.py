@@ -90,40 +90,44 @@ def test_spark_reads_a_suite_whose_path_looks_like_a_pattern(
     assert finished.summary["verdicts"]["conforms"] == 61
 
 
-def test_what_the_overlay_explains_is_no_finding_but_strict_is(toy_suite, targets_folder, tmp_path):
+def test_what_the_overlay_explains_is_no_finding_but_strict_is(
+    tiny_toy_suite, targets_folder, tmp_path
+):
     name = targets_folder("keeps_leader")
-    finished = judged(name, toy_suite, tmp_path / "a")
+    finished = judged(name, tiny_toy_suite, tmp_path / "a")
     assert finished.exit_code == 0
     assert finished.summary["new_deviations"] == 0
     assert finished.summary["by_entry"]["leader_stays"] == finished.summary["deviations"] > 0
-    strict = judged(name, toy_suite, tmp_path / "b", strict=True)
+    strict = judged(name, tiny_toy_suite, tmp_path / "b", strict=True)
     assert strict.exit_code == 1
 
 
-def test_overlay_entry_that_no_longer_applies_is_a_finding(toy_suite, targets_folder, tmp_path):
-    finished = judged(targets_folder("faithful"), toy_suite, tmp_path / "run")
+def test_overlay_entry_that_no_longer_applies_is_a_finding(
+    tiny_toy_suite, targets_folder, tmp_path
+):
+    finished = judged(targets_folder("faithful"), tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 1
     assert finished.summary["stale_entries"] == ["leader_stays"]
 
 
-def test_new_deviation_is_a_finding(toy_suite, targets_folder, tmp_path):
-    finished = judged(targets_folder("faults"), toy_suite, tmp_path / "run")
+def test_new_deviation_is_a_finding(tiny_toy_suite, targets_folder, tmp_path):
+    finished = judged(targets_folder("faults"), tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 1
     assert finished.summary["new_deviations"] > 0
 
 
-def test_run_in_which_nothing_is_judged_is_incomplete(toy_suite, targets_folder, tmp_path):
-    finished = judged(targets_folder("not_loadable"), toy_suite, tmp_path / "run")
+def test_run_in_which_nothing_is_judged_is_incomplete(tiny_toy_suite, targets_folder, tmp_path):
+    finished = judged(targets_folder("not_loadable"), tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert "no vector was judged" in finished.summary["reasons"]
 
 
 def test_canary_that_is_not_caught_makes_the_run_untrusted(
-    toy_suite, targets_folder, tmp_path, monkeypatch
+    tiny_toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     """A judge that cannot tell right from wrong: the flipped expectation is not flipped."""
     monkeypatch.setattr("conform.runs.canaries.flipped", lambda item, _: item)
-    finished = judged("reference", toy_suite, tmp_path / "run")
+    finished = judged("reference", tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert finished.summary["trusted"] is False
     wrong = [canary for canary in finished.canaries if not canary["ok"]]
@@ -131,7 +135,7 @@ def test_canary_that_is_not_caught_makes_the_run_untrusted(
 
 
 def test_mutant_that_is_not_caught_makes_the_run_untrusted(
-    toy_suite, targets_folder, tmp_path, monkeypatch
+    tiny_toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     module, charter = "charter_models.toy.no_epoch_check", "charter_models.toy.charter"
     made = canaries.ModelAdapter
@@ -140,7 +144,7 @@ def test_mutant_that_is_not_caught_makes_the_run_untrusted(
         "ModelAdapter",
         lambda name, **more: made({module: charter}.get(name, name), **more),
     )
-    finished = judged("reference", toy_suite, tmp_path / "run")
+    finished = judged("reference", tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert [c["kind"] for c in finished.canaries if not c["ok"]] == ["mutant"]
 
@@ -208,11 +212,11 @@ def test_partial_files_without_a_commit_do_not_count(toy_suite, targets_folder, 
     assert finished.folder.table("verdicts").num_rows == whole - count
 
 
-def test_foreign_folder_is_not_overwritten(toy_suite, targets_folder, tmp_path):
+def test_foreign_folder_is_not_overwritten(tiny_toy_suite, targets_folder, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(BadRun, match="holds something else"):
-        judged("reference", toy_suite, tmp_path / "mine")
+        judged("reference", tiny_toy_suite, tmp_path / "mine")
 
 
 def test_suite_that_is_cut_off_is_refused(toy_suite, targets_folder, tmp_path):
@@ -230,17 +234,17 @@ def test_suite_that_is_cut_off_is_refused(toy_suite, targets_folder, tmp_path):
         judged("reference", cut, tmp_path / "run")
 
 
-def test_what_is_not_there_is_named(toy_suite, targets_folder, tmp_path):
+def test_what_is_not_there_is_named(tiny_toy_suite, targets_folder, tmp_path):
     with pytest.raises(UnknownTarget, match="there are: reference"):
-        judged("kafka", toy_suite, tmp_path / "run")
+        judged("kafka", tiny_toy_suite, tmp_path / "run")
     with pytest.raises(BadSuite, match="there is no suite 'nowhere'"):
         judged("reference", "nowhere", tmp_path / "run")
     with pytest.raises(UnknownRelease, match=r"no release '9\.9'"):
-        judged("reference", toy_suite, tmp_path / "run", release="9.9")
+        judged("reference", tiny_toy_suite, tmp_path / "run", release="9.9")
 
 
-def test_suite_by_digest_after_its_folder_is_gone(toy_suite, targets_folder, tmp_path):
-    first = judged("reference", toy_suite, tmp_path / "a")
+def test_suite_by_digest_after_its_folder_is_gone(tiny_toy_suite, targets_folder, tmp_path):
+    first = judged("reference", tiny_toy_suite, tmp_path / "a")
     again = judged("reference", first.run["suite"], tmp_path / "b")
     assert again.summary["vectors"] == first.summary["vectors"]
 
@@ -273,11 +277,11 @@ def test_error_of_a_worker_is_told_in_its_own_words(toy_suite, targets_folder, t
         run_target(options, quiet)
 
 
-def test_the_adapter_that_was_greeted_is_asked(toy_suite, targets_folder, tmp_path):
+def test_the_adapter_that_was_greeted_is_asked(tiny_toy_suite, targets_folder, tmp_path):
     """In a run in one process the adapter is started once."""
     log = tmp_path / "log"
-    finished = judged(targets_folder("once_up", str(log)), toy_suite, tmp_path / "run")
-    assert finished.summary["verdicts"]["conforms"] == 61
+    finished = judged(targets_folder("once_up", str(log)), tiny_toy_suite, tmp_path / "run")
+    assert finished.summary["verdicts"]["conforms"] == 5
     assert len(log.read_text().split()) == 1
 
 
@@ -310,15 +314,17 @@ def test_bug_of_a_model_ends_the_run_where_nothing_deviates_before(
     assert "charter_models.toy.has_a_bug fails at expire, in vector" in err
 
 
-def test_overlay_that_denies_what_the_target_does_is_a_finding(toy_suite, targets_folder, tmp_path):
+def test_overlay_that_denies_what_the_target_does_is_a_finding(
+    tiny_toy_suite, targets_folder, tmp_path
+):
     """The overlay says that the leader stays. A target that follows the charter is told so, even
     if only a part of the vectors is judged."""
-    finished = judged(targets_folder("faithful"), toy_suite, tmp_path / "run")
+    finished = judged(targets_folder("faithful"), tiny_toy_suite, tmp_path / "run")
     claimed = finished.summary["claimed_too_much"]
     assert claimed
     assert {item["branch"] for item in claimed} == {"expire/expired"}
     assert any("the overlay claims too much" in reason for reason in finished.summary["reasons"])
-    kept = judged(targets_folder("keeps_leader"), toy_suite, tmp_path / "kept")
+    kept = judged(targets_folder("keeps_leader"), tiny_toy_suite, tmp_path / "kept")
     assert kept.summary["claimed_too_much"] == []
 
 
