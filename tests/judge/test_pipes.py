@@ -20,10 +20,10 @@ def told(*command):
 
 
 @pytest.fixture
-def judged(conform, toy_suite, tmp_path, targets_folder):
+def judged(conform, tiny_toy_suite, tmp_path, targets_folder):
     """The folder of a finished run."""
     run = tmp_path / "run"
-    code, _, err = conform("run", "--target", "reference", "--suite", toy_suite, "--out", run)
+    code, _, err = conform("run", "--target", "reference", "--suite", tiny_toy_suite, "--out", run)
     assert code == 0, err
     return run
 
@@ -55,10 +55,10 @@ def test_a_pipe_for_a_manifest_is_not_waited_for(tmp_path):
     assert "not a regular file" in err and "Traceback" not in err
 
 
-def test_a_pipe_for_the_vectors_is_not_waited_for(toy_suite, tmp_path):
+def test_a_pipe_for_the_vectors_is_not_waited_for(tiny_toy_suite, tmp_path):
     suite = tmp_path / "suite"
     suite.mkdir()
-    (suite / "manifest.json").write_bytes((toy_suite / "manifest.json").read_bytes())
+    (suite / "manifest.json").write_bytes((tiny_toy_suite / "manifest.json").read_bytes())
     os.mkfifo(suite / "vectors.jsonl")
     code, err = told("run", "--target", "reference", "--suite", suite, "--out", tmp_path / "run")
     assert code == 2
@@ -66,11 +66,11 @@ def test_a_pipe_for_the_vectors_is_not_waited_for(toy_suite, tmp_path):
 
 
 @pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
-def test_a_baseline_that_is_no_file_is_not_waited_for(toy_suite, tmp_path, path):
+def test_a_baseline_that_is_no_file_is_not_waited_for(tiny_toy_suite, tmp_path, path):
     os.mkfifo(tmp_path / "pipe")
     place = tmp_path / path
     code, err = told(
-        "run", "--target", "reference", "--suite", toy_suite, "--baseline", place,
+        "run", "--target", "reference", "--suite", tiny_toy_suite, "--baseline", place,
         "--out", tmp_path / "run",
     )  # fmt: skip
     assert code == 2

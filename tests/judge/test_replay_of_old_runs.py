@@ -15,12 +15,12 @@ from conform.storage.store import RunFolder
 
 
 @pytest.fixture
-def old_run(targets_folder, toy_suite, tmp_path, monkeypatch):
+def old_run(targets_folder, tiny_toy_suite, tmp_path, monkeypatch):
     """Makes a run of a fake whose suite is gone afterwards."""
 
-    def make(mode, most=kept_vectors.MOST):
+    def make(mode, suite=tiny_toy_suite, most=kept_vectors.MOST):
         monkeypatch.setattr(kept_vectors, "MOST", most)
-        options = RunOptions(targets_folder(mode), suite=str(toy_suite), out=str(tmp_path / "run"),
+        options = RunOptions(targets_folder(mode), suite=str(suite), out=str(tmp_path / "run"),
                              shrink=False)  # fmt: skip
         finished = run_target(options, lambda _: None)
         shutil.rmtree(tmp_path / "cache")
@@ -44,8 +44,8 @@ def test_a_run_is_replayed_when_its_suite_has_left_the_cache(conform, old_run, t
         RunFolder(str(tmp_path / "run")).check()
 
 
-def test_what_is_kept_is_bounded_but_what_a_run_names_is_always_kept(old_run, tmp_path):
-    finished = old_run("wrong", most=3)
+def test_what_is_kept_is_bounded_but_what_a_run_names_is_always_kept(old_run, toy_suite, tmp_path):
+    finished = old_run("wrong", toy_suite, most=3)
     held = {item.id for item in kept_vectors.kept(tmp_path / "run").items(0)}
     named = {finding["vector"] for finding in finished.summary["findings"]}
     assert named <= held

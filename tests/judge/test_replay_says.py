@@ -72,9 +72,11 @@ def test_finding_that_is_not_shrunk_says_who_chose_its_given_state(run, loaded, 
     assert ("The solver chose this state" in page.read_text()) is chosen
 
 
-def test_replay_says_that_a_vector_diverged_in_the_run(conform, called, targets_folder, toy_suite):
+def test_replay_says_that_a_vector_diverged_in_the_run(
+    conform, called, targets_folder, tiny_toy_suite
+):
     target = Path("adapters") / targets_folder("leaks")
-    given = ("--target", target, "--suite", toy_suite, "--engine", "inline", "--json")
+    given = ("--target", target, "--suite", tiny_toy_suite, "--engine", "inline", "--json")
     found = json.loads(conform("run", *given, "--out", "run")[1])["summary"]["findings"]
     (finding,) = [one for one in found if not one["entry"]]
     code, out, _ = conform("replay", finding["vector"], "--run", "run")
@@ -88,5 +90,5 @@ def test_replay_says_that_a_vector_diverged_in_the_run(conform, called, targets_
     file.write_text(file.read_text() + "# another one\n")
     out = conform("replay", finding["vector"], "--run", "run")[1]
     assert out.splitlines()[-1].startswith("it diverged in the run, with another adapter or ")
-    out = conform("replay", finding["vector"], "--suite", toy_suite, "--target", target)[1]
+    out = conform("replay", finding["vector"], "--suite", tiny_toy_suite, "--target", target)[1]
     assert "in the run" not in out

@@ -25,10 +25,10 @@ def canary(kind, ok=True, where="bucket 0", detail=""):
 
 
 def test_run_in_which_no_expectation_could_be_flipped_is_not_trusted(
-    toy_suite, targets_folder, tmp_path
+    tiny_toy_suite, targets_folder, tmp_path
 ):
     """Nothing conforms, so in no bucket is there anything to flip."""
-    finished = judged(targets_folder("wrong"), toy_suite, tmp_path / "run")
+    finished = judged(targets_folder("wrong"), tiny_toy_suite, tmp_path / "run")
     assert finished.summary["verdicts"]["conforms"] == 0
     assert finished.summary["trusted"] is False
     assert finished.exit_code == 3
@@ -39,10 +39,10 @@ def test_run_in_which_no_expectation_could_be_flipped_is_not_trusted(
 
 
 def test_what_was_found_comes_before_canaries_that_could_not_be_had(
-    conform, toy_suite, targets_folder
+    conform, tiny_toy_suite, targets_folder
 ):
     target = targets_folder("wrong")
-    given = ("--target", target, "--suite", toy_suite, "--engine", "inline")
+    given = ("--target", target, "--suite", tiny_toy_suite, "--engine", "inline")
     out = conform("run", *given, "--out", "run")[1]
     assert "no canary in" not in out
     first, second, *_ = out.splitlines()[-1].removeprefix("exit 3: ").split("; ")
@@ -54,11 +54,13 @@ def test_what_was_found_comes_before_canaries_that_could_not_be_had(
 
 
 def test_bucket_whose_canaries_cannot_be_had_makes_the_run_untrusted(
-    toy_suite, targets_folder, tmp_path
+    tiny_toy_suite, targets_folder, tmp_path
 ):
     """The target breaks on each question that it has seen before: only canaries are."""
-    finished = judged(targets_folder("once", str(tmp_path / "log")), toy_suite, tmp_path / "run")
-    assert finished.summary["verdicts"]["conforms"] == 61
+    finished = judged(
+        targets_folder("once", str(tmp_path / "log")), tiny_toy_suite, tmp_path / "run"
+    )
+    assert finished.summary["verdicts"]["conforms"] == 5
     wrong = {item["kind"]: item["got"] for item in finished.canaries if not item["ok"]}
     assert wrong == {"flipped": "crashed"}
     assert finished.exit_code == 3
