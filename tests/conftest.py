@@ -61,6 +61,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 
+@pytest.hookimpl(optionalhook=True)  # there is none with `-p no:xdist`
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Of the tests without a group xdist would give each to any worker."""
+    from tests.support.scheduling import ByFile
+
+    return ByFile(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """xdist appends `@group` to the names of tests; without it pytest can be given them again."""
