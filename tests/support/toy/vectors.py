@@ -1,6 +1,7 @@
 """Vectors of the toy protocol: random walks, with all outcomes that the model allows as answers."""
 
 import random
+from functools import cache
 
 from tests.support.suites import write_suite
 from tests.support.toy import charter
@@ -101,10 +102,16 @@ def random_calls(rng, length):
     return calls
 
 
+@cache
+def drawn(seed, length, model):
+    """The vectors that were drawn already, and what draws the next ones."""
+    return random.Random(seed), {}
+
+
 def random_vectors(count, seed=0, length=6, model=charter):
-    """Vectors with distinct questions whose references are defined on every allowed path."""
-    rng = random.Random(seed)
-    found = {}
+    """Vectors with distinct questions whose references are defined on every allowed path. They are
+    the first ones of what a seed gives, which a process draws once."""
+    rng, found = drawn(seed, length, model)
     while len(found) < count:
         calls = [("register", {"node": "n1"}), *random_calls(rng, length - 1)]
         try:
@@ -112,7 +119,7 @@ def random_vectors(count, seed=0, length=6, model=charter):
         except Exception:  # a reference to nothing
             continue
         found[made.id] = made
-    return list(found.values())
+    return list(found.values())[:count]
 
 
 def killers(model=charter):

@@ -1,6 +1,8 @@
 """A suite of another version of the charter than the generated models: its own answers are judged,
 and nothing is said behind a deviation, where only the model could tell what is allowed."""
 
+from functools import cache
+
 import pytest
 from tests.support.fakes.planted import KeepsSessions, implementation
 from tests.support.judging import QUICK
@@ -12,14 +14,17 @@ from conform.adapters.session import Session
 from conform.judging.follow import Siblings
 from conform.suites.importing import item_of
 
-LONG = [item_of(made) for made in random_vectors(100, seed=5, length=9)]
+
+@cache
+def long_ones():
+    return [item_of(made) for made in random_vectors(100, seed=5, length=9)]
 
 
 def verdicts(same):
     siblings = Siblings(charter, same_state=same, same_operations=same)
     connection = DirectConnection(lambda: implementation(KeepsSessions))
     asked = Session(connection, siblings, QUICK, "test", charter.OBSERVES)
-    return [one.verdict for judged in asked.run(LONG) for one in judged.assessments]
+    return [one.verdict for judged in asked.run(long_ones()) for one in judged.assessments]
 
 
 def test_nothing_is_said_behind_a_deviation_when_the_models_are_of_another_version():

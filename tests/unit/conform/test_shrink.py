@@ -1,6 +1,7 @@
 """Findings are shrunk with the target in the loop, to the smallest vector that shows them."""
 
 from dataclasses import replace
+from functools import cache
 
 import orjson
 import pytest
@@ -19,7 +20,10 @@ from conform.runs.shrink import MOST, Shrinker, _smaller
 from conform.storage.tables import cause_of
 from conform.suites.importing import item_of
 
-LONG = [item_of(made) for made in random_vectors(150, seed=5, length=9)]
+
+@cache
+def long_ones():
+    return [item_of(made) for made in random_vectors(150, seed=5, length=9)]
 
 
 def session(bug):
@@ -30,7 +34,7 @@ def session(bug):
 def first_finding(asked):
     """A finding that comes first in its vectors, and the vector in which that is latest."""
     last, found = {}, {}
-    for judgement in asked.run(LONG):
+    for judgement in asked.run(long_ones()):
         for item, assessment in zip(judgement.items, judgement.assessments, strict=True):
             for deviation in assessment.verdict.deviations[:1]:
                 sorts = orjson.loads(item.question)["sorts"]
