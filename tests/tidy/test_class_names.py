@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Iterable
 
-from tests.tidy.house import RATCHET, is_source, texts
+import pytest
+from tests.tidy.house import RATCHET, is_source
+from tests.tidy.scan import scan
 
 SURFACE = "compiler/charter/syntax/nodes"
 CORE = ("compiler/charter/core/nodes", "compiler/charter/core/expressions")
@@ -33,14 +34,14 @@ def shared(classes: Iterable[tuple[str, str]]) -> set[str]:
 def classes() -> list[tuple[str, str]]:
     """All classes of the compiler and of the judge."""
     return [
-        (file.path, node.name)
-        for file in texts()
-        if is_source(file.path) and not file.path.startswith("generated/")
-        for node in file.tree().body
-        if isinstance(node, ast.ClassDef)
+        (path, name)
+        for path, outline in scan().outlines.items()
+        if is_source(path) and not path.startswith("generated/")
+        for name in outline.classes
     ]
 
 
+@pytest.mark.xdist_group("rules")
 def test_a_class_name_stands_for_one_thing_when_all_are_listed() -> None:
     assert shared(classes()) == set(RATCHET["class_names"]["shared"])
 

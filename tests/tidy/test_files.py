@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 from typing import Final
 
-from tests.tidy.house import (
-    RATCHET,
-    ROOT,
-    imports,
-    is_python,
-    is_source,
-    module_name,
-    paths,
-    read,
-    texts,
-)
+import pytest
+from tests.tidy.house import RATCHET, ROOT, is_source, module_name, paths, read
+from tests.tidy.scan import scan
 
 SUFFIXES: Final = {
     *(".charter", ".py", ".lark", ".j2", ".java", ".toml", ".json", ".jsonl", ".xml"),
@@ -67,37 +58,40 @@ def test_generated_is_small_enough_to_read_when_weighed() -> None:
     assert 0 < sum(sizes) < GENERATED_BYTES
 
 
+@pytest.mark.xdist_group("rules")
 def test_no_module_is_dead_when_imports_are_followed() -> None:
     used = set(ENTRY_POINTS)
-    for file in texts():
-        if is_python(file.path) and not file.path.startswith("tests/"):
-            used |= {name for _, name in imports(file)}
-    modules = {module_name(file.path): file for file in texts() if is_source(file.path)}
+    for path, outline in scan().outlines.items():
+        if not path.startswith("tests/"):
+            used |= outline.imports
+    modules = {module_name(path): path for path in scan().outlines if is_source(path)}
     dead = [
-        file.path for name, file in modules.items()
-        if name not in used and not file.path.endswith(("__init__.py", "__main__.py"))
+        path for name, path in modules.items()
+        if name not in used and not path.endswith(("__init__.py", "__main__.py"))
         and not name.startswith(("conform.cli.commands.", "charter_models."))
     ]  # fmt: skip
     assert not dead
 
 
+@pytest.mark.xdist_group("rules")
 def test_every_backend_has_tests_when_they_are_searched() -> None:
     backends = {
         ".".join(path.split("/")[1:-1]) for path in paths()
         if re.match(r"compiler/charter/(prove|vectors|(explore|render)/\w+)/\w+\.py", path)
     }  # fmt: skip
-    tests = [file for file in texts() if re.match(r"tests/(?!tidy/).*\.py", file.path)]
-    named = {name for file in tests for _, name in imports(file)}
+    outlines = scan().outlines.items()
+    tests = [outline for path, outline in outlines if re.match(r"tests/(?!tidy/).*\.py", path)]
+    named = {name for outline in tests for name in outline.imports}
     assert backends
     for backend in sorted(backends):
         assert any(name.startswith(backend) for name in named), f"no test imports {backend}"
 
 
+@pytest.mark.xdist_group("rules")
 def test_every_test_file_has_a_test_when_read() -> None:
-    for file in texts():
-        if re.match(r"tests/.*/test_\w+\.py", file.path):
-            names = [n.name for n in file.tree().body if isinstance(n, ast.FunctionDef)]
-            assert any(name.startswith("test_") for name in names), file.path
+    for path, outline in scan().outlines.items():
+        if re.match(r"tests/.*/test_\w+\.py", path):
+            assert any(name.startswith("test_") for name in outline.functions), path
 
 
 def test_every_decision_has_its_four_parts_when_read() -> None:

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 import pytest
 from tests.tidy.house import RATCHET, ROOT, File, Rule, breaches, texts
 from tests.tidy.rules_of_builtins import (
-    BUILTINS_ARE_LISTED_ONCE,
     COMPILER,
     OF_BUILTINS,
     OF_OTHER_THINGS,
     OF_PRIMITIVES,
     lists,
 )
-from tests.tidy.rules_of_code import FILE_LINES, FUNCTION_LINES, RULES_OF_CODE
-from tests.tidy.rules_of_text import RULES_OF_TEXT
+from tests.tidy.rules_of_code import FILE_LINES, FUNCTION_LINES
+from tests.tidy.scan import RULES, scan
 
 SLACK = 20
-RULES = (*RULES_OF_CODE, *RULES_OF_TEXT, BUILTINS_ARE_LISTED_ONCE)
-
-
-@cache
-def in_every_file() -> dict[str, list[str]]:
-    """The breaches of all rules: every file is read and parsed once."""
-    return breaches(RULES, texts())
 
 
 @pytest.mark.xdist_group("rules")
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name.replace(" ", "-"))
 def test_files_keep_the_rule_when_all_are_read(rule: Rule) -> None:
     assert any(rule.holds(file.path) for file in texts()), "the rule meets no file"
-    found = in_every_file()[rule.name]
+    found = scan().breaches[rule.name]
     assert not found, "\n" + "\n".join(found)
 
 
