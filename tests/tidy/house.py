@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
+Kind = TypeVar("Kind", bound=ast.AST)
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCE_ROOTS: Final = ("compiler/", "conformance/conform/", "generated/charter_models/")
 TEMPLATES: Final = "conformance/conform/templates/"
@@ -44,18 +45,24 @@ class File:
         """The syntax tree of a Python file; rules that read one file after another share it."""
         return _parsed(self)[0]
 
-    def nodes(self) -> Sequence[ast.AST]:
-        """All nodes of that tree."""
-        return _parsed(self)[1]
+    def nodes(self, *kinds: type[Kind]) -> Iterator[Kind]:
+        """All nodes of that tree that are of one of some classes, class by class."""
+        by_class = _parsed(self)[1]
+        for kind in kinds:
+            yield from by_class.get(kind, ())  # type: ignore[misc]  # filed under their own class
 
 
 Find = Callable[[File], Iterable[str]]
 
 
 @lru_cache(maxsize=1)
-def _parsed(file: File) -> tuple[ast.Module, Sequence[ast.AST]]:
+def _parsed(file: File) -> tuple[ast.Module, dict[type[ast.AST], list[ast.AST]]]:
+    """A tree, and its nodes by their class: most rules look at one class of a million nodes."""
     tree = ast.parse(file.text, file.path)
-    return tree, tuple(ast.walk(tree))
+    nodes: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in ast.walk(tree):
+        nodes.setdefault(type(node), []).append(node)
+    return tree, nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +141,9 @@ def module_name(path: str) -> str:
 
 def imports(file: File) -> Iterator[tuple[int, str]]:
     """Each module that a file imports, with the line: `from a import b` gives a and a.b."""
-    for node in file.nodes():
-        match node:
-            case ast.Import(names=names):
-                yield from ((node.lineno, alias.name) for alias in names)
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                yield node.lineno, module
-                yield from ((node.lineno, f"{module}.{alias.name}") for alias in names)
-            case _:
-                pass
+    for node in file.nodes(ast.Import):
+        yield from ((node.lineno, alias.name) for alias in node.names)
+    for node in file.nodes(ast.ImportFrom):
+        if node.module is not None and node.level == 0:
+            yield node.lineno, node.module
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)

@@ -69,10 +69,8 @@ def _named(node: ast.expr | ast.Match) -> set[str]:
 
 def lists(file: File) -> Iterator[tuple[int, str]]:
     """The line of each list of two or more, and the function that has it."""
-    found = [
-        node.lineno for node in file.nodes() if isinstance(node, LISTS) and len(_named(node)) > 1
-    ]
-    functions = [n for n in file.nodes() if isinstance(n, ast.FunctionDef)] if found else []
+    found = [node.lineno for node in file.nodes(*LISTS) if len(_named(node)) > 1]
+    functions = [*file.nodes(ast.FunctionDef)] if found else []
     for line in found:
         around = [f.name for f in functions if f.lineno <= line <= (f.end_lineno or 0)]
         yield line, around[-1] if around else ""

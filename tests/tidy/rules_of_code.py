@@ -18,7 +18,15 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _functions(file: File) -> Iterator[Function]:
-    return (n for n in file.nodes() if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    return file.nodes(ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _dotted(node: ast.expr) -> str:
+    """The name of what is called, such as `random.choice`; "" if it is no name."""
+    if isinstance(node, ast.Attribute):
+        of = _dotted(node.value)
+        return of and f"{of}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def long_file(file: File) -> Iterator[str]:
@@ -57,8 +65,8 @@ def missing_docstring(file: File) -> Iterator[str]:
 
 
 def printing(file: File) -> Iterator[str]:
-    for node in file.nodes():
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
+    for node in file.nodes(ast.Call):
+        if _dotted(node.func) == "print":
             yield f"{node.lineno}: print: return a value, the command line prints"
 
 
@@ -87,17 +95,14 @@ BANNED_MODULES: Final = {
 def banned_call(file: File) -> Iterator[str]:
     """Calls that a better one replaces; `__hash__` may of course call hash."""
     hashing = {
-        id(inner) for node in file.nodes() if isinstance(node, ast.FunctionDef)
-        and node.name == "__hash__" for inner in ast.walk(node)
+        id(inner) for node in file.nodes(ast.FunctionDef)
+        if node.name == "__hash__" for inner in ast.walk(node)
     }  # fmt: skip
     whole_random = any(
-        isinstance(node, ast.Import) and any(alias.name == "random" for alias in node.names)
-        for node in file.nodes()
+        alias.name == "random" for node in file.nodes(ast.Import) for alias in node.names
     )
-    for node in file.nodes():
-        if not isinstance(node, ast.Call):
-            continue
-        name = ast.unparse(node.func)
+    for node in file.nodes(ast.Call):
+        name = _dotted(node.func)
         if name.startswith("random.") and not whole_random:
             continue  # a Random that somebody called random
         if name in BANNED_CALLS and id(node) not in hashing:
@@ -115,9 +120,8 @@ def banned_import(file: File) -> Iterator[str]:
 
 def global_state(file: File) -> Iterator[str]:
     """`global`, and lists, sets and dicts of a module that are not constants."""
-    for node in file.nodes():
-        if isinstance(node, ast.Global):
-            yield f"{node.lineno}: global: hand the value down"
+    for node in file.nodes(ast.Global):
+        yield f"{node.lineno}: global: hand the value down"
     for statement in file.tree().body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -132,9 +136,7 @@ def global_state(file: File) -> Iterator[str]:
 
 
 def loose_dataclass(file: File) -> Iterator[str]:
-    for node in file.nodes():
-        if not isinstance(node, ast.ClassDef):
-            continue
+    for node in file.nodes(ast.ClassDef):
         for decorator in map(ast.unparse, node.decorator_list):
             if decorator.startswith("dataclass") and "slots=True" not in decorator:
                 yield f"{node.lineno}: {node.name}: dataclass(frozen=True, slots=True)"
@@ -173,10 +175,12 @@ def skipped_test(file: File) -> Iterator[str]:
             yield f"{number}: a test runs or is deleted; what is missing is a failure"
 
 
+IGNORE: Final = re.compile(r"#\s*(type:\s*ignore(?!\[)|noqa(?!:))")
+
+
 def unexplained_ignore(file: File) -> Iterator[str]:
-    for number, line in file.lines():
-        if re.search(r"#\s*(type:\s*ignore(?!\[)|noqa(?!:))", line):
-            yield f"{number}: name the error that is ignored, as in ignore[misc]"
+    for number, _ in file.found(IGNORE):
+        yield f"{number}: name the error that is ignored, as in ignore[misc]"
 
 
 def _ours(path: str) -> bool:

@@ -23,6 +23,8 @@ HOSTS: Final = tuple(
     )
 )
 HOST: Final = re.compile("|".join(map(re.escape, HOSTS)))
+FOLDER: Final = re.compile(r"/(?:home|root|Users|work|mnt|opt|private|var/folders)/|:\\")
+"""What each path of a machine holds: quickly found, and rare."""
 MACHINE: Final = re.compile(
     r"(?<![\w.})>])(/(?:home|root|Users|work|mnt|opt|private|var/folders)/[\w.]|[A-Z]:\\\w)"
 )
@@ -45,7 +47,8 @@ def _word(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.-])({pattern})\b", re.IGNORECASE)
 
 
-WORD: Final = _word("|".join(WORDS))
+ANYWHERE: Final = re.compile("|".join(WORDS))
+"""What a text in small letters holds that has one of the words: found in a quarter of the time."""
 GLOSSARY: Final = "docs/GLOSSARY.md"
 PROSE_COLUMNS: Final = 120
 
@@ -61,12 +64,13 @@ def registry_host(file: File) -> Iterator[str]:
 
 
 def machine_path(file: File) -> Iterator[str]:
-    for number, found in file.found(MACHINE):
-        yield f"{number}: {found[1]}...: a path of one machine; take it as an argument"
+    if FOLDER.search(file.text):
+        for number, found in file.found(MACHINE):
+            yield f"{number}: {found[1]}...: a path of one machine; take it as an argument"
 
 
 def varied_word(file: File) -> Iterator[str]:
-    if WORD.search(file.text):
+    if ANYWHERE.search(file.text.casefold()):
         for pattern, noun in WORDS.items():
             for number, found in file.found(_word(pattern)):
                 yield f"{number}: {found[1]!r}: the glossary says {noun}"
