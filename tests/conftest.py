@@ -14,9 +14,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from tests.support.cycles import set_aside
 from tests.support.golden import Golden
-from tests.support.judging import environment
-
-from conform.adapters import stdio
 
 settings.register_profile(
     "fixed",
@@ -138,6 +135,8 @@ def pytest_terminal_summary(
 @pytest.fixture(scope="session", autouse=True)
 def children_find_our_packages():
     """Adapters and Spark's workers are other processes: they import what the tests import."""
+    from tests.support.judging import environment  # half a second, which xdist does not need
+
     patch = pytest.MonkeyPatch()
     patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     patch.setenv("PYSPARK_PYTHON", sys.executable)
@@ -166,6 +165,8 @@ def children_are_started_without_a_fork():
     """An adapter dies with a judge that is killed: it asks for that between fork and exec. To fork
     a process that keeps what many tests share takes longer than the adapter. So a test that judges
     in its own process starts adapters as any other child; judges that tests kill have their own."""
+    from conform.adapters import stdio
+
     patch = pytest.MonkeyPatch()
     patch.setattr(stdio, "dying_with_parent", lambda: None)
     yield
