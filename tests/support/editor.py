@@ -60,22 +60,39 @@ class Editor:
                 if message.get("method") == "textDocument/publishDiagnostics":
                     self.told.remove(message)
                     assert isinstance(params, dict)
+                    if params["uri"] != self.uri:
+                        continue
                     found = json.loads(json.dumps(params["diagnostics"]))
                     return [(each["code"], each["range"]["start"]["line"]) for each in found]
             self.told.append(self.read())
 
 
 @contextmanager
-def opened(command: Sequence[str], folder: Path, text: str) -> Iterator[Editor]:
-    """An editor with a server that `command` starts, in which a new charter is open that was never
-    saved; `folder` is where the server sees it."""
+def served(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that `command` starts, for editors that open one file after another."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        found = Editor(process, (folder / "lease.charter").as_uri())
+        found = Editor(process, "")
         found.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
         found.send("initialized", {})
-        document: Json = {"uri": found.uri, "languageId": "charter", "version": 1, "text": text}
-        found.send("textDocument/didOpen", {"textDocument": document})
-        yield found
+        yield process
         found.ask("shutdown", None)
         found.send("exit", None)
         assert process.wait(20) == 0
+
+
+@contextmanager
+def editing(process: subprocess.Popen[bytes], folder: Path, text: str) -> Iterator[Editor]:
+    """An editor of a server, in which a new charter is open that was never saved; `folder` is where
+    the server sees it."""
+    found = Editor(process, (folder / "lease.charter").as_uri())
+    document: Json = {"uri": found.uri, "languageId": "charter", "version": 1, "text": text}
+    found.send("textDocument/didOpen", {"textDocument": document})
+    yield found
+    found.send("textDocument/didClose", {"textDocument": {"uri": found.uri}})
+
+
+@contextmanager
+def opened(command: Sequence[str], folder: Path, text: str) -> Iterator[Editor]:
+    """An editor with a server of its own."""
+    with served(command) as process, editing(process, folder, text) as found:
+        yield found

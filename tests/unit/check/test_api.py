@@ -73,7 +73,7 @@ def test_kafka_charter_is_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
 WORD = re.compile(r"\w+")
 
 
-@few_or_all(10, 25)
+@few_or_all(5, 25)
 def test_damaged_charters_are_refused_without_a_traceback(examples: int) -> None:
     """Words are exchanged, so that most texts still parse and the checker sees the damage."""
     text = (ROOT / "tests" / "golden" / "surface" / "everything.charter").read_text("utf-8")

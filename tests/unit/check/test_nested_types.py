@@ -42,4 +42,4 @@ def test_type_with_too_many_parts_is_refused(tmp_path):
 
 
 def test_types_that_are_nested_too_deeply_are_refused(tmp_path):
-    assert "syntax/too-deep" in codes(3000, "bool", tmp_path)
+    assert "syntax/too-deep" in codes(1000, "bool", tmp_path)

@@ -56,10 +56,11 @@ def test_search_without_the_solver_finds_what_exploration_does(base, capsys):
     assert made["vectors"] >= 2
 
 
+VECTORS = "vectors lamp.charter"
 COMMANDS = [
     "check lamp.charter", "explore lamp.charter", "simulate lamp.charter",
     "coverage lamp.charter --pairs", "mutate lamp.charter", "verdicts lamp.charter",
-    "vectors lamp.charter", "generate --backend handbook lamp.charter --out handbook",
+    VECTORS, "generate --backend handbook lamp.charter --out handbook",
 ]  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def test_commands_need_only_what_the_base_installs(tmp_path):
         "from conform.cli.main import main\n"
         f"for command in {COMMANDS}:\n"
         "    print('next:', command, file=sys.stderr)\n"
-        "    main(command.split())\n"
+        "    print('ends with', main(command.split()), file=sys.stderr)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -82,8 +83,11 @@ def test_commands_need_only_what_the_base_installs(tmp_path):
     assert "ImportError" not in done.stderr and "Error: import of" not in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
     assert [line[6:] for line in done.stderr.splitlines() if line[:6] == "next: "] == COMMANDS
+    suite = done.stderr.partition(f"next: {VECTORS}\n")[2].partition("next: ")[0]
+    assert "the suite has no vectors" in suite and suite.endswith("ends with 4\n"), done.stderr
 
 
+@pytest.mark.slow  # the one before makes this suite, too
 def test_suites_are_made_without_importing_the_solver(tmp_path):
     (tmp_path / "lamp.charter").write_text(LAMP)
     program = (

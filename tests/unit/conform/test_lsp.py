@@ -7,12 +7,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.support.edited_texts import LEASE
-from tests.support.editor import Editor, opened
+from tests.support.editor import Editor, editing, served
 
 from charter import api
 from charter.diagnostics import Source
@@ -21,15 +20,17 @@ from conform.cli.commands import lsp
 from conform.cli.main import main
 
 
-@contextmanager
-def editor(folder: Path) -> Iterator[Editor]:
-    """An editor in which a new charter is open that was never saved."""
-    with opened([sys.executable, "-m", "conform.cli.main", "lsp"], folder, LEASE) as found:
-        yield found
+@pytest.fixture(scope="module")
+def server() -> Iterator[subprocess.Popen[bytes]]:
+    """A server that answers several tests, since it starts for a second."""
+    with served([sys.executable, "-m", "conform.cli.main", "lsp"]) as process:
+        yield process
 
 
-def test_an_editor_gets_answers_when_it_speaks_with_the_server(tmp_path: Path) -> None:
-    with editor(tmp_path) as found:
+def test_an_editor_gets_answers_when_it_speaks_with_the_server(
+    server: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    with editing(server, tmp_path, LEASE) as found:
         assert found.diagnostics() == []
         hover = found.at("textDocument/hover", 15, 30)
         assert "fun taken(lock: Lock, by: Client) -> bool" in json.dumps(hover)
@@ -63,8 +64,10 @@ def test_an_editor_gets_answers_when_it_speaks_with_the_server(tmp_path: Path) -
         assert found.diagnostics() == [("syntax/unexpected", line + 1)]
 
 
-def test_instances_and_scenarios_run_when_their_lens_is_clicked(tmp_path: Path) -> None:
-    with editor(tmp_path) as found:
+def test_instances_and_scenarios_run_when_their_lens_is_clicked(
+    server: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    with editing(server, tmp_path, LEASE) as found:
         document: Json = {"textDocument": {"uri": found.uri}}
         shown = json.loads(json.dumps(found.ask("textDocument/codeLens", document)["result"]))
         assert [each["command"]["title"] for each in shown] == ["explore tiny", "run scenario"]

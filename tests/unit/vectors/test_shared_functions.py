@@ -33,6 +33,7 @@ def small() -> Smoke:
     return smoke(replace(subject, found=found))
 
 
+@cache
 def told(text: str) -> bool:
     """Whether a vector tells an implementation with this text in each of its runs."""
     answers: dict[str, Answers] = {}
