@@ -219,8 +219,10 @@ def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> De
     asked = numbers.questions.values
     undefined = (numbers.answers.of(("", here, None)),)
     moves: dict[int, tuple[int, ...]] = {}
-    # By the identity of the outcomes, which are held: many questions have the very same.
+    # By the identity of the outcomes, which are held: many questions have the very same, and those
+    # of several branches have the very outcomes of each.
     known: dict[int, tuple[tuple[Outcome, ...], tuple[int, ...], int]] = {}
+    told: dict[int, tuple[Outcome, int]] = {}
     outside = 0
     for operation, questions in offers.each(state):
         for question in questions:
@@ -230,7 +232,12 @@ def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> De
                 moves[question] = undefined
                 continue
             if id(outcomes) not in known:
-                known[id(outcomes)] = outcomes, *_answers(numbers, outcomes, replies)
+                for outcome in outcomes:
+                    if id(outcome) not in told:
+                        told[id(outcome)] = outcome, _answer(numbers, outcome, replies)
+                every = [told[id(outcome)][1] for outcome in outcomes]
+                inside = tuple(sorted([answer for answer in every if answer != OUTSIDE]))
+                known[id(outcomes)] = outcomes, inside, len(every) - len(inside)
             _, answers, leave = known[id(outcomes)]
             outside += leave
             if answers:
@@ -238,20 +245,16 @@ def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> De
     return Defined(moves, outside)
 
 
-def _answers(
-    numbers: Numbers, outcomes: Iterable[Outcome], replies: bool
-) -> tuple[tuple[int, ...], int]:
-    """The numbers of the answers, in order, and how many more leave the instance."""
-    found: list[int] = []
-    leave = 0
-    for outcome in outcomes:
-        after = numbers.of(outcome.state)
-        if numbers.outside[after]:
-            leave += 1
-        else:
-            reply = outcome.reply if replies else None
-            found.append(numbers.answers.of((outcome.branch, after, reply)))
-    return tuple(sorted(found)), leave
+OUTSIDE = -1
+"""No answer: the state after is not in the instance."""
+
+
+def _answer(numbers: Numbers, outcome: Outcome, replies: bool) -> int:
+    """The number of an answer, or OUTSIDE."""
+    after = numbers.of(outcome.state)
+    if numbers.outside[after]:
+        return OUTSIDE
+    return numbers.answers.of((outcome.branch, after, outcome.reply if replies else None))
 
 
 # --- properties ----------------------------------------------------------------------------------

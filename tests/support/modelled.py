@@ -101,18 +101,23 @@ class Questions:
     compared: int = 0
     branches: set[str] = field(default_factory=set)
     state: State = field(default_factory=dict)
+    none: bool = False
+    """Whether no question of the state is compared."""
     before: object = None
     expected: dict[int, tuple[tuple[Outcome, ...], list[Answer]]] = field(default_factory=dict)
 
-    def is_chosen(self, operation: n.Operation, state: State, args: tuple[Value, ...]) -> bool:
-        """Whether a question is to be compared. Forgets the state before, unless it is this one."""
-        if state is not self.state:
-            self.state, self.before = state, None
-            self.states += 1
-            self.expected.clear()
+    def begin(self, state: State) -> None:
+        """Go to another state, and forget the one before."""
+        self.state, self.before = state, None
+        self.states += 1
+        self.expected.clear()
+        self.none = self.met is None and (self.states - 1) % self.every != 0
+
+    def is_chosen(self, operation: n.Operation, args: tuple[Value, ...]) -> bool:
+        """Whether a question is to be compared, if some of its state are."""
         if self.met is None:
-            return (self.states - 1) % self.every == 0
-        question = id(operation), tuple(state.values()), args
+            return True
+        question = id(operation), tuple(self.state.values()), args
         if question in self.met:
             return False
         self.met.add(question)
@@ -158,12 +163,17 @@ class Compared(Sharing):
     def operate(
         self, operation: n.Operation, state: State, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:
+        questions = self.questions
+        if state is not questions.state:
+            questions.begin(state)
+        if questions.none:  # said first: most questions of a component are of such states
+            return Sharing.operate(self, operation, state, args)
         outcomes: tuple[Outcome, ...] | None = None
         try:
             outcomes = Sharing.operate(self, operation, state, args)
             return outcomes
         finally:
-            if self.questions.is_chosen(operation, state, args):
+            if questions.is_chosen(operation, args):
                 self._compare(operation, state, args, outcomes)
 
     def _compare(
