@@ -24,7 +24,7 @@ ONLY ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check docs generate bench dist clean need-python need-java all-but-spark wheel-of-spark
+.PHONY: help setup demo test slow check docs generate bench dist clean need-python need-java all-but-spark pyspark-alone
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,17 +34,18 @@ setup: $(STAMP) ## create .venv and install the project with its development too
 $(STAMP): pyproject.toml | need-python
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --upgrade pip # pip 23, which comes with Python 3.11, takes half as long again
-	$(MAKE) --no-print-directory -j 2 all-but-spark wheel-of-spark
-	$(INSTALL) --find-links $(WHEELS) 'charter-conform[spark]'
+	$(MAKE) --no-print-directory -j 2 all-but-spark pyspark-alone
+	$(INSTALL) 'charter-conform[spark]'
 	rm -rf $(WHEELS)
 	@touch $@
 
-# PySpark comes as a source archive of 400 MB, which is built while everything else is installed.
+# PySpark comes as a source archive of 400 MB, which is built and unpacked while everything else is installed.
 all-but-spark:
 	$(INSTALL) --editable '.[smt,tla,lsp,dev]'
 
-wheel-of-spark:
+pyspark-alone:
 	$(PIP) wheel --no-deps --wheel-dir $(WHEELS) "$$(sed -n 's/^optional-dependencies.spark = \["\([^"]*\)".*/\1/p' pyproject.toml)"
+	$(INSTALL) --no-deps $(WHEELS)/pyspark-*.whl
 
 # Exit code 1 is a finding, and a demo is there to show findings. Everything else stops it.
 demo: need-java setup ## judge Apache Kafka 4.0.2 and 4.3.1, compare them, leave a report in build/demo

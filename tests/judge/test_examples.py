@@ -32,6 +32,7 @@ tests."""
 CLAIMS = "conform claims spec/kafka"
 ALIKE = {
     CLAIMS, f"{CLAIMS} --json", f"{CLAIMS} --write spec/kafka/verdicts/claims.md",
+    "conform fmt spec/kafka --check",
     "conform simulate spec/examples/paxos.charter --walks 100 --steps 60",
     "conform simulate spec/examples/paxos.charter --walks 1000 --mutant proposes_what_it_wants",
 }  # fmt: skip
