@@ -55,7 +55,7 @@ class Editor:
     def diagnostics(self) -> list[tuple[Json, Json]]:
         """The next diagnostics of the file: code and line."""
         while True:
-            for message in self.told:
+            for message in [*self.told]:
                 params = message.get("params")
                 if message.get("method") == "textDocument/publishDiagnostics":
                     self.told.remove(message)
