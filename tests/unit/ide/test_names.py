@@ -262,9 +262,15 @@ def test_a_file_can_be_opened_when_others_are_being_checked(
     assert [source.name for source in found] == [f"{tmp_path}/one.charter"]
 
 
-@pytest.mark.slow
-def test_every_name_of_kafkas_charter_has_a_meaning_when_it_is_indexed() -> None:
-    sources = read_sources(ROOT / "spec" / "kafka")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/golden/surface/everything.charter",
+        pytest.param("spec/kafka", marks=pytest.mark.slow),
+    ],
+)
+def test_every_name_of_a_charter_has_a_meaning_when_it_is_indexed(path: str) -> None:
+    sources = read_sources(ROOT / path)
     index = index_of(parse_all(sources, Diagnostics()))
     assert set(index.places) == {source.name for source in sources}
     for key, symbol in index.symbols.items():
