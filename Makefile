@@ -44,6 +44,7 @@ all-but-spark:
 	$(INSTALL) --editable '.[smt,tla,lsp,dev]'
 
 pyspark-alone:
+	rm -rf $(WHEELS) # an interrupted setup may have left one of another version
 	$(PIP) wheel --no-deps --wheel-dir $(WHEELS) "$$(sed -n 's/^optional-dependencies.spark = \["\([^"]*\)".*/\1/p' pyproject.toml)"
 	$(INSTALL) --no-deps $(WHEELS)/pyspark-*.whl
 
