@@ -48,7 +48,6 @@ def test_every_scenario_bears_itself_out() -> None:
     assert not [s.title for s in kafka().scenarios if not follow(kafka(), s)]
 
 
-@pytest.mark.xdist_group("scenarios of the controller")
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_scenarios_are_vectors_whose_answers_both_engines_give(every: int) -> None:
     """One in so many; `conform generate --check` makes the vectors of all anew."""
@@ -74,7 +73,6 @@ def test_walks_have_the_same_answer_by_both_engines(name: str) -> None:
     assert all(by_definition(vector, instance_of(name)) for vector in found)
 
 
-@pytest.mark.xdist_group("scenarios of the controller")
 def test_a_vector_reads_back_when_it_was_written() -> None:
     _, (vector, *_) = scenarios(4)
     again = read_line(vector.line(), "line 1")
