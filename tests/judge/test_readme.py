@@ -151,7 +151,7 @@ def test_each_command_of_the_five_minutes_says_what_is_shown_by_running_it() -> 
     assert f"`{' && '.join(BACK)}` puts it all back." in README
 
 
-@pytest.mark.slow  # the same commands are run one by one: test_examples.py, test_generated.py
+@pytest.mark.slow  # other tests run these commands, most of them on small charters
 def test_five_minutes_are_as_the_readme_tells_them(shell: Shell) -> None:
     rule, before, after, _ = blocks("Five minutes")
     path = shell.place / RULES
