@@ -61,7 +61,8 @@ def seen(found: Exploration, names: Sequence[str]) -> set[str]:
 
 def _parameters() -> Iterator[object]:
     for name in PUBLISHED:
-        yield pytest.param(name, marks=[spec.together("kafka", name), pytest.mark.slow])
+        slow = [] if name == "pair_stopped" else [pytest.mark.slow]
+        yield pytest.param(name, marks=[spec.together("kafka", name), *slow])
 
 
 @pytest.mark.parametrize("name", list(_parameters()))
