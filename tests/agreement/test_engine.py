@@ -17,7 +17,6 @@ from tests.support.engines import both, both_of, counts, verdicts
 from tests.support.sampled import few_or_all
 
 from charter import api
-from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
@@ -136,7 +135,7 @@ def test_a_sort_is_not_permuted_when_the_instance_names_an_element() -> None:
 def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
     """All that a search says, its traces among it."""
     chosen = next(i for i in model.instances if i.name == instance)
-    got = explore(model, chosen, NativeOptions(workers=workers, cache=cache_folder("engine")))
+    got = explore(model, chosen, NativeOptions(workers=workers))
     return counts(got), got.properties, got.branches, got.failures
 
 

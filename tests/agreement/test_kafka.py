@@ -35,9 +35,8 @@ def test_model_shows_and_loads_what_the_machine_does_when_states_are_reached(nam
     graph = spec.graph("kafka", name)
     machine = graph.successors.machine
     sorts = machine.universe.sorts
-    kept = graph.found.search.states
     for number in range(0, min(STATES, graph.found.counts.distinct), 7):
-        state = graph.successors.unpacked(kept.get(number)[0])
+        state = graph.state(number)
         whole = shown(machine, state)
         model = controller.decode(whole, sorts)
         assert text(controller.encode(model)) == text(whole)
@@ -62,9 +61,8 @@ def test_what_guards_read_tells_cases_apart_as_the_definition_reads_them(name: s
     cases = list(takewhile(lambda case: case.source < CASED, graph.cases()))
     machine, form = graph.successors.machine, graph.successors.form
     expected: list[Transition] = []
-    kept = graph.found.search.states
     for number in range(CASED):
-        state = graph.successors.unpacked(kept.get(number)[0])
+        state = graph.state(number)
         seen: set[object] = set()
         for operation, args in offered(machine, state):
             chosen = machine.operations[operation]

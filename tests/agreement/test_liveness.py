@@ -14,7 +14,6 @@ from tests.support.drawn_models import WHOLE, systems
 from tests.support.sampled import DRAWN, few_or_all, sampled
 
 from charter import api
-from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.explore.native.explore import CannotCompile, Choices, GaveUp, NativeOptions
@@ -60,7 +59,7 @@ def assert_agree(model: n.Model, instance: n.Instance, *, symmetry: bool = True)
     options = ReferenceOptions(symmetry=symmetry)
     searched = explore(replace(model, properties=()), instance, options)
     plain = by_reference(model, instance, searched, options)
-    chosen = NativeOptions(Choices(symmetry=symmetry), workers=2, cache=cache_folder("engine"))
+    chosen = NativeOptions(Choices(symmetry=symmetry), workers=2)
     native = natively(model, instance, chosen)
     assert plain and as_told(native) == as_told(plain)
     together = explore_live(model, instance, chosen)

@@ -12,7 +12,6 @@ import orjson
 import pytest
 
 from charter import api
-from charter.cache.files import cache_folder
 from charter.check.state_condition import ASKED
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, NativeOptions, explore
@@ -27,7 +26,6 @@ from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
-CACHE = cache_folder("engine")
 ASKED_OF = [
     ("primary_backup", "tiny", "size(isr) == 1"),
     pytest.param(
@@ -86,9 +84,9 @@ def test_the_question_is_answered_as_the_definition_does_it(
     charter: str, name: str, expression: str
 ) -> None:
     model, instance, predicate = asked(charter, name, expression)
-    found = reached(model, instance, predicate, NativeOptions(workers=2, cache=CACHE))
+    found = reached(model, instance, predicate, NativeOptions(workers=2))
     machine = Machine.of(model, instance)
-    detailed = NativeOptions(Choices(detailed=True), cache=CACHE)
+    detailed = NativeOptions(Choices(detailed=True))
     states = CompiledGraph.around(explore(model, instance, detailed)).states
     hits = [machine.holds(predicate, machine.scope(state, state)) for state in states]
     assert found.head.distinct == len(states)
@@ -160,7 +158,7 @@ def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
     model = api.load(path)
     instance = next(i for i in model.instances if i.name == name)
-    found = reached(model, instance, None, NativeOptions(cache=CACHE))
+    found = reached(model, instance, None, NativeOptions())
     rows, machine, teller = (
         rows_of(found),
         Machine.of(model, instance),
@@ -185,9 +183,7 @@ def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
 
 def test_states_that_were_not_expanded_are_read_too_when_a_search_gives_up() -> None:
     model, instance, predicate = asked("primary_backup", "standard", "size(isr) == 3")
-    found = reached(
-        model, instance, predicate, NativeOptions(most_states=9_000, workers=2, cache=CACHE)
-    )
+    found = reached(model, instance, predicate, NativeOptions(most_states=9_000, workers=2))
     head, rows = found.head, rows_of(found, 4_000)
     assert not head.complete and len(rows) == head.distinct == sum(head.levels) >= 9_000
     assert list(found.hits()) == [row["_number"] for row in rows if row["_matches"]]

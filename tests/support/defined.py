@@ -235,9 +235,9 @@ def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> De
                 for outcome in outcomes:
                     if id(outcome) not in told:
                         told[id(outcome)] = outcome, _answer(numbers, outcome, replies)
-                every = [told[id(outcome)][1] for outcome in outcomes]
-                inside = tuple(sorted([answer for answer in every if answer != OUTSIDE]))
-                known[id(outcomes)] = outcomes, inside, len(every) - len(inside)
+                answers = [told[id(outcome)][1] for outcome in outcomes]
+                inside = tuple(sorted([number for number in answers if number != OUTSIDE]))
+                known[id(outcomes)] = outcomes, inside, len(answers) - len(inside)
             _, answers, leave = known[id(outcomes)]
             outside += leave
             if answers:

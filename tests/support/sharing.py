@@ -117,14 +117,15 @@ class Shared:
         return Shared(Kept(reads.binds), Kept(reads.guards), Kept(reads.ends))
 
     def begin(self, state: State) -> None:
-        """Go to another state."""
-        values = self.values
-        self.state = state
-        self.numbers = {x: values.setdefault(v, len(values)) for x, v in state.items()}
-        for known in (self.bound, self.guards, self.ends):
-            known.here.clear()
-        self.outcomes.clear()
-        self.joined.clear()
+        """Go to a state, unless it is this very one."""
+        if state is not self.state:
+            values = self.values
+            self.state = state
+            self.numbers = {x: values.setdefault(v, len(values)) for x, v in state.items()}
+            for known in (self.bound, self.guards, self.ends):
+                known.here.clear()
+            self.outcomes.clear()
+            self.joined.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +170,7 @@ class Sharing(Evaluator):
     def operate(
         self, operation: n.Operation, state: State, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:
-        if state is not self.shared.state:
-            self.shared.begin(state)
+        self.shared.begin(state)
         return Evaluator.operate(self, operation, state, args)
 
     def bound(self, bind: n.Bind, scope: Scope, names: Locals) -> Value:
@@ -181,11 +181,8 @@ class Sharing(Evaluator):
         return known[key]
 
     def guarded(self, branch: n.Branch, scope: Scope, names: Locals) -> bool:
-        part, guards = id(branch), self.shared.guards
-        known = guards.here.get(part)
-        if known is None:
-            known = guards.of(part, self.shared.numbers)
-        key = guards.reads[part].chosen(names)
+        known = self.shared.guards.of(id(branch), self.shared.numbers)
+        key = self.reads.guards[id(branch)].chosen(names)
         holds = known.get(key)
         if holds is None:
             holds = known[key] = Evaluator.guarded(self, branch, scope, names)

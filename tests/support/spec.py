@@ -43,24 +43,23 @@ OPTIMIZED = {"tiny_elr", "tiny_topics", "tiny_log", "tiny_consumer"}
 takes longer than most of these searches, and the engine does it where one is long."""
 
 
-@cache
-def explored(
-    charter: str, name: str, *, symmetry: bool = True, optimized: bool = False
-) -> Exploration:
-    """What the native engine finds. Its code is kept in the user's cache."""
-    choices = Choices(symmetry=symmetry, detailed=True)
-    options = NativeOptions(
-        choices, cache=cache_folder("engine"), optimized=optimized or name in OPTIMIZED
-    )
-    return explore(model(charter), instance(charter, name), options)
-
-
-@cache
 def graph(
     charter: str, name: str, *, symmetry: bool = True, optimized: bool = False
 ) -> CompiledGraph:
-    """The graph of the same search: all its states as values."""
-    return CompiledGraph.around(explored(charter, name, symmetry=symmetry, optimized=optimized))
+    """The graph that the native engine finds. Its code is kept in the user's cache."""
+    return _graph(charter, name, symmetry, optimized or name in OPTIMIZED)
+
+
+@cache  # which takes `symmetry=True` and no symmetry for two questions
+def _graph(charter: str, name: str, symmetry: bool, optimized: bool) -> CompiledGraph:
+    choices = Choices(symmetry=symmetry, detailed=True)
+    options = NativeOptions(choices, cache=cache_folder("engine"), optimized=optimized)
+    return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
+
+
+def explored(charter: str, name: str, *, symmetry: bool = True) -> Exploration:
+    """What the same search found."""
+    return graph(charter, name, symmetry=symmetry).found
 
 
 def together(charter: str, name: str) -> pytest.MarkDecorator:

@@ -10,7 +10,6 @@ from typing import Self
 import pytest
 
 from charter import api
-from charter.cache.files import cache_folder
 from charter.explore.native import memory
 from charter.explore.native.explore import Choices, NativeOptions, explore
 from charter.explore.native.memory import LARGE, NoRoom, Room, default_budget
@@ -135,7 +134,6 @@ def test_a_search_ends_with_what_it_knows_where_there_is_no_more_memory(
     model = api.load(SPEC / "examples" / "primary_backup.charter")
     (instance,) = (i for i in model.instances if i.name == "small")
     monkeypatch.setattr(memory.mmap, "mmap", Limited)
-    options = NativeOptions(Choices(symmetry=False), workers=1, cache=cache_folder("engine"))
-    found = explore(model, instance, options)
+    found = explore(model, instance, NativeOptions(workers=1, choices=Choices(symmetry=False)))
     assert not found.counts.complete and 0 < found.counts.distinct < 392_992
     assert "the system gives no more; " in found.stopped and "bytes each" in found.stopped

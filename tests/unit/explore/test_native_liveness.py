@@ -92,7 +92,6 @@ def two_phase_commit(mutant: str) -> tuple[n.Model, list[tuple[object, ...]]]:
     return model, by_reference(model)
 
 
-@pytest.mark.xdist_group("two_phase_commit")
 @pytest.mark.parametrize("mutant", ["", "waits_for_ever"])
 @pytest.mark.parametrize(
     "workers", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow)]
@@ -300,7 +299,6 @@ def test_a_property_may_have_more_cases_than_a_word_has_bits() -> None:
     assert [value for _, value in one.binding] == [35]
 
 
-@pytest.mark.xdist_group("two_phase_commit")
 @pytest.mark.parametrize("mutant", ["waits_for_ever", pytest.param("", marks=pytest.mark.slow)])
 def test_keys_are_compared_where_their_hashes_are_the_same(
     mutant: str, monkeypatch: pytest.MonkeyPatch

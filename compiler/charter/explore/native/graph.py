@@ -35,10 +35,12 @@ class CompiledGraph:
     def states(self) -> Sequence[State]:
         """As `StateGraph.states`; read when they are first asked for."""
         if not self._states:
-            kept = self.found.search.states
-            rows = (kept.get(i)[0] for i in range(self.found.counts.distinct))
-            self._states += map(self.successors.unpacked, rows)
+            self._states += map(self.state, range(self.found.counts.distinct))
         return self._states
+
+    def state(self, number: int) -> State:
+        """One of `states`, without reading the others."""
+        return self.successors.unpacked(self.found.search.states.get(number)[0])
 
     def cases(self) -> Iterator[Transition]:
         """As `StateGraph.cases`."""
