@@ -381,7 +381,7 @@ edits = st.one_of(
     item(nodes.Add, addresses, maybe_name, wrapped(states | operations | steps | branches)),
 )
 verdicts = st.sampled_from(
-    ["charter_gap", "documented_difference", "known_defect", "suspected_defect"]
+    ["charter_gap", "by_design", "harmless", "known_defect", "suspected_defect"]
 )
 entries = block(nodes.OverlayEntry, names, verdicts, texts, texts, citations, texts, some(edits))
 declarations = st.one_of(

@@ -118,9 +118,25 @@ def check_entries(
     for entry in overlay.entries:
         title = (f"in overlay entry `{entry.name.text}`", entry.name.span)
         check_citations(entry.citations, dict(model.sources), diagnostics)
+        _reason(entry, diagnostics)
         fresh = _Fresh(title, base, diagnostics)
         edited = apply_edits(shared, entry.edits, fresh.found, is_overlay=True)
         _bent(edited, unchanged, model, fresh)
+
+
+def _reason(entry: sx.OverlayEntry, diagnostics: Diagnostics) -> None:
+    """Report an entry that says that a difference is no defect, and not by what that is known."""
+    if entry.verdict == "by_design" and all(c.source == "silent" for c in entry.citations):
+        message = f"`{entry.name.text}` is `by_design`, and no place is cited that says so"
+        hint = (
+            'cite it: `cites SOURCE "place"`, such as documentation, a ticket, a unit test or a'
+            " comment in the code"
+        )
+        diagnostics.error("edit/no-reason", message, entry.name.span, hint=hint)
+    if entry.verdict == "harmless" and not entry.evidence:
+        message = f"`{entry.name.text}` is `harmless`, and nothing says why"
+        hint = 'say it: `because "what follows, and why nobody is the worse for it"`'
+        diagnostics.error("edit/no-reason", message, entry.name.span, hint=hint)
 
 
 class _Fresh:

@@ -30,9 +30,8 @@ Replaced = Literal["conjunct", "update", "pick", "let", "history"]
 PARTS: Final[Mapping[str, Replaced]] = {
     "conjunct": "conjunct", "update": "update", "pick": "pick",
 }  # fmt: skip
-Verdict = Literal["charter_gap", "documented_difference", "known_defect", "suspected_defect"]
-VERDICT: Final[Mapping[str, Verdict]] = {
-    "charter_gap": "charter_gap", "documented_difference": "documented_difference",
+VERDICT: Final[Mapping[str, nodes.Verdict]] = {
+    "charter_gap": "charter_gap", "by_design": "by_design", "harmless": "harmless",
     "known_defect": "known_defect", "suspected_defect": "suspected_defect",
 }  # fmt: skip
 

@@ -352,13 +352,17 @@ class MutantDecl(Item):
     caught_by: Name
 
 
+Verdict = Literal["charter_gap", "by_design", "harmless", "known_defect", "suspected_defect"]
+"""The class of an overlay's entry."""
+
+
 @dataclass(frozen=True, slots=True)
 class OverlayEntry(Item):
-    """`entry name documented_difference for "4.0".."4.3" cites DOC "..." { edits }`.
+    """`entry name by_design for "4.0".."4.3" cites DOC "..." { edits }`.
     An empty release bound is open."""
 
     name: Name
-    verdict: Literal["charter_gap", "documented_difference", "known_defect", "suspected_defect"]
+    verdict: Verdict
     first_release: str
     last_release: str
     citations: tuple[Citation, ...]

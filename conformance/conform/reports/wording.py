@@ -31,7 +31,8 @@ VERDICTS: Mapping[str, str] = {
 CLASSES: Mapping[str, str] = {
     "new": "not explained: no entry of the overlay covers it",
     "charter_gap": "charter gap: the texts are silent, the charter must be fixed",
-    "documented_difference": "documented difference: the implementation's documentation says so",
+    "by_design": "by design: the implementation differs on purpose, and the cited place says so",
+    "harmless": "harmless: the implementation differs, and nobody is the worse for it",
     "known_defect": "known defect: reported to its authors",
     "suspected_defect": "suspected defect: the texts forbid it",
     "several_entries": "explained by more than one entry of the overlay together",

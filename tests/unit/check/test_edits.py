@@ -369,7 +369,7 @@ def test_properties_that_name_a_dropped_branch_are_left_out_of_a_mutant() -> Non
 
 OVERLAY = """protocol test.words
 overlay target of c {
-  entry never_on documented_difference for "1.0".."" cites silent because "seen" {
+  entry never_on charter_gap for "1.0".."" cites silent because "seen" {
     drop branch c.go/on
   }
   entry always_free suspected_defect { replace fun free(r: Row) -> bool = true }

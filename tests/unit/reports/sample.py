@@ -282,7 +282,7 @@ def sections_json():
                     {"name": "no_gate", "doc": "", "killed": False, "caught_by": "gate",
                      "killed_in_some_runs": True, "vector": ""}],
         "entries": [{"overlay": "kafka_controller", "name": "last_known_leader",
-                     "class": "documented_difference", "first_release": "4.0", "last_release": "",
+                     "class": "by_design", "first_release": "4.0", "last_release": "",
                      "evidence": f"The last leader is kept. {HOSTILE}", "line": 5,
                      "citations": [["DOC", "ELR"]], "branches": ["expire/fenced"],
                      "file": "spec/kafka/80-overlay.charter",

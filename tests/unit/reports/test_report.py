@@ -159,7 +159,7 @@ def test_finding_shows_the_shortest_vector_its_step_and_the_command(site):
     page = finding(site, "last_known_leader")
     vector = sample.VECTORS["known"].id
     assert f"conform replay {vector} --run run-1" in page.text
-    assert "documented difference" in page.text
+    assert "by design" in page.text
     assert "yes, by the charter" in page.text
     assert "spec/kafka/80-overlay.charter:5" in page.text
     assert "partition. t1. leader_epoch differs 2 3 4" in page.text
@@ -240,7 +240,7 @@ def test_what_machines_read_is_well_formed(site):
     assert badge["color"] == "red"
     assert (run / "data" / "deviations" / "bucket=0000" / "part-0.parquet").exists()
     summary = (site / "summary.md").read_text()
-    assert "| last\\_known\\_leader | documented difference | state | 1 | 1 |" in summary
+    assert "| last\\_known\\_leader | by design | state | 1 | 1 |" in summary
     assert "<script>" not in summary
 
 
