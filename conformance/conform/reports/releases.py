@@ -9,12 +9,13 @@ from itertools import pairwise
 
 from charter.formats.canonical import Json
 from conform.console.errors import BadRun
+from conform.console.terminal import plural
 from conform.reports.findings import Finding
 from conform.reports.matrix import Reading
 from conform.reports.runs import ReportedRun
 from conform.reports.traces import ReportedStep, VectorTrace
 from conform.reports.values import FieldRow, rows, shown
-from conform.runs.compare import Comparison, RunDifference, compare
+from conform.runs.compare import Comparison, NothingInCommon, RunDifference, compare, kinds_told
 
 _GROUPS = 40
 
@@ -40,7 +41,7 @@ class DifferenceGroup:
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Two runs compared. `refused` is the reason if they cannot be ("" otherwise), `judged` says
-    that verdicts differ though what was observed is the same."""
+    that verdicts differ though what was observed is the same, `left_out` what was not compared."""
 
     left: ReportedRun
     right: ReportedRun
@@ -52,6 +53,7 @@ class Compared:
     more: int = 0
     refused: str = ""
     judged: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
@@ -112,11 +114,13 @@ def examples(found: Sequence[Compared], run: ReportedRun) -> list[str]:
 def _compared(left: Reading, right: Reading) -> Compared:
     try:
         found = compare(str(left.run.folder), str(right.run.folder))
-    except BadRun:
+    except NothingInCommon:
         variants = (left.run.text("variant"), right.run.text("variant"))
         why = "they are judged against different variants" if variants[0] != variants[1] else (
             "they ran different suites")  # fmt: skip
         return Compared(left.run, right.run, refused=f"They have no question in common: {why}.")
+    except BadRun as error:
+        return Compared(left.run, right.run, refused=_sentence(str(error)))
     counts = Counter(item.group for item in found.differences)
     first: dict[tuple[str, ...], RunDifference] = {}
     for item in found.differences:
@@ -129,11 +133,18 @@ def _compared(left: Reading, right: Reading) -> Compared:
     kinds = tuple((a, b, count) for (a, b), count in found.kinds.most_common())
     return Compared(left.run, right.run, found.both, found.differing, found.only, kinds,
                     tuple(groups[:_GROUPS]), max(0, len(groups) - _GROUPS),
-                    judged=_sentence(found))  # fmt: skip
+                    judged=_sentence(found.judged_told), left_out=_left_out(found))  # fmt: skip
 
 
-def _sentence(found: Comparison) -> str:
-    told = found.judged_told
+def _left_out(found: Comparison) -> tuple[str, ...]:
+    """Sentences: what was not compared, and why the runs cannot be called alike."""
+    count = sum(found.unknown.values())
+    unknown = [f"{plural(count, 'vector')} not judged in both: {kinds_told(found.unknown)}"]
+    told = [*(unknown if count else ()), *found.hidden_told, *found.reasons]
+    return tuple(map(_sentence, dict.fromkeys(told)))
+
+
+def _sentence(told: str) -> str:
     return f"{told[:1].upper()}{told[1:]}." if told else ""
 
 

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.verdict import JUDGED
 from conform.console.errors import BadRun
 from conform.console.terminal import number, plural
 from conform.judging.differ import paths, value_at
 from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
+from conform.runs.not_compared import obstacle
 from conform.storage.observations import labelled_by, observations, renamed_steps
 from conform.storage.store import RunFolder
 
 _EXAMINED = 2_000
+
+
+class NothingInCommon(BadRun):
+    """Two runs were asked different questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,10 @@ class RunDifference:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The result of comparing two runs. `differing` questions were answered differently; of those
-    in `judged` both runs observed the same, but the verdicts differ, since what `differs` does."""
+    in `judged` both runs observed the same, but the verdicts differ, since what `differs` does.
+    Those in `unknown` were not judged in one of the runs. `hidden` are the variables that only one
+    run shows, by the run that does not show them; they are not compared. `reasons` are sentences
+    why the runs cannot be called alike, whatever was compared."""
 
     runs: tuple[RunFolder, RunFolder]
     both: int
@@ -76,6 +87,17 @@ class Comparison:
     differences: tuple[RunDifference, ...] = ()
     judged: Counter[tuple[str, str]] = field(default_factory=Counter)
     differs: str = ""
+    unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
+    hidden: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    trusted: tuple[bool, bool] = (True, True)
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0: both behaved alike in all that was compared, and the rest may be left out."""
+        if self.differing and all(self.trusted):
+            return 1
+        return 3 if self.reasons else 0
 
     @property
     def judged_told(self) -> str:
@@ -84,100 +106,227 @@ class Comparison:
             return ""
         count = sum(self.judged.values())
         are = "is" if count == 1 else "are"
-        kinds = "; ".join(
-            f"{number(many)} left {left}, right {right}".replace("_", " ")
-            for (left, right), many in self.judged.most_common()
-        )
+        shown = "what both show" if any(self.hidden) else "what was observed"
         return (
-            f"{self.differs} differs: {plural(count, 'vector')} {are} judged differently ({kinds}),"
-            " what was observed is the same"
+            f"{self.differs} differs: {plural(count, 'vector')} {are} judged differently"
+            f" ({kinds_told(self.judged)}), {shown} is the same"
         )
+
+    @property
+    def hidden_told(self) -> tuple[str, ...]:
+        """Sentences: the variables that are not compared, by the run that does not show them."""
+        sides = zip(_SIDES, self.hidden, strict=True)
+        return tuple(f"the run {side} does not show {_variables(names)}" for side, names in sides
+                     if names)  # fmt: skip
+
+
+_SIDES = ("left", "right")
+
+
+def kinds_told(kinds: Counter[tuple[str, str]]) -> str:
+    """Pairs of verdicts with their numbers, in words."""
+    return "; ".join(
+        f"{number(many)} left {left}, right {right}".replace("_", " ")
+        for (left, right), many in kinds.most_common()
+    )
+
+
+def _variables(names: Sequence[str]) -> str:
+    return f"the variable{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
     kind: str
+    detail: str
     behaviour: str
     bucket: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the runs, with its run.json (`about`) and its verdicts."""
+
+    folder: RunFolder
+    about: Mapping[str, Json]
+    opaque: OpaqueTypes
+    verdicts: Mapping[str, _Verdict]
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        shown = self.about["observes"]
+        return tuple(map(str, shown)) if isinstance(shown, list) else ()
+
+    @property
+    def allows(self) -> Mapping[str, str]:
+        """What this run may leave out, by name with the reason."""
+        allowed = self.about.get("not_compared")
+        return (
+            {name: str(why) for name, why in allowed.items()} if isinstance(allowed, dict) else {}
+        )
+
+    def leaves_open(self, name: str) -> bool:
+        """Whether a question was not judged, and nothing allows that."""
+        verdict = self.verdicts[name]
+        row = {"id": name, "kind": verdict.kind, "detail": verdict.detail}
+        return verdict.kind not in JUDGED and obstacle(row, self.allows) not in self.allows
+
+
+@dataclass(frozen=True, slots=True)
+class _TwoRuns:
+    """Two runs, and the variables that both show (None: they show the same)."""
+
+    sides: tuple[_Side, _Side]
+    observes: tuple[str, ...] | None
+
+    def kinds(self, name: str) -> tuple[str, str]:
+        return self.sides[0].verdicts[name].kind, self.sides[1].verdicts[name].kind
+
+    def perhaps_differ(self, name: str) -> bool:
+        """Whether the verdicts of a question leave open that the runs behaved differently."""
+        one, other = (side.verdicts[name] for side in self.sides)
+        return bool(self.observes) or (one.kind, one.behaviour) != (other.kind, other.behaviour)
+
+    def perhaps_same(self, name: str) -> bool:
+        """Whether they leave open that the runs observed the same: what broke the adapter has no
+        behaviour."""
+        one, other = (side.verdicts[name].behaviour for side in self.sides)
+        return bool(self.observes) or one == other or not (one and other)
+
+    def same(self, names: Sequence[str]) -> set[str]:
+        """The questions of which both runs observed the same, with the same images."""
+        operations = _operations(self.sides, names)
+        digests = [
+            {name: _digest(steps) for name, steps in self.steps(side, names, operations) if steps}
+            for side in self.sides
+        ]
+        return {name for name in digests[0] if digests[0][name] == digests[1].get(name)}
+
+    def steps(
+        self, side: _Side, wanted: Sequence[str], operations: Mapping[str, list[str]]
+    ) -> Iterator[tuple[str, Steps]]:
+        """The relabelled steps of questions in one of the runs: reply, observation, and whether the
+        image agrees with it."""
+        names = frozenset(wanted)
+        for bucket in sorted({side.verdicts[name].bucket for name in names}):
+            for observed in observations(side.folder, bucket):
+                for result in observed.results.results:
+                    if result.id in names:
+                        values, called = observed.results.values, operations[result.id]
+                        renamed = renamed_steps(
+                            values, result.steps, side.opaque, called, self.observes
+                        )
+                        yield (
+                            result.id,
+                            [
+                                (*step, _agrees(values, indices))
+                                for step, indices in zip(renamed, result.steps, strict=False)
+                            ],
+                        )
+
+
 def compare(left: str, right: str) -> Comparison:
     """Compare two runs by the questions that are in both. Raises `BadRun`."""
-    runs = (_opened(left), _opened(right))
-    types = [labelled_by(run.read_json("run.json")) for run in runs]
-    if types[0].differ != types[1].differ:
-        old = (left, right)[types[0].differ]
+    sides = (_opened(left), _opened(right))
+    if sides[0].opaque.differ != sides[1].opaque.differ:
+        old = (left, right)[sides[0].opaque.differ]
         raise BadRun(
             f"an earlier version judged {old}, and compared opaque values of different types; run"
             " it again, or judge it again with `conform rejudge`"
         )
-    first, second = _verdicts(runs[0]), _verdicts(runs[1])
-    shared = first.keys() & second.keys()
+    shared = sides[0].verdicts.keys() & sides[1].verdicts.keys()
     if not shared:
-        raise BadRun(f"{left} and {right} have no question in common; run the same suite on both")
-    differing = sorted(
-        name
-        for name in shared
-        if (first[name].kind, first[name].behaviour) != (second[name].kind, second[name].behaviour)
+        raise NothingInCommon(
+            f"{left} and {right} have no question in common; run the same suite on both"
+        )
+    hidden = _hidden(*sides)
+    common = tuple(name for name in sorted(sides[0].shows) if name in sides[1].shows)
+    pair = _TwoRuns(sides, common if any(hidden) else None)
+    unknown = {name for name in shared if not JUDGED.issuperset(pair.kinds(name))}
+    perhaps = sorted(name for name in shared - unknown if pair.perhaps_differ(name))
+    same = pair.same([name for name in perhaps if pair.perhaps_same(name)])
+    differing = [name for name in perhaps if name not in same]
+    told = _reasons(pair, hidden, unknown, len(shared))
+    folders = (sides[0].folder, sides[1].folder)
+    return Comparison(
+        folders,
+        both=len(shared),
+        only=(len(sides[0].verdicts) - len(shared), len(sides[1].verdicts) - len(shared)),
+        differing=len(differing),
+        kinds=Counter(map(pair.kinds, differing)),
+        differences=_differences(pair, differing[:_EXAMINED]),
+        judged=Counter(kinds for kinds in map(pair.kinds, same) if kinds[0] != kinds[1]),
+        differs=SHOWN if any(hidden) else differs(sides[0].about, sides[1].about),
+        unknown=Counter(map(pair.kinds, unknown)),
+        hidden=hidden,
+        trusted=(_is_trusted(folders[0]), _is_trusted(folders[1])),
+        reasons=told,
     )
-    pairs = {name: (first[name], second[name]) for name in differing}
-    judged = _judged_only(runs, types, pairs)
-    differing = [name for name in differing if name not in judged]
-    examined = differing[:_EXAMINED]
-    operations = _operations(runs, examined)
-    seen = [
-        dict(_steps(run, {name: pairs[name][side].bucket for name in examined}, of, operations))
-        for side, (run, of) in enumerate(zip(runs, types, strict=True))
-    ]
-    found = tuple(
+
+
+SHOWN = "what the runs show"
+"""What differs if one run shows variables that the other does not."""
+
+
+def _hidden(left: _Side, right: _Side) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables that the left run does not show and the right one does, and the reverse."""
+    return (
+        tuple(name for name in right.shows if name not in left.shows),
+        tuple(name for name in left.shows if name not in right.shows),
+    )
+
+
+def _is_trusted(folder: RunFolder) -> bool:
+    return folder.read_json("summary.json").get("trusted") is True
+
+
+def _reasons(
+    pair: _TwoRuns, hidden: tuple[tuple[str, ...], ...], unknown: Collection[str], both: int
+) -> tuple[str, ...]:
+    """Why two runs cannot be called alike, whatever was compared."""
+    reasons = []
+    doubted = [name for name, side in zip(_SIDES, pair.sides, strict=True)
+               if not _is_trusted(side.folder)]  # fmt: skip
+    if doubted:
+        runs = f"run {doubted[0]} is" if len(doubted) == 1 else "runs left and right are"
+        reasons.append(f"the {runs} not to be trusted")
+    still_open = sum(any(side.leaves_open(name) for side in pair.sides) for name in unknown)
+    if still_open:
+        were = "was" if still_open == 1 else "were"
+        reasons.append(
+            f"{number(still_open)} of {plural(both, 'question')} {were} not judged in one of the"
+            " runs"
+        )
+    elif len(unknown) == both:
+        reasons.append("no question was judged in both runs")
+    for name, side, names in zip(_SIDES, pair.sides, hidden, strict=True):
+        if wrong := [one for one in names if f"variable {one}" not in side.allows]:
+            reasons.append(f"the run {name} does not show {_variables(wrong)}")
+    return tuple(reasons)
+
+
+def _differences(pair: _TwoRuns, names: Sequence[str]) -> tuple[RunDifference, ...]:
+    """Where the runs differ in some questions."""
+    operations = _operations(pair.sides, names)
+    seen = [dict(pair.steps(side, names, operations)) for side in pair.sides]
+    return tuple(
         difference(
             name,
-            _kinds(pairs[name]),
+            pair.kinds(name),
             (seen[0].get(name, []), seen[1].get(name, [])),
-            operations.get(name, []),
+            operations[name],
         )
-        for name in examined
+        for name in names
     )
-    return Comparison(
-        runs,
-        both=len(shared),
-        only=(len(first) - len(shared), len(second) - len(shared)),
-        differing=len(differing),
-        kinds=Counter(_kinds(pairs[name]) for name in differing),
-        differences=found,
-        judged=Counter(_kinds(pairs[name]) for name in judged),
-        differs=differs(*(run.read_json("run.json") for run in runs)),
-    )
-
-
-def _kinds(pair: tuple[_Verdict, _Verdict]) -> tuple[str, str]:
-    return pair[0].kind, pair[1].kind
-
-
-def _judged_only(
-    runs: tuple[RunFolder, RunFolder],
-    types: Sequence[OpaqueTypes],
-    pairs: Mapping[str, tuple[_Verdict, _Verdict]],
-) -> set[str]:
-    """The questions of which both runs observed the same, with the same images: only the verdicts
-    differ."""
-    perhaps = [name for name, pair in pairs.items() if _perhaps_same(*pair)]
-    operations = _operations(runs, perhaps)
-    digests: list[dict[str, bytes]] = []
-    for side, (run, of) in enumerate(zip(runs, types, strict=True)):
-        wanted = {name: pairs[name][side].bucket for name in perhaps}
-        steps = _steps(run, wanted, of, operations)
-        digests.append({name: _digest(found) for name, found in steps if found})
-    return {name for name in digests[0] if digests[0][name] == digests[1].get(name)}
-
-
-def _perhaps_same(one: _Verdict, other: _Verdict) -> bool:
-    """Whether two runs may have observed the same: a verdict on the adapter has no behaviour."""
-    return one.behaviour == other.behaviour or not (one.behaviour and other.behaviour)
 
 
 def _digest(steps: Steps) -> bytes:
-    return hashlib.sha256(key([list(step) for step in steps])).digest()
+    return hashlib.sha256(key([[_told(one), *rest] for one, *rest in steps])).digest()
+
+
+def _told(reply: Json) -> Json:
+    """A reply; of a fault the class of the exception, since its message may vary."""
+    return {"fault": reply["fault"]} if isinstance(reply, dict) and is_fault(reply) else reply
 
 
 def differs(one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
@@ -193,42 +342,18 @@ def differs(one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
     return "the judge"
 
 
-def _opened(place: str) -> RunFolder:
+def _opened(place: str) -> _Side:
+    """A run to compare. Raises `BadRun` for one that did not end or was changed."""
     folder = RunFolder(place if "://" in place else str(Path(place).resolve()))
     folder.check()
-    return folder
-
-
-def _verdicts(folder: RunFolder) -> dict[str, _Verdict]:
-    table = folder.table("verdicts", ["id", "kind", "behaviour"])
+    about = folder.read_json("run.json")
+    table = folder.table("verdicts", ["id", "kind", "detail", "behaviour"])
     columns = [column.to_pylist() for column in table.columns]
-    return {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
+    verdicts = {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
+    return _Side(folder, about, labelled_by(about), verdicts)
 
 
 Steps = list[tuple[Json, Json, bool]]
-
-
-def _steps(
-    folder: RunFolder,
-    wanted: Mapping[str, int],
-    opaque: OpaqueTypes,
-    operations: Mapping[str, list[str]],
-) -> Iterator[tuple[str, Steps]]:
-    """The relabelled steps of the wanted questions, which come with their buckets: reply,
-    observation, and whether the image agrees with it."""
-    for bucket in sorted(set(wanted.values())):
-        for observed in observations(folder, bucket):
-            for result in observed.results.results:
-                if result.id in wanted:
-                    values, called = observed.results.values, operations.get(result.id, [])
-                    renamed = renamed_steps(values, result.steps, opaque, called)
-                    yield (
-                        result.id,
-                        [
-                            (*step, _agrees(values, indices))
-                            for step, indices in zip(renamed, result.steps, strict=False)
-                        ],
-                    )
 
 
 def _agrees(values: Sequence[Json], step: Sequence[int]) -> bool:
@@ -240,27 +365,19 @@ def _agrees(values: Sequence[Json], step: Sequence[int]) -> bool:
         return False
 
 
-def _operations(runs: tuple[RunFolder, RunFolder], wanted: list[str]) -> dict[str, list[str]]:
-    """The operations of questions, if the suite of one of the runs is still in the cache."""
-    return _operations_of(runs[0], wanted) or _operations_of(runs[1], wanted)
-
-
-def _operations_of(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:
-    from conform.console.errors import BadSuite
-    from conform.suites.cache import bucket_of, open_suite
-
-    try:
-        suite = open_suite(str(folder.read_json("run.json")["suite"]), 1)
-    except BadSuite:
-        return {}
-    found = {}
-    names = set(wanted)
-    for bucket in sorted({bucket_of(name, suite.buckets) for name in wanted}):
-        for item in suite.items(bucket):
-            if item.id in names:
-                calls = orjson.loads(item.question)["operations"]
-                found[item.id] = [call["operation"] for call in calls]
-    return found
+def _operations(sides: Sequence[_Side], names: Sequence[str]) -> dict[str, list[str]]:
+    """The operations of questions, as one of the runs keeps them. Raises `BadRun` for runs of an
+    earlier version, which kept none."""
+    wanted = pa.array(names, pa.string())
+    for side in sides:
+        table = side.folder.table("verdicts", ["id", "operations"])
+        if "operations" in table.column_names:
+            rows = table.filter(pc.is_in(table["id"], value_set=wanted))
+            return dict(zip(rows["id"].to_pylist(), rows["operations"].to_pylist(), strict=True))
+    raise BadRun(
+        f"an earlier version wrote {sides[0].folder.place} and {sides[1].folder.place}, without the"
+        " operations of questions; run one of them again, or judge it again with `conform rejudge`"
+    )
 
 
 def difference(

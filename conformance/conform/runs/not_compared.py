@@ -82,10 +82,12 @@ def left_out(folder: RunFolder, scope: ComparedScope, verdicts: pa.Table) -> tup
 def _unjudged(verdicts: pa.Table, allowed: Mapping[str, str]) -> Counter[str]:
     """The number of vectors that were not judged, by the name of the obstacle."""
     rows = of_kinds(verdicts, {*Kind} - JUDGED).to_pylist()
-    return Counter(_name(row, allowed) for row in rows)
+    return Counter(obstacle(row, allowed) for row in rows)
 
 
-def _name(row: Mapping[str, str], allowed: Mapping[str, str]) -> str:
+def obstacle(row: Mapping[str, str], allowed: Mapping[str, str]) -> str:
+    """The name of what kept a vector from being judged, from the `id`, `kind` and `detail` of its
+    verdict."""
     own = f"vector {row['id']}"
     if own in allowed:
         return own

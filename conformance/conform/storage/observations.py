@@ -14,7 +14,7 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import BadVector
 from charter.formats.types import JudgedTypes, read_types
 from conform.console.errors import BadRun
-from conform.judging.read_result import operation_at
+from conform.judging.read_result import operation_at, project
 from conform.storage.store import RunFolder
 
 
@@ -62,15 +62,18 @@ def renamed_steps(
     steps: Sequence[Sequence[int]],
     opaque: OpaqueTypes,
     operations: Sequence[str],
+    observes: Sequence[str] | None = None,
 ) -> list[tuple[Json, Json]]:
-    """Reply and observation of the `steps` of a result, relabelled by the types of a suite; up to
-    the first that violates the protocol, of which the verdict speaks."""
+    """Reply and observation (of the variables in `observes`; None: all) of the `steps` of a result,
+    relabelled by the types of a suite; up to the first that violates the protocol, of which the
+    verdict speaks."""
     labels, renamed = Labels(opaque), list[tuple[Json, Json]]()
     for number, step in enumerate(steps):
         try:
             reply, observation, _ = step
             raw = values[reply] if reply >= 0 else None
             seen = values[observation] if observation >= 0 else None
+            seen = seen if observes is None else project(seen, observes)
             shown_reply, shown, labels = labels.step(raw, seen, operation_at(operations, number))
         except (IndexError, TypeError, ValueError):
             break

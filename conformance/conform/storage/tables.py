@@ -41,6 +41,7 @@ VERDICTS = pa.schema(
         ("not_judged", pa.int32()),
         ("branches", pa.list_(pa.string())),
         ("behaviour", pa.string()),
+        ("operations", pa.list_(pa.string())),
     ]
 )
 DEVIATIONS = pa.schema(
@@ -113,8 +114,9 @@ class DatasetRows:
         return self.gone + len(self.columns[self.schema.names[0]])
 
 
-def add_verdict(rows: DatasetRows, verdict: Verdict, behaviour: str) -> None:
-    """Append the row of one verdict."""
+def add_verdict(rows: DatasetRows, verdict: Verdict, behaviour: str, question: bytes) -> None:
+    """Append the row of one verdict. The operations of the question are kept with it, since the
+    suite may be gone when the run is compared with another."""
     first = verdict.first
     rows.add(
         verdict.id,
@@ -129,6 +131,7 @@ def add_verdict(rows: DatasetRows, verdict: Verdict, behaviour: str) -> None:
         verdict.not_judged,
         list(verdict.branches),
         behaviour,
+        [str(call["operation"]) for call in orjson.loads(question)["operations"]],
     )
 
 

@@ -44,7 +44,7 @@ def found(tmp_path, *rows, operations=(), starts=MappingProxyType({})):
         held["deviations"].add(*one)
     for vector, judged, left in operations:
         shown = (3, "go/done", "state", 1, True)
-        held["verdicts"].add(vector, "diverges", "", *shown, judged, left, ["go/done"], "b")
+        held["verdicts"].add(vector, "diverges", "", *shown, judged, left, ["go/done"], "b", ["go"])
     folder = RunFolder(str(tmp_path))
     folder.commit(0, held, {})
     return run_findings(JudgedRows.of(folder), starts)

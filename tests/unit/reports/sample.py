@@ -160,7 +160,7 @@ def datasets(mend):
             deviation[1] if deviation else -1, deviation[4] if deviation else "",
             deviation[6] if deviation else "", int(bool(deviation)),
             bool(deviation and not deviation[10]), judged, length - judged, branches,
-            f"{name} {kind}",
+            f"{name} {kind}", [call.operation for call in made.question.operations],
         )  # fmt: skip
         if kind != "unsupported":
             tables["observations"].add([made.id], line(name, made, kind))

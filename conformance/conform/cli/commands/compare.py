@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 
+from charter.formats.canonical import Json
 from conform.cli.commands.run_output import near
-from conform.console.terminal import number, out, out_json, shortened
+from conform.console.terminal import number, out, out_json, plural, shortened
 from conform.judging.relabel import key
-from conform.runs.compare import Comparison, RunDifference, compare
+from conform.runs.compare import Comparison, RunDifference, compare, kinds_told
 from conform.storage.store import RunFolder
 
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
 
-Exit code 0: both behaved alike on all common questions; 1: they did not. Two versions of a charter
-may judge the same behaviour differently: a line says so, and the exit code is 0.
+Exit code 0: both behaved alike on all common questions; 1: they did not; 3: a run is not to be
+trusted, or a common question was not judged, or one run does not show a variable, and its
+adapter.toml does not allow that. Two versions of a charter may judge the same behaviour
+differently: a line says so, and the exit code is 0.
 """
 
 MOST_SHOWN = 4
@@ -35,17 +39,27 @@ def run(arguments: argparse.Namespace) -> int:
                 "left": found.runs[0].place,
                 "right": found.runs[1].place,
                 "older_charter": [_older(run) for run in found.runs],
+                "trusted": list(found.trusted),
                 "both": found.both,
                 "only": list(found.only),
                 "differing": found.differing,
                 "judged_differently": sum(found.judged.values()),
-                "kinds": {f"{a} / {b}": count for (a, b), count in found.kinds.most_common()},
+                "kinds": _by_kinds(found.kinds),
+                "unknown": _by_kinds(found.unknown),
+                "hidden": [list(names) for names in found.hidden],
+                "exit": found.exit_code,
+                "reasons": list(found.reasons),
                 "differences": [difference.json() for difference in found.differences],
             }
         )
     else:
         _show(found)
-    return 1 if found.differing else 0
+    return found.exit_code
+
+
+def _by_kinds(kinds: Counter[tuple[str, str]]) -> dict[str, Json]:
+    """How many questions have each pair of verdicts."""
+    return {f"{a} / {b}": count for (a, b), count in kinds.most_common()}
 
 
 def _older(run: RunFolder) -> str:
@@ -65,6 +79,12 @@ def _show(found: Comparison) -> None:
     out(f"{number(found.both)} questions in both, {number(found.differing)} answered differently")
     if any(found.only):
         out(f"{number(found.only[0])} only left, {number(found.only[1])} only right")
+    if found.unknown:
+        count = sum(found.unknown.values())
+        out(f"{number(count)} unknown, as not judged: {kinds_told(found.unknown)}")
+    for told in found.hidden_told:
+        if told not in found.reasons:
+            out(f"not compared: {told}")
     if found.judged:
         out(found.judged_told)
     for (left, right), count in found.kinds.most_common():
@@ -77,6 +97,10 @@ def _show(found: Comparison) -> None:
         _show_group(held)
     if len(ordered) > 15:
         out(f"and {len(ordered) - 15} more kinds of difference (--json has all)")
+    if found.reasons:
+        differ = found.exit_code == 1
+        first = [f"{plural(found.differing, 'question')} answered differently"] if differ else []
+        out(f"exit {found.exit_code}: {'; '.join([*first, *found.reasons])}")
 
 
 def _show_group(held: list[RunDifference]) -> None:

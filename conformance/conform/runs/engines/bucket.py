@@ -169,7 +169,7 @@ class Tally:
 
     def _add_one(self, item: VectorItem, assessment: Assessment) -> None:
         verdict = assessment.verdict
-        add_verdict(self.verdicts, verdict, assessment.behaviour)
+        add_verdict(self.verdicts, verdict, assessment.behaviour, item.question)
         draw(self.drawn, item, len(self.verdicts))
         self.kinds[verdict.kind] += 1
         if verdict.kind in JUDGED:
