@@ -35,6 +35,7 @@ def search_json(
         "distinct": found.counts.distinct,
         "generated": found.counts.generated,
         "outside": found.counts.outside,
+        "cut": found.counts.cut,
         "depth": len(found.counts.levels),
         "levels": list(found.counts.levels),
         **_native_json(found),

@@ -286,11 +286,12 @@ def _missed(
 def _failing(
     scope: TypeScope, machine: MachineScope, node: sx.Fails, properties: Collection[str]
 ) -> None:
-    """Report names that are no property of the machine."""
+    """Report names that are no property of the machine. A system can also have a deadlock."""
+    known = {*properties, "deadlock"} if machine.is_system else {*properties}
     for name in node.names:
-        if name.text not in properties:
+        if name.text not in known:
             message = f"{machine.name} has no property `{name.text}`"
-            hint = suggest(name.text, sorted(properties))
+            hint = suggest(name.text, sorted(known))
             scope.error("name/unknown", message, name.span, hint=hint)
 
 

@@ -73,13 +73,15 @@ class Condition:
 class Counts:
     """The size of a search. `generated` counts transitions (for a component: one for each outcome
     of each argument list), `outside` those that leave the instance; `levels` are the numbers of new
-    states at each distance from the initial one. `complete`: every state was searched."""
+    states at each distance from the initial one. `complete`: every state was searched. `cut`: the
+    states of a system where no step can happen but some that the instance leaves out."""
 
     distinct: int
     generated: int
     outside: int
     levels: tuple[int, ...]
     complete: bool
+    cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from charter.explore.select import successors
 from charter.explore.shorten import shortened
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments, offered, offers
+from charter.semantics.environment import Arguments, is_cut, offered, offers, unrestricted
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 
@@ -105,7 +105,7 @@ class _Walker:
             while (chosen := self.step(state, trace, kept)) is None and len(kept) < len(names):
                 kept = [*kept, self.chance.choice([name for name in names if name not in kept])]
             if chosen is None:
-                if machine.component is None and not self.possible(state):
+                if machine.component is None and not self.can_go_on(state):
                     self.fail("deadlock", "deadlock", trace)
                 break
             before, (action, state) = (state, chosen)
@@ -148,15 +148,17 @@ class _Walker:
                 continue
             yield args, [o for o in outcomes if not machine.outside(o.state)]
 
-    def possible(self, state: State) -> bool:
-        """Whether any step can happen at all, also one that leaves the instance."""
-        for name, args in offered(self.asked.machine, state):
+    def can_go_on(self, state: State) -> bool:
+        """Whether any step can happen at all, also one that leaves the instance, or that the
+        instance leaves out."""
+        machine = self.asked.machine
+        for name, args in offered(machine, state):
             try:
                 if self.asked.outcomes(state, name, args):
                     return True
             except EvaluationError:
                 return True
-        return False
+        return is_cut(machine, unrestricted(machine), state)
 
     def look(self, at: Start, before: State | None) -> None:
         """Check the properties in the state that was reached, and add it to the pool if it is

@@ -12,15 +12,16 @@ which counts as foreign.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.semantics.builtins import EvaluationError
 from charter.semantics.compared_numbers import NOTHING, NumbersCompared, compared
 from charter.semantics.expressions import State
-from charter.semantics.machine import Machine
+from charter.semantics.machine import E, Machine, S
 from charter.semantics.values import NotFinite, Universe
 
 Pool = tuple[tuple[Value, int], ...]
@@ -48,6 +49,31 @@ def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -
     params = machine.operations[name].params
     names = dict(zip((p.name for p in params), args, strict=True))
     return all(machine.evaluator.truth(c, machine.scope(state), names) for c in conditions)
+
+
+def unrestricted(machine: Machine[E, S]) -> Machine[E, S] | None:
+    """The same system in an instance that leaves out no step and no argument; None if its own
+    leaves out none."""
+    instance = machine.instance
+    if machine.component is not None or not (instance.offers or instance.only):
+        return None
+    return Machine.of(machine.model, replace(instance, offers=(), only=()))
+
+
+def is_cut(machine: Machine, whole: Machine | None, state: State) -> bool:
+    """Whether a step that the instance leaves out could happen in a state; `whole` is the machine
+    without such limits (`unrestricted`)."""
+    if whole is None:
+        return False
+    for name, args in offered(whole, state):
+        if name in machine.operations and offers(machine, state, name, args):
+            continue
+        try:
+            if whole.outcomes(state, name, args):
+                return True
+        except EvaluationError:
+            return True
+    return False
 
 
 @dataclass(slots=True)

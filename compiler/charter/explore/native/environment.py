@@ -217,11 +217,53 @@ class OfferPrinter:
         operation = self.unit.machine.operations[name]
         self.code = code = Code.of(fn.offer(number), CTX)
         code.store(number, CTX, OP)
-        open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
-        for foreign in (0, 1) if open_ else (0,):
-            _Loops(self, operation, target, foreign).all()
+        self.loop(operation, lambda places: self.call(operation, target, places))
         code.give()
         self.unit.add(code)
+
+    def loop(self, operation: s.Operation | s.Step, body: Callable[[Sequence[int]], None]) -> None:
+        """Loops over all argument lists of an operation. `body` prints what is done with each; it
+        is given the places of the arguments in the context."""
+        open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
+        for foreign in (0, 1) if open_ else (0,):
+            _Loops(self, operation, foreign, body).all()
+
+    def conditions(self, name: str) -> list[s.Expr]:
+        """The conditions of the instance on the arguments of an operation."""
+        return [condition for of, condition in self.unit.machine.instance.only if of == name]
+
+    def reading(self, operation: s.Operation | s.Step, places: Sequence[int]) -> Expr:
+        """An emitter of expressions that read the state and the arguments in the context."""
+        expr = Expr(self.unit, self.code)
+        expr.before = self.variable_slots.places(self.code.at(CTX, self.context.fields))
+        for param, at in zip(operation.params, places, strict=True):
+            expr.names[param.name] = expr.keep.part(param.type, CTX, at)
+        return expr
+
+    def call(
+        self, operation: s.Operation | s.Step, target: fn.Outcomes, places: Sequence[int]
+    ) -> None:
+        """The operation, unless the instance does not offer it with these arguments."""
+        code, context, unit = self.code, self.context, self.unit
+        expr, on = self.reading(operation, places), code.label()
+        for condition in self.conditions(operation.name):
+            inside = code.label()
+            code.fork(expr.truth(condition), inside, on)
+            code.start(inside)
+        reply = 0
+        if isinstance(operation, n.Operation):
+            reply = unit.layout.slots(operation.result)
+        size = 1 + reply + self.variable_slots.slots
+        rows, args = code.at(CTX, context.rows), code.at(CTX, context.arguments)
+        fields = code.at(CTX, context.fields)
+        if context.trail:
+            code.clear(code.at(CTX, context.guards), context.trail)
+        count = code.call(target, CTX, fields, args, rows, ROWS_ROOM)
+        happened = code.binary("or", count, code.load(CTX, ERROR))
+        with code.when(code.nonzero(happened)):
+            code.call(fn.DELIVER, CTX, count, size, 1 + reply)
+        code.jump(on)
+        code.start(on)
 
 
 @dataclass(slots=True)
@@ -230,8 +272,8 @@ class _Loops:
 
     offers: OfferPrinter
     operation: s.Operation | s.Step
-    target: fn.Outcomes
     foreign: int
+    body: Callable[[Sequence[int]], None]
 
     @property
     def code(self) -> Code:
@@ -246,7 +288,7 @@ class _Loops:
 
         def called(total: Number) -> None:
             with code.when(code.compare("eq", total, self.foreign)):
-                self.call(places)
+                self.body(places)
 
         self.together(parts, {}, called)
 
@@ -407,39 +449,6 @@ class _Loops:
             start = code.row(rows, r, width)
             code.copy(code.at(CTX, at), start, 2 * size)
             body(code.load(start, 2 * size))
-
-    def call(self, places: Sequence[int]) -> None:
-        """The operation, unless the instance does not offer it with these arguments."""
-        code, offers = self.code, self.offers
-        context, unit = offers.context, offers.unit
-        expr = Expr(unit, code)
-        expr.before = offers.variable_slots.places(code.at(CTX, context.fields))
-        wanted = [
-            condition
-            for name, condition in unit.machine.instance.only
-            if name == self.operation.name
-        ]
-        for param, at in zip(self.operation.params, places, strict=True):
-            expr.names[param.name] = expr.keep.part(param.type, CTX, at)
-        on = code.label()
-        for condition in wanted:
-            inside = code.label()
-            code.fork(expr.truth(condition), inside, on)
-            code.start(inside)
-        reply = 0
-        if isinstance(self.operation, n.Operation):
-            reply = unit.layout.slots(self.operation.result)
-        size = 1 + reply + offers.variable_slots.slots
-        rows, args = code.at(CTX, context.rows), code.at(CTX, context.arguments)
-        fields = code.at(CTX, context.fields)
-        if context.trail:
-            code.clear(code.at(CTX, context.guards), context.trail)
-        count = code.call(self.target, CTX, fields, args, rows, ROWS_ROOM)
-        happened = code.binary("or", count, code.load(CTX, ERROR))
-        with code.when(code.nonzero(happened)):
-            code.call(fn.DELIVER, CTX, count, size, 1 + reply)
-        code.jump(on)
-        code.start(on)
 
 
 __all__ = ["IssuedMasks", "OfferPrinter", "Scalar"]

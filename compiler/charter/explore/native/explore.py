@@ -138,13 +138,16 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
     named = {p.name: p for p in plan.machine.model.properties}
     properties: list[CheckResult] = []
     failures: list[CheckResult] = []
+    cut = 0
     for number, (kind, name) in enumerate(plan.noted):
         note = search.note(number)
         if kind in ("deadlock", "undefined"):
             if note.count:
                 failures.append(_failure((kind, name), note, traces, named.get(name)))
             continue
-        if kind == "predicate":
+        if kind == "cut":
+            cut = note.count
+        if kind in ("cut", "predicate"):
             continue
         prop = named[name]
         wanted = note.count and name not in untold
@@ -163,7 +166,7 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
     return Exploration(
         search=search,
         counts=Counts(
-            search.distinct, search.generated, search.outside, tuple(levels), search.complete
+            search.distinct, search.generated, search.outside, tuple(levels), search.complete, cut
         ),
         storage=Storage(
             bits=plan.packing.used,

@@ -53,7 +53,9 @@ BLOCK = Pointer("%states")
 class Kernel:
     """`states` and `moves` are the properties of states and of transitions, with the number of
     their note; the next note is for states where they are undefined. `undefined` is the first note
-    of the operations, `deadlock` the note of deadlocks (-1: not noted); `seed` selects the hash.
+    of the operations, `deadlock` the note of deadlocks (-1: not noted), behind which is that of
+    states where only what the instance leaves out can happen, if it is `restricted`; `seed` selects
+    the hash.
     `predicates` are the predicates that `@follow` evaluates in every state, with their notes (None:
     edges are not computed)."""
 
@@ -64,6 +66,7 @@ class Kernel:
     moves: Sequence[tuple[int, s.Property]]
     undefined: int
     deadlock: int
+    restricted: bool
     seed: int
     predicates: Sequence[tuple[int, s.Property]] | None = None
 
@@ -312,4 +315,5 @@ class Kernel:
             code.call(fn.offer(i), CTX)
         if self.deadlock >= 0:
             with code.when(code.compare("eq", code.load(CTX, ENABLED), 0)):
-                code.call(fn.NOTE, CTX, self.deadlock, 0)
+                cut = code.call(fn.CUT, CTX) if self.restricted else 0
+                code.call(fn.NOTE, CTX, code.add(self.deadlock, cut), 0)

@@ -15,6 +15,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import VariableSlots, arguments_of, operate, print_step
+from charter.explore.native.cut import can_offer, print_cut
 from charter.explore.native.environment import IssuedMasks, OfferPrinter
 from charter.explore.native.guards import trail_words
 from charter.explore.native.kernel import Kernel
@@ -42,6 +43,7 @@ from charter.explore.native.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
 from charter.passes.narrow import narrowed
 from charter.semantics.compared_numbers import compared
+from charter.semantics.environment import unrestricted
 from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
 from charter.semantics.quotient import Quotient
@@ -54,7 +56,8 @@ Numbered = list[tuple[int, n.Property[E]]]
 class ProgramInterface:
     """The parts of a program other than its code. `noted` has a (kind, name) for each note, in this
     order: two per property (violated, undefined), one per operation (undefined), the deadlock of a
-    system, two per predicate (true, undefined)."""
+    system and, if the instance leaves out steps, the states that are cut, two per predicate (true,
+    undefined)."""
 
     machine: Machine
     layout: Layout
@@ -175,16 +178,18 @@ def _interface(machine: Machine, choices: Choices, trail: int) -> ProgramInterfa
     layout = Layout(machine.universe)
     variable_slots = VariableSlots.of(layout, machine.variables)
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
-    issued = IssuedMasks.of(layout, params_of(machine))
+    params = params_of(machine, layout)
+    issued = IssuedMasks.of(layout, (param for each in params for param in each))
     first = issued.size > 0 or quotient.allotting
     packing = packing_of(machine, layout, quotient, raw=first)
-    args = max((arguments_of(layout, o.params)[1] for o in machine.operations.values()), default=0)
+    args = max((arguments_of(layout, each)[1] for each in params), default=0)
     replies = [
         layout.slots(o.result) for o in machine.operations.values() if isinstance(o, n.Operation)
     ]
     noted, _, _ = notes_of(machine)
     noted += [("undefined", name) for name in machine.operations]
     noted += [("deadlock", "deadlock")] if machine.component is None else []
+    noted += [("cut", "cut")] if unrestricted(machine) is not None else []
     noted += [("predicate", part.name) for part in choices.predicates or () for _ in range(2)]
     context = MachineContext(
         slots=variable_slots.slots,
@@ -219,27 +224,35 @@ def _text(unit: Unit, plan: ProgramInterface, choices: Choices) -> str:
     keys.print_pack()
     RangePrinter(unit, machine.variables).print()
     keys.print_key()
-    issued = IssuedMasks.of(plan.layout, params_of(machine))
+    params = params_of(machine, plan.layout)
+    issued = IssuedMasks.of(plan.layout, (param for each in params for param in each))
     besides = compared(machine.model, machine.instance.machine)
     offers = OfferPrinter(unit, context, plan.variable_slots, issued, besides)
     print_operations(unit, offers)
+    whole = unrestricted(unit.machine)
+    if whole is not None:
+        print_cut(offers, whole)
     asked = None
     if choices.predicates is not None:
         first = plan.first_predicate if choices.predicates else len(plan.noted)
         asked = [(first + 2 * i, _lowered(part)) for i, part in enumerate(choices.predicates)]
     print_search(
         Kernel(
-            unit, context, plan.variable_slots, states, moves, undefined, deadlock, choices.seed,
-            asked,
+            unit, context, plan.variable_slots, states, moves, undefined, deadlock,
+            whole is not None, choices.seed, asked,
         ),
         choices,
     )  # fmt: skip
     return unit.text()
 
 
-def params_of(machine: Machine) -> list[n.Param]:
-    """The parameters of all operations."""
-    return [param for operation in machine.operations.values() for param in operation.params]
+def params_of(machine: Machine, layout: Layout) -> list[tuple[n.Param, ...]]:
+    """The parameters of each operation, and of each step that the instance leaves out if the engine
+    can offer it."""
+    whole = unrestricted(machine)
+    others = () if whole is None else whole.operations.values()
+    offered = [operation.params for operation in machine.operations.values()]
+    return [*offered, *(o.params for o in others if can_offer(layout, o))]
 
 
 def packing_of(machine: Machine, layout: Layout, quotient: Quotient, *, raw: bool) -> Packing:

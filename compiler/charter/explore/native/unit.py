@@ -17,6 +17,7 @@ FATAL_ROWS = 2
 FATAL_COUNTER = 3
 FATAL_SUCCESSORS = 4
 FATAL_OFFERS = 5
+FATAL_CUT = 6
 
 WHY: Mapping[int, str] = {
     FATAL_RANGE: "a number outside the range of its type",
@@ -24,6 +25,7 @@ WHY: Mapping[int, str] = {
     FATAL_COUNTER: "a counter past 63",
     FATAL_SUCCESSORS: "a state with too many successors",
     FATAL_OFFERS: "an operation with too many arguments",
+    FATAL_CUT: "a step that the instance leaves out, and that the engine does not support",
 }
 
 

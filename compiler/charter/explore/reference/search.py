@@ -24,7 +24,7 @@ from charter.explore.result import (
 from charter.passes.narrow import narrowed
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.canonical import Canonical, Form
-from charter.semantics.environment import offered
+from charter.semantics.environment import is_cut, offered, unrestricted
 from charter.semantics.expressions import Scope, State
 from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
@@ -107,13 +107,15 @@ class ReferenceExploration:
 
 @dataclass(slots=True)
 class _RunningSearch:
-    """The state of a search."""
+    """The state of a search; `whole` is the machine where no step is left out."""
 
     graph: ReferenceGraph
     of_states: tuple[n.Property, ...]
     of_transitions: tuple[n.Property, ...]
+    whole: Machine | None
     generated: int = 0
     outside: int = 0
+    cut: int = 0
     levels: list[int] = field(default_factory=list)
     findings: dict[tuple[Kind, str], CheckResult] = field(default_factory=dict)
     on_violation: Callable[[FirstViolation], None] | None = None
@@ -172,7 +174,10 @@ class _RunningSearch:
             for outcome in outcomes:
                 self.take(number, TraceStep(operation, args, outcome.branch), outcome.state)
         if not enabled and machine.component is None:
-            self.see("deadlock", "deadlock", (number, None))
+            if is_cut(machine, self.whole, state):
+                self.cut += 1
+            else:
+                self.see("deadlock", "deadlock", (number, None))
 
     def take(self, number: int, step: TraceStep, after: State) -> None:
         """One transition."""
@@ -226,6 +231,7 @@ def explore(
         ReferenceGraph(machine, canonical),
         tuple(prop for prop in properties if not is_of_transition(prop)),
         tuple(prop for prop in properties if is_of_transition(prop)),
+        unrestricted(machine),
         on_violation=options.on_violation,
     )
     complete = search.run(options.most_states, on_progress)
@@ -235,8 +241,11 @@ def explore(
 
     failures = [f for (kind, _), f in search.findings.items() if kind in ("undefined", "deadlock")]
     levels = tuple(count for count in search.levels if count)
+    counts = Counts(
+        len(search.graph.states), search.generated, search.outside, levels, complete, search.cut
+    )
     return ReferenceExploration(
-        Counts(len(search.graph.states), search.generated, search.outside, levels, complete),
+        counts,
         tuple(found(prop.kind, prop.name) for prop in properties),
         tuple(found("branch", label) for label in machine.labels),
         tuple(failures),

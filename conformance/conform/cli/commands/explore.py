@@ -469,6 +469,7 @@ def _table(found: SearchResult) -> list[list[str]]:
         ["distinct", number(counts.distinct)],
         ["generated", number(counts.generated)],
         ["outside", number(counts.outside)],
+        *([["cut", number(counts.cut)]] if counts.cut else []),
         ["depth", number(len(counts.levels))],
         ["seconds", str(round(found.seconds, 3))],
         ["engine", found.engine],

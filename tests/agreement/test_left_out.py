@@ -1,0 +1,126 @@
+"""A state whose only steps an instance leaves out is no deadlock, to every engine."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from charter import api
+from charter.core import nodes as n
+from charter.explore.simulate import WalkPlan, simulate
+
+Engine = Literal["native", "reference"]
+
+CHARTER = """protocol left.out
+
+const top: int 0..9
+
+system counting {{
+  state n: int 0..9 = 0
+  state stuck: bool = false
+  step up(by: int 1..3) {{
+    require not stuck and n + by <= top
+    n' = n + by
+  }}
+  step jam() {{
+    require n == 2 and not stuck
+    stuck' = true
+  }}
+  step again() {{
+    require n >= 3 and not stuck
+    n' = 0
+  }}
+}}
+
+witness begun of counting: n == 1
+
+instance tiny of counting {{ top = 4  {line} }}
+"""
+
+
+CASES: list[tuple[str, list[int], int]] = [
+    ("", [1], 0),  # where it is stuck, nothing can happen
+    ("only jam if false", [], 0),
+    ("only up if n + by <= 3  only again if false", [1], 1),  # 3 could go on
+    ("offers up, jam", [1], 1),  # 4 could begin again
+    ("offers up, jam  only up if n + by < 2", [], 1),  # at 1 it could count on
+    ("offers up  only up if by == 2", [], 1),  # at 4 it could begin again
+]
+
+
+def model_of(line: str) -> n.Model:
+    return api.load_text(CHARTER.format(line=line))
+
+
+def searched(line: str, engine: Engine) -> api.SearchResult:
+    return api.explore(model_of(line), "tiny", api.ExploreOptions(engine=engine), ignored)
+
+
+def ignored(*_: object) -> None:
+    pass
+
+
+def deadlocks(found: api.SearchResult) -> list[int]:
+    return [one.seen for one in found.failures]
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(("line", "deadlock", "cut"), CASES)
+def test_states_whose_steps_are_left_out_are_counted_apart(
+    line: str, deadlock: list[int], cut: int, engine: Engine
+) -> None:
+    found = searched(line, engine)
+    assert (deadlocks(found), found.counts.cut) == (deadlock, cut)
+
+
+def test_spark_counts_them_as_the_other_engines(spark: object) -> None:
+    model = model_of("offers up, jam")
+    options = api.ExploreOptions(engine="spark", session=spark)
+    assert (
+        api.explore(model, "tiny", options, ignored).counts
+        == searched("offers up, jam", "native").counts
+    )
+
+
+@pytest.mark.parametrize(("line", "deadlock"), [(line, bool(seen)) for line, seen, _ in CASES])
+def test_walks_fail_only_where_nothing_at_all_can_happen(line: str, deadlock: bool) -> None:
+    model = model_of(line)
+    walks = simulate(model, model.instances[0], WalkPlan(steps=12, walks=40, seed=3))
+    assert ("deadlock" in walks.failures) == deadlock
+
+
+LARGE = """protocol left.out.large
+
+sort Node
+
+system growing {
+  state seen: set Node = {}
+  step see(n: Node) {
+    require not n in seen
+    seen' = seen | {n}
+  }
+  step forget(all: set set Node) {
+    require size(all) == 2
+    seen' = {}
+  }
+}
+
+witness begun of growing: seen != {}
+
+instance tiny of growing { Node = 4  offers see  only see if size(seen) < LIMIT }
+"""
+
+
+@pytest.mark.parametrize(("limit", "by_reference"), [(3, False), (9, True)])
+def test_a_step_that_is_left_out_need_not_be_supported(limit: int, by_reference: bool) -> None:
+    model = api.load_text(LARGE.replace("LIMIT", str(limit)))
+    found = api.explore(model, "tiny", api.ExploreOptions(), ignored)
+    assert (found.why_reference != "") == by_reference
+    assert (found.failures, found.counts.cut) == ((), 1)
+
+
+def test_an_instance_can_say_that_it_shows_a_deadlock() -> None:
+    assert searched("fails deadlock", "native").fine
+    assert searched("fails deadlock", "native").expected == ("deadlock",)
+    assert searched("fails deadlock  only jam if false", "native").not_failed == ("deadlock",)
