@@ -3,7 +3,8 @@
 Temporary files of the command and of its children go to one folder `conform-*`, which is deleted at
 the end. The children inherit its path in an environment variable, by which those are found that
 made a session of their own. A killed command cannot clean up: the next one does it, for every
-folder whose lock is free.
+folder whose lock is free. Only the file `.scratch-of-conform`, with its fixed text, makes a folder
+one of these: a folder of a user's has another name for whatever it locks, and is never deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from pathlib import Path
 from conform.storage.lease import Lease
 
 MARK = "CONFORM_SCRATCH"
-_LOCK = ".lock"
+_OWNER = ".scratch-of-conform"
+"""The file that marks a scratch folder, and that is locked while its command runs."""
+_OWNED = "A scratch folder of conform: the next command deletes it when this process has ended: "
 _PR_SET_PDEATHSIG = 1
 _KERNEL_THREAD, _HIDDEN = 0x200000, "1"
 _SCANS, _SCAN_PAUSE = 100, 0.005  # times, seconds
@@ -39,7 +42,8 @@ def make_scratch() -> Lease | None:
         _sweep(folder)
     try:
         made = Path(tempfile.mkdtemp(prefix=".conform-", dir=top))
-        lease = Lease(made / _LOCK)
+        (made / _OWNER).write_text(f"{_OWNED}{os.getpid()}\n", encoding="utf-8")
+        lease = Lease(made / _OWNER)
         if not lease.take():
             shutil.rmtree(made)
             return None
@@ -130,13 +134,21 @@ def _sweep(folder: Path) -> None:
     with contextlib.suppress(OSError):
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return
-        if not (folder / _LOCK).is_file():
+        if not _is_scratch(folder):
             return
-        lease = Lease(folder / _LOCK)
+        lease = Lease(folder / _OWNER)
         if lease.take():
             end_marked(MARK, str(folder))
             shutil.rmtree(folder, ignore_errors=True)
         lease.close()
+
+
+def _is_scratch(folder: Path) -> bool:
+    """Whether a folder was made by `make_scratch`, and for nothing that a user keeps."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = (folder / _OWNER).read_text(encoding="utf-8")
+        return text.startswith(_OWNED) and not (folder / "run.json").exists()
+    return False
 
 
 def _end(folder: Path, lease: Lease, owner: int) -> None:

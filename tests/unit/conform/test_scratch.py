@@ -114,6 +114,28 @@ def test_folder_of_somebody_else_is_not_removed(started, tmp_path):
     assert {"conform-notes", "conform-link"} < set(folders(tmp_path))
 
 
+@pytest.mark.parametrize("held", [".lock", ".scratch-of-conform"])
+def test_folder_of_a_user_is_not_removed_when_it_has_the_name_and_a_free_lock(
+    held, started, tmp_path
+):
+    for folder, text in (("conform-4.3.1", ""), ("conform-note", "a scratch of mine")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / held).write_text(text)
+    started(CLAIM)
+    assert {"conform-4.3.1", "conform-note"} < set(folders(tmp_path))
+
+
+def test_run_is_not_removed_when_it_lies_in_a_scratch_folder_of_a_killed_command(
+    started, tmp_path
+):
+    child, (folder, _) = started(CLAIM)
+    (Path(folder) / "run.json").write_text("{}")
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    started(CLAIM)
+    assert (Path(folder) / "run.json").exists()
+
+
 def test_process_that_left_its_adapter_ends_with_it(tmp_path):
     log = tmp_path / "log"
     connection = StdioConnection(fake_start("leaves_others", str(log)))
