@@ -35,6 +35,9 @@ from conform.suites.cache import cache_folder
 NO_PROJECT = "this folder is in no project: no charter.toml here or above it"
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _PREPARE_SECONDS = 900.0
+SAFE_PATH = "PYTHONSAFEPATH"
+"""With this in its environment Python imports nothing from its working folder only since it works
+there, as with the option -P."""
 _PRINTED, _WIDTH = 20, 80
 """How many lines, and how much of one, are shown of what `prepare` wrote to stdout."""
 
@@ -220,7 +223,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
         release=release,
         variant=chosen.variant(release),
         errors=chosen.errors,
-        environment=python_path(),
+        environment=adapter_environment(),
         deadlines=chosen.deadlines,
         expect=release,
     )
@@ -280,6 +283,12 @@ def python_path() -> dict[str, str]:
     paths = [str(Path(place).absolute().parent) for place in places if place]
     paths += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+
+
+def adapter_environment() -> dict[str, str]:
+    """Environment variables of an adapter: it finds our packages, and its modules where it would if
+    the user started it, although Spark's workers do not look into their working folder."""
+    return {**python_path(), SAFE_PATH: os.environ.get(SAFE_PATH, "")}
 
 
 def java() -> str:

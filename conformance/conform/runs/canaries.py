@@ -32,6 +32,7 @@ SAMPLE = 16
 DRAWN = 32
 """How many vectors of a bucket are derived again."""
 
+_WELL = frozenset({Kind.CONFORMS, Kind.INCONCLUSIVE})
 _SAME = "the model's answers"
 
 ANOTHER = (
@@ -197,7 +198,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
     else:
         found.append(skipped(where, ANOTHER))
     nothing = ModelAdapter(context.model, nothing=True)
-    kinds = _kinds(nothing.connect, sample, context)
+    kinds, _ = _kinds(nothing.connect, sample, context)
     diverges = kinds.count(Kind.DIVERGES)
     some = "diverges" if diverges else _shown(kinds)
     found.append(Canary("nothing", where, sample[0].id, "diverges", some, diverges > 0))
@@ -205,14 +206,14 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
 
 
 def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) -> Canary:
-    kinds = _kinds(_behind_pipes, sample, context)
+    kinds, why = _kinds(_behind_pipes, sample, context)
     wrong = [
         (item, kind)
         for item, kind in zip(sample, kinds, strict=True)
-        if kind not in (Kind.CONFORMS, Kind.INCONCLUSIVE)
+        if kind not in _WELL
     ]
     item, got = wrong[0] if wrong else (sample[0], Kind.CONFORMS)
-    detail = f"{len(wrong)} of {len(kinds)} do not conform" if wrong else ""
+    detail = f"{len(wrong)} of {len(kinds)} do not conform{why and f': {why}'}" if wrong else ""
     return Canary("reference", where, item.id, "conforms", str(got), not wrong, detail)
 
 
@@ -236,7 +237,7 @@ def of_run(context: RunContext) -> list[Canary]:
 def _mutant(
     where: str, made: ModelAdapter, items: Sequence[VectorItem], context: RunContext
 ) -> Canary:
-    kinds = _kinds(made.connect, items, context)
+    kinds, _ = _kinds(made.connect, items, context)
     caught = Kind.DIVERGES in kinds
     if not caught and not context.reference:
         why = f"not caught ({_shown(kinds)}), and {ANOTHER}"
@@ -247,7 +248,8 @@ def _mutant(
 
 def _behind_pipes(context: RunContext) -> Connection:
     """The charter's model, behind the transport of the target. Raises `CannotStart`."""
-    program = (sys.executable, "-m", "conform.adapters.reference")
+    # -P: a file of the working folder may have the name of a module.
+    program = (sys.executable, "-P", "-m", "conform.adapters.reference")
     command = (*program, "--models", os.pathsep.join(context.folders), "--model", context.model)
     consts = context.start.consts
     return StdioConnection(AdapterStart(command, consts=consts, environment=python_path()))
@@ -255,24 +257,26 @@ def _behind_pipes(context: RunContext) -> Connection:
 
 def _kinds(
     connect: Callable[[RunContext], Connection], items: Sequence[VectorItem], context: RunContext
-) -> list[Kind]:
-    """The verdicts on a model as adapter."""
+) -> tuple[list[Kind], str]:
+    """The verdicts on a model as adapter, and what the first says that is no success."""
     try:
         connection = connect(context)
-    except CannotStart:
-        return [Kind.CRASHED] * len(items)
+    except CannotStart as error:
+        return [Kind.CRASHED] * len(items), " ".join(str(error).split())
     try:
         variables = context.variables or None
         session = Session(connection, None, DEADLINES, secrets.token_hex(4), variables)
         session.judge.label_by(context.opaque)
-        kinds = {
-            assessment.verdict.id: assessment.verdict.kind
+        verdicts = {
+            assessment.verdict.id: assessment.verdict
             for judgement in session.run(items)
             for assessment in judgement.assessments
         }
-        return [kinds[item.id] for item in items]
-    except Incomplete:
-        return [Kind.CRASHED] * len(items)
+        kinds = [verdicts[item.id].kind for item in items]
+        told = (one.detail for one in verdicts.values() if one.kind not in _WELL)
+        return kinds, next(filter(None, told), "")
+    except Incomplete as error:
+        return [Kind.CRASHED] * len(items), " ".join(str(error).split())
     finally:
         connection.close()
 

@@ -287,7 +287,7 @@ class Service:
                 place.write_text(source.text, encoding="utf-8")
             command = ("conform.cli.main", "explore", folder, "--instance", instance)
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", *command, "--most", MOST,
+                sys.executable, "-P", "-m", *command, "--most", MOST,
                 stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
             )  # fmt: skip

@@ -19,7 +19,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from conform.adapters.targets import python_path
+from conform.adapters.targets import SAFE_PATH, python_path
 from conform.console.errors import MissingEngine, first_line
 from conform.runs.engines import python_daemon
 from conform.runs.engines.cluster import address_of, is_local
@@ -88,6 +88,7 @@ def _conf(master: str, instead: str) -> SparkConf:
         "spark.python.worker.reuse": "true",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        f"spark.executorEnv.{SAFE_PATH}": "1",
         "spark.local.dir": tempfile.gettempdir(),
         "spark.driver.extraJavaOptions": f'{_SHORT} "-Dlog4j2.configurationFile={quiet}"'
         f' "-Djava.io.tmpdir={tempfile.gettempdir()}"',
