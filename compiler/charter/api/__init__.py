@@ -72,6 +72,7 @@ from charter.semantics.values import TooManyValues
 if TYPE_CHECKING:
     from charter.explore.result import FirstViolation, SearchResult
     from charter.explore.swarm import WalksResult
+    from charter.explore.workers import WorkerDied
     from charter.render.story.tell import Story
     from charter.semantics.instance_table import InstanceLimits
     from charter.semantics.scenario import ScenarioFails
@@ -108,6 +109,7 @@ __all__ = [
     "TooManyValues",
     "Unreadable",
     "WalksResult",
+    "WorkerDied",
     "WrongBound",
     "adapter_files",
     "bounded",
@@ -165,6 +167,7 @@ _IMPORTED_LATE = {
     "SearchResult": "charter.explore.result",
     "Story": "charter.render.story.tell",
     "WalksResult": "charter.explore.swarm",
+    "WorkerDied": "charter.explore.workers",
 }
 """Types of results, with the modules that are imported when somebody asks for them."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import multiprocessing
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from charter.core import nodes as n
+from charter.explore.workers import as_finished
 from charter.suites.parts import InstanceVectors, Task, kept, make_part
 from charter.suites.proofs import searched
 from charter.suites.vector_texts import VectorRecord, merged
@@ -75,13 +76,8 @@ def _made(todo: list[Task]) -> Iterator[tuple[Task, InstanceVectors]]:
     """The parts of tasks, in the order in which two processes finish them."""
     if not todo:
         return
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(min(2, len(todo), multiprocessing.cpu_count())) as pool:
-        yield from pool.imap_unordered(_make, todo)
-
-
-def _make(task: Task) -> tuple[Task, InstanceVectors]:
-    return task, make_part(task)
+    for number, part in as_finished(make_part, todo, min(2, os.cpu_count() or 1), spawn=True):
+        yield todo[number], part
 
 
 def _built(parts: list[InstanceVectors]) -> Built:

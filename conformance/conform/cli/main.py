@@ -257,7 +257,7 @@ def _mendable(error: Exception) -> str:
 
     if isinstance(error, UnicodeEncodeError) and (found := _NOT_UTF8.search(error.object)):
         return f"the name {found[0]} is not in UTF-8{_OTHER_NAME}"
-    known = (api.TooManyValues, api.NoInitialState)
+    known = (api.TooManyValues, api.NoInitialState, api.WorkerDied)
     return str(error) if isinstance(error, known) else ""
 
 
