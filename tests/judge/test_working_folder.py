@@ -1,4 +1,4 @@
-"""Python files of the working folder are not run, whatever their names are (docs/guide/trust.md)."""
+"""Python files of the working folder are not run, whatever their names are."""
 
 import os
 import re

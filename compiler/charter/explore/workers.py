@@ -41,7 +41,7 @@ class WorkerDied(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Failed:
+class _Raised:
     """What a call raised, with its traceback as a text."""
 
     error: Exception
@@ -73,14 +73,14 @@ class _Worker(Generic[Task, Result]):
     def result(self) -> Result:
         """Raises what the call raised, and `WorkerDied`."""
         try:
-            found: Result | _Failed = self.pipe.recv()
+            found: Result | _Raised = self.pipe.recv()
         except (EOFError, OSError):
             self.process.join()
             code = self.process.exitcode or 0
             if -code in map(_number, _ENDED):
                 time.sleep(_MOMENT_SECONDS)
             raise WorkerDied(_obituary(code)) from None
-        if isinstance(found, _Failed):
+        if isinstance(found, _Raised):
             raise found.error from RuntimeError(f"in another process:\n{found.told}")
         self.call = -1
         return found
@@ -169,11 +169,11 @@ def _number(name: str) -> int:
     return int(getattr(signal, name, 0))
 
 
-def _called(call: Callable[[Task], Result], task: Task) -> Result | _Failed:
+def _called(call: Callable[[Task], Result], task: Task) -> Result | _Raised:
     try:
         return call(task)
     except Exception as error:
-        return _Failed(error, traceback.format_exc())
+        return _Raised(error, traceback.format_exc())
 
 
 def _die_with(parent: int) -> None:

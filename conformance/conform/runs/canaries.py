@@ -207,11 +207,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
 
 def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) -> Canary:
     kinds, why = _kinds(_behind_pipes, sample, context)
-    wrong = [
-        (item, kind)
-        for item, kind in zip(sample, kinds, strict=True)
-        if kind not in _WELL
-    ]
+    wrong = [(item, kind) for item, kind in zip(sample, kinds, strict=True) if kind not in _WELL]
     item, got = wrong[0] if wrong else (sample[0], Kind.CONFORMS)
     detail = f"{len(wrong)} of {len(kinds)} do not conform{why and f': {why}'}" if wrong else ""
     return Canary("reference", where, item.id, "conforms", str(got), not wrong, detail)

@@ -125,9 +125,7 @@ def test_folder_of_a_user_is_not_removed_when_it_has_the_name_and_a_free_lock(
     assert {"conform-4.3.1", "conform-note"} < set(folders(tmp_path))
 
 
-def test_run_is_not_removed_when_it_lies_in_a_scratch_folder_of_a_killed_command(
-    started, tmp_path
-):
+def test_run_is_not_removed_when_it_lies_in_a_scratch_folder_of_a_killed_command(started, tmp_path):
     child, (folder, _) = started(CLAIM)
     (Path(folder) / "run.json").write_text("{}")
     child.send_signal(signal.SIGKILL)
