@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.formats import canonical
+from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.verdict import Severity
 from conform.judging.relabel import key
@@ -60,6 +61,26 @@ def value_at(value: Json, path: str) -> Json:
     return value
 
 
+def shown_part(observation: Json, image: Json) -> Json:
+    """The part of an observation that an image shows: images may leave out variables, fields and
+    keys."""
+    if isinstance(observation, dict) and isinstance(image, dict):
+        return {
+            name: shown_part(observation[name], value)
+            for name, value in image.items()
+            if name in observation
+        }
+    return observation
+
+
+def image_paths(observation: Json, image: Json) -> tuple[str, ...]:
+    """The paths in which an image differs from the observation, which begin with `image`; of an
+    image that could not be made one alone."""
+    if is_fault(image):
+        return ("image.fault",)
+    return tuple(paths(shown_part(observation, image), image, "image"))
+
+
 def differing(allowed: Allowed, seen: RelabelledStep) -> tuple[str, ...]:
     """All paths in which `seen` differs from one allowed outcome."""
     if seen.fault:
@@ -91,6 +112,16 @@ def cause(
     operation: str, branch: str, kind: Severity, where: Sequence[str], names: Mapping[str, str]
 ) -> str:
     """A digest that groups deviations which most likely have one cause. `names` maps each element
-    to its sort, so that the digest does not depend on which broker it was."""
-    general = sorted({".".join(names.get(part, part) for part in p.split(".")) for p in where})
-    return canonical.digest([operation, branch, str(kind), [*general]])
+    to its sort, so that the digest does not depend on which broker it was. An image tells of all
+    operations since the image before it, and a change that it misses shows in whatever fields it
+    touched: neither the last operation nor the fields say anything about the cause."""
+    general = {general_path(path, names) for path in where}
+    if kind is Severity.IMAGE:
+        operation, branch = "", ""
+        general = {".".join(path.split(".")[:2]) for path in general}
+    return canonical.digest([operation, branch, str(kind), [*sorted(general)]])
+
+
+def general_path(path: str, names: Mapping[str, str]) -> str:
+    """A path with the sorts of its elements in their place: `partition.Topic.elr`."""
+    return ".".join(names.get(part, part) for part in path.split("."))

@@ -19,7 +19,7 @@ from charter.formats.run import RunFinding, ShrunkQuestion, findings_of
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Kind, Severity
 from conform.console.errors import BadRun
-from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
+from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, shown_part, value_at
 from conform.judging.relabel import key
 from conform.runs.judged_rows import JudgedRows, of_kinds
 
@@ -256,7 +256,10 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
     seen: dict[str, Json] = {"reply": observed["reply"], **_object(observed["observation"])}
     rows = [("", "expected", "observed")]
     if "image" in observed:
-        wanted, seen = {"image": observed["observation"]}, {"image": observed["image"]}
+        image = observed["image"]
+        wanted, seen = {"image": shown_part(observed["observation"], image)}, {"image": image}
+        if is_fault(image):
+            rows.append(("image", *_texts(wanted.pop("image"), seen.pop("image"))))
     elif is_fault(observed["reply"]) or _case(allowed.reply) != _case(observed["reply"]):
         rows.append(("reply", _text(wanted.pop("reply")), _text(seen.pop("reply"))))
     if not is_fault(observed["reply"]):
@@ -333,7 +336,10 @@ def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, J
         return "the charter allows nothing here"
     fault = observed["reply"]
     if "image" in observed:
-        return _told(observed["observation"], observed["image"], "image.")
+        image = observed["image"]
+        if is_fault(image):
+            return f"expected an image, got the fault {image['fault']}"
+        return _told(shown_part(observed["observation"], image), image, "image.")
     if is_fault(fault):
         return f"expected {_text(allowed.reply)}, got the fault {fault['fault']}"
     if _case(allowed.reply) != _case(fault):

@@ -11,7 +11,14 @@ from charter.formats import canonical
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.verdict import Deviation, Verdict
-from conform.judging.differ import Allowed, RelabelledStep, cause, differing, nearest
+from conform.judging.differ import (
+    Allowed,
+    RelabelledStep,
+    cause,
+    differing,
+    image_paths,
+    nearest,
+)
 from conform.judging.relabel import key
 from conform.storage.arrow import pa
 
@@ -193,9 +200,7 @@ def differing_paths(deviation: Deviation) -> list[str]:
     observed = deviation.observed
     assert isinstance(observed, dict)
     if "image" in observed:
-        image = Allowed("", None, observed["image"])
-        found = differing(image, RelabelledStep(None, observed["observation"]))
-        return [f"image.{path}" for path in found]
+        return list(image_paths(observed["observation"], observed["image"]))
     reply = observed["reply"]
     seen = RelabelledStep(reply, observed["observation"], is_fault(reply))
     closest = nearest(_expected(deviation), seen)

@@ -109,6 +109,10 @@ def test_sentence_says_what_was_expected_and_what_was_seen():
     fault = told(observed=({"fault": "Oops"}, None))
     assert fault == 'go/done: expected {"case":"yes"}, got the fault Oops'
     assert told(observed=(YES, {"x": 1}), image={"x": 3}) == "go/done: expected image.x = 1, got 3"
+    part = told(observed=(YES, {"x": 1, "y": 1}), image={"x": 3})  # an image may leave out y
+    assert part == "go/done: expected image.x = 1, got 3"
+    failed = told(observed=(YES, {"x": 1}), image={"fault": "Oops", "message": "no x"})
+    assert failed == "go/done: expected an image, got the fault Oops"
     many = told(observed=(YES, {"w": 0, "x": 1, "y": 0, "z": 0}))
     assert many.endswith("; and in 1 more")
 

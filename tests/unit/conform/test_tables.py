@@ -1,8 +1,8 @@
 """Rows: causes, paths, and states counted up to renaming."""
 
-from charter.formats.verdict import Severity
+from charter.formats.verdict import Deviation, Severity
 from conform.judging.differ import Allowed, RelabelledStep, cause, differing, nearest, severity
-from conform.storage.tables import Transitions, state_number
+from conform.storage.tables import Transitions, cause_of, differing_paths, state_number
 
 ELEMENTS = {"b1": "Broker", "b2": "Broker", "b3": "Broker", "t1": "Topic"}
 
@@ -63,6 +63,35 @@ def test_cause_does_not_depend_on_which_element_it_was():
     assert one == cause("op", "op/b", Severity.STATE, ["up.b2.epoch"], ELEMENTS)
     assert one != cause("op", "op/b", Severity.STATE, ["up.b2.fenced"], ELEMENTS)
     assert one != cause("op", "op/b", Severity.REPLY, ["up.b1.epoch"], ELEMENTS)
+
+
+def not_cleared(operation, topic, *fields):
+    """A partition of which the image still shows some fields that the controller has cleared. The
+    image has no `config`, which its adapter may leave out."""
+    partition = {"elr": [], "last_known_elr": [], "epoch": [], "isr": ["b1"]}
+    other = {"t1": None, "t2": None}
+    observation = {"config": {"elr": True}, "partition": {**other, topic: partition}}
+    image = {"partition": {**other, topic: {**partition, **{name: ["b2"] for name in fields}}}}
+    seen = RelabelledStep({"case": "done"}, observation, image=image)
+    expected = [Allowed("", None, observation).json()]
+    return Deviation(3, operation, {}, "", Severity.IMAGE, None, expected, seen.json())
+
+
+def test_images_that_are_wrong_in_one_way_are_one_finding_after_whatever_operation():
+    operations = ("set_min_isr", "set_elr", "heartbeat", "register", "failover", "balance_leaders")
+    shown = [("elr",), ("last_known_elr",), ("elr", "last_known_elr"), ("epoch", "elr")]
+    sorts = {"Topic": {"t1": 1, "t2": 2}, "Broker": {"b1": 1, "b2": 2}}
+    wrong = [not_cleared(operation, topic, *fields)
+             for operation in operations for topic in ("t1", "t2") for fields in shown]  # fmt: skip
+    assert len({cause_of(one, sorts) for one in wrong}) == 1
+    assert differing_paths(wrong[0]) == ["image.partition.t1.elr"]
+
+
+def test_image_that_could_not_be_made_differs_in_one_place():
+    fault = {"fault": "java.lang.IllegalStateException", "message": "no t1"}
+    seen = RelabelledStep({"case": "done"}, {"a": 1, "b": 2}, image=fault).json()
+    one = Deviation(1, "go", {}, "", Severity.IMAGE, None, [], seen)
+    assert differing_paths(one) == ["image.fault"]
 
 
 def test_transition_names_the_same_vector_in_whatever_order_they_were_asked():

@@ -25,7 +25,7 @@ from conform.cli.commands.staleness import older_suite
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.assess import VectorItem
-from conform.judging.differ import paths, value_at
+from conform.judging.differ import image_paths, paths, value_at
 from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.runs.engines.one_vector import Replayed, Shown, replay
@@ -260,5 +260,6 @@ def differing(observed: Json, allowed: Json) -> tuple[str, ...]:
 def _show_image(image: Json, observation: Json) -> None:
     """Shows the state that a broker derives from the log, where it differs from the
     controller's."""
-    for path in paths(observation, image, "") if not is_fault(image) else ("fault", "message"):
-        out(f"         image.{path} = {key(value_at(image, path)).decode()}")
+    failed = ("image.fault", "image.message") if is_fault(image) else ()
+    for path in failed or image_paths(observation, image):
+        out(f"         {path} = {key(value_at({'image': image}, path)).decode()}")
