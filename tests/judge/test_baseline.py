@@ -34,6 +34,18 @@ def path(tmp_path):
     return tmp_path / "known" / "fake.toml"
 
 
+def summary_suite():
+    """The digest of the suite of the last run."""
+    (run,) = Path("build/runs").glob("*/run.json")
+    return json.loads(run.read_text())["suite"]
+
+
+def listed(name, reason, finding=""):
+    """The text of a baseline by another suite."""
+    seen = f'finding = "{finding}"\nsuite = ""\nvectors = 1\nshown = ""\n'
+    return f'[{name}]\nreason = "{reason}"\n{seen}'
+
+
 def reviewed(path, reason="LEASE-17"):
     path.write_text(path.read_text().replace('reason = ""', f'reason = "{reason}"'))
 
@@ -45,8 +57,11 @@ def test_finding_is_known_once_the_baseline_has_a_reason(ran, path):
     assert (code, summary["without_reason"]) == (1, [finding["id"]])
     assert finding["sentence"] == NOBODY
     assert tomllib.loads(path.read_text()) == {
-        finding["id"]: {"reason": "", "finding": f"reply: {NOBODY}"}
-    }
+        finding["id"]: {
+            "reason": "", "finding": f"reply: {NOBODY}", "suite": summary_suite(),
+            "vectors": finding["vectors"], "shown": finding["observed"],
+        }
+    }  # fmt: skip
     reviewed(path)
     code, summary, _ = ran("wrong_error", *given, "--strict")
     assert (code, summary["new_deviations"], summary["reasons"]) == (0, 0, [])
@@ -86,7 +101,7 @@ def test_reasons_stay_when_the_baseline_is_written_again(ran, path):
 
 def test_finding_that_is_gone_is_told_and_fails_a_strict_run(ran, path):
     path.parent.mkdir()
-    path.write_text('[f-0123456789]\nreason = "mended long ago"\n')
+    path.write_text(listed("f-0123456789", "mended long ago"))
     code, _, out = ran("faithful", "--baseline", path)
     assert code == 0
     assert "lists findings that this run did not show: f-0123456789" in out
@@ -102,25 +117,57 @@ def test_known_finding_that_reads_otherwise_is_told_and_fails_a_strict_run(ran, 
     ran("wrong_error", "--baseline", path, "--update-baseline")
     reviewed(path)
     assert ran("wrong_error", "--baseline", path, "--strict")[0] == 0
-    listed = tomllib.loads(path.read_text())
-    (name,) = listed
-    path.write_text(f'[{name}]\nreason = "LEASE-17"\nfinding = "reply: expected A, got B"\n')
+    before = tomllib.loads(path.read_text())
+    (name,) = before
+    path.write_text(listed(name, "LEASE-17", "reply: expected A, got B"))
     code, _, out = ran("wrong_error", "--baseline", path)
     assert code == 0
-    assert f"lists {name} as `reply: expected A, got B`, now it reads `reply: {NOBODY}`" in out
+    assert f"lists {name} as `reply: expected A, got B`; now it reads `reply: " in out
+    assert f"lists {name} by another suite, so only what they read was compared" in out
     code, summary, _ = ran("wrong_error", "--baseline", path, "--strict", "--json")
     assert (code, [*summary["changed_baseline"]]) == (1, [name])
-    assert "read otherwise now" in "; ".join(summary["reasons"])
+    assert "findings of the baseline that changed" in "; ".join(summary["reasons"])
     out = ran("wrong_error", "--baseline", path, "--limit", "4")[2]
     assert "known: LEASE-17" in out and "now it reads" not in out
-    assert ran("wrong_error", "--baseline", path, "--update-baseline", "--strict")[0] == 0
-    assert tomllib.loads(path.read_text()) == listed
+    code, _, out = ran("wrong_error", "--baseline", path, "--update-baseline", "--strict")
+    assert (code, "now it reads" in out) == (0, True), "the reason is that of what it was"
+    assert tomllib.loads(path.read_text()) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("vectors = 1\n", "shown by 1 vector; now"),
+        ('shown = "00"\n', "which observe something else"),
+    ],
+)
+def test_a_known_finding_does_not_hide_another_one_in_its_place(ran, path, line, told):
+    """By the same suite each vector that shows it counts, and what it observes there."""
+    ran("wrong_error", "--baseline", path, "--update-baseline")
+    reviewed(path)
+    name = line.partition(" ")[0]
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line if each.startswith(f"{name} =") else each for each in lines))
+    code, _, out = ran("wrong_error", "--baseline", path)
+    assert (code, told in out) == (0, True), out
+    code, _, out = ran("wrong_error", "--baseline", path, "--strict")
+    assert (code, "findings of the baseline that changed: f-" in out) == (1, True)
+
+
+def test_messages_of_exceptions_are_not_compared(ran, path):
+    """They have addresses and times; the class of the exception counts."""
+    ran("faults", "--baseline", path, "--update-baseline")
+    reviewed(path)
+    code, summary, _ = ran("faults", "--baseline", path, "--strict", "--json")
+    assert (code, summary["changed_baseline"], summary["findings"][0]["severity"]) == (
+        0, {}, "fault",
+    )  # fmt: skip
 
 
 def test_reasons_stay_when_vectors_are_not_judged(ran, path):
     """What such a run does not show may be there still."""
     path.parent.mkdir()
-    path.write_text('[f-0123456789]\nreason = "LEASE-17"\n')
+    path.write_text(listed("f-0123456789", "LEASE-17"))
     code, summary, _ = ran("no_load", "--baseline", path, "--update-baseline", "--json")
     assert (code, summary["stale_baseline"]) == (3, [])
     assert "LEASE-17" in path.read_text()
@@ -133,7 +180,10 @@ def test_reasons_stay_when_vectors_are_not_judged(ran, path):
         ('[x]\nreason = "y"', "'x' is not the id of a finding"),
         ('[f-0123456789]\nwhy = "y"', "has a text `reason`"),
         ("[f-0123456789]\nreason = 1", "has a text `reason`"),
-        ('[f-0123456789]\nreason = "y"\nfinding = 1', "`finding` that is not a text"),
+        ('[f-0123456789]\nreason = "y"\nfinding = 1', "the texts `finding`, `suite` and `shown`"),
+        ('[f-0123456789]\nreason = "y"', r"\[f-0123456789\] lacks `finding`"),
+        (listed("f-0123456789", "y").replace('shown = ""', ""), "lacks `shown`"),
+        (listed("f-0123456789", "y").replace("= 1", "= true"), "the number `vectors`"),
         ("f-0123456789 = 1", "has a text `reason`"),
     ],
 )

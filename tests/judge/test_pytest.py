@@ -61,7 +61,8 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     assert len(last_failed) == 1 and last_failed[0] in wrong
 
     place = tmp_path / "known.toml"
-    place.write_text(f'[{finding}]\nreason = "LEASE-17"\n')
+    rest = 'finding = ""\nsuite = "another"\nvectors = 1\nshown = ""\n'
+    place.write_text(f'[{finding}]\nreason = "LEASE-17"\n{rest}')
     known = f"--charter-baseline={place}"
     code, out = asked(f"{FAKES}WrongError", "-rx", known, *some)
     assert (code, failed(out)) == (0, [])
@@ -72,6 +73,21 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     assert f"known.toml lists findings that no vector showed: {finding}; remove them" in out
     assert "exit code 1, though no test failed: known findings that are gone must leave" in out
     assert asked(f"{FAKES}Fake", known, *some)[0] == 0, "not all were asked"
+
+
+def test_a_known_finding_that_is_not_as_it_was_listed_fails_the_session(
+    asked, conform, toy_suite, targets_folder, tmp_path
+):
+    place = tmp_path / "known.toml"
+    given = ("--suite", toy_suite, "--engine", "inline", "--no-shrink", "--update-baseline")
+    conform("run", "--target", targets_folder("wrong_error"), *given, "--baseline", place)
+    place.write_text(place.read_text().replace('reason = ""', 'reason = "LEASE-17"'))
+    known = f"--charter-baseline={place}"
+    code, out = asked(f"{FAKES}WrongError", known, *WITHOUT_CANARIES)
+    assert (code, "are not as they were" in out) == (0, False), out
+    place.write_text(re.sub('shown = ".*"', 'shown = "00"', place.read_text()))
+    code, out = asked(f"{FAKES}WrongError", known, *WITHOUT_CANARIES)
+    assert (code, "lists findings that are not as they were by this suite: f-" in out) == (1, True)
 
 
 def test_what_failed_last_is_chosen_and_counted_among_all_that_was_collected(asked):

@@ -43,7 +43,8 @@ class RunFinding:
     `hides`: how many steps were not judged because they follow it. `known` is the reason in the
     run's baseline ("": it has none there). `chosen`: the solver chose the given state of `vector`.
     `like` is the id of a finding listed before it that may have the same cause: the same operation
-    differs in the same variables ("": there is none).
+    differs in the same variables ("": there is none). `observed` is a digest of what all its
+    deviations observed: equal in two runs of one suite if nothing about the finding changed.
     """
 
     id: str
@@ -61,6 +62,7 @@ class RunFinding:
     chosen: bool = False
     hides: int = 0
     like: str = ""
+    observed: str = ""
 
     @property
     def new(self) -> bool:
@@ -84,6 +86,7 @@ class RunFinding:
             "chosen": self.chosen,
             "hides": self.hides,
             "like": self.like,
+            "observed": self.observed,
         }
 
 
@@ -111,6 +114,7 @@ def _finding(item: JsonReader) -> RunFinding:
         chosen=held.get("chosen") is True,
         hides=item.item("hides").integer() if "hides" in held else 0,
         like=item.text("like") if "like" in held else "",
+        observed=item.text("observed") if "observed" in held else "",
     )
 
 

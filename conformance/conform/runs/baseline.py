@@ -11,6 +11,7 @@ from charter.formats.files import write_whole
 from charter.formats.run import RunFinding
 from charter.formats.toml import read_toml, toml_string
 from conform.console.errors import BadBaseline, CannotWrite
+from conform.console.terminal import plural
 
 _ID = re.compile(r"f-[0-9a-f]{10}")
 _HEAD = """\
@@ -20,95 +21,162 @@ _HEAD = """\
 
 
 @dataclass(frozen=True, slots=True)
+class BaselineEntry:
+    """A known finding: the `reason` why it may stay ("": nobody has reviewed it), how it reads
+    (`finding`), and what was seen when it was listed: the digest of the `suite`, the number of
+    `vectors` that showed it, and a digest of what they observed (`shown`)."""
+
+    reason: str
+    finding: str = ""
+    suite: str = ""
+    vectors: int = 0
+    shown: str = ""
+
+    def change(self, now: BaselineEntry) -> tuple[str, str] | None:
+        """How it read when it was listed and reads `now`, if that is not the same. Vectors and what
+        they observed are compared if the suite is the same."""
+        if self.suite != now.suite:
+            return (
+                None if self.finding == now.finding else (f"`{self.finding}`", f"`{now.finding}`")
+            )
+        if self == replace(now, reason=self.reason):
+            return None
+        then = f"`{self.finding}`, shown by {plural(self.vectors, 'vector')}"
+        told = f"`{now.finding}`, shown by {plural(now.vectors, 'vector')}"
+        same = then == told
+        return then, f"{told}, which observe something else" if same else told
+
+
+@dataclass(frozen=True, slots=True)
 class Baseline:
-    """The reasons of known findings by id ("" for one that nobody has reviewed), and the sentences
-    that the file has for people."""
+    """The known findings by id."""
 
     place: str = ""
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    sentences: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, BaselineEntry] = field(default_factory=dict)
+
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """The reason of each finding; "" for one that nobody has reviewed."""
+        return {name: entry.reason for name, entry in self.entries.items()}
 
     @property
     def known(self) -> frozenset[str]:
         """The findings that have a reason."""
-        return frozenset(name for name, reason in self.reasons.items() if reason)
+        return frozenset(name for name, entry in self.entries.items() if entry.reason)
 
     def applied(self, findings: Sequence[RunFinding]) -> tuple[RunFinding, ...]:
         """The findings, those of the baseline with their reasons and behind new ones."""
-        found = [replace(one, known=self.reasons.get(one.id, "")) for one in findings]
+        reasons = self.reasons
+        found = [replace(one, known=reasons.get(one.id, "")) for one in findings]
         return tuple(sorted(found, key=lambda one: (bool(one.entry), bool(one.known))))
 
     def lacks(self, finding: RunFinding) -> bool:
         """Whether a finding is listed, but without a reason."""
         return self.reasons.get(finding.id) == ""
 
-    def changed(self, findings: Sequence[RunFinding]) -> dict[str, tuple[str, str]]:
-        """The known findings that read otherwise than when they were listed, then and now: another
-        bug in the same rule and place has the same id."""
-        now = {one.id: _told(one) for one in findings if one.id in self.known}
-        then = {name: self.sentences.get(name, "") for name in now}
-        return {
-            name: (then[name], now[name])
-            for name in sorted(now)
-            if then[name] and then[name] != now[name]
-        }
+    def changed(self, findings: Sequence[RunFinding], suite: str) -> dict[str, tuple[str, str]]:
+        """The known findings that are not as they were listed, then and now: another bug in the
+        same rule and place has the same id. `suite` is the digest of what was asked."""
+        found = {}
+        for one in sorted(findings, key=lambda one: one.id):
+            if one.id in self.known and (change := self.entries[one.id].change(_seen(one, suite))):
+                found[one.id] = change
+        return found
+
+    def of_another_suite(self, findings: Sequence[RunFinding], suite: str) -> tuple[str, ...]:
+        """The known findings that were listed by another suite: only their sentences are
+        compared."""
+        return tuple(
+            sorted(
+                one.id
+                for one in findings
+                if one.id in self.known and self.entries[one.id].suite != suite
+            )
+        )
 
     def stale(self, findings: Sequence[RunFinding]) -> tuple[str, ...]:
         """The findings of the baseline that a run did not show."""
-        return tuple(sorted(self.reasons.keys() - {one.id for one in findings}))
+        return tuple(sorted(self.entries.keys() - {one.id for one in findings}))
 
 
 NO_BASELINE = Baseline()
 
 
-def read_baseline(place: str, *, may_miss: bool = False) -> Baseline:
-    """The baseline in a TOML file. Raises `BadBaseline`."""
+def read_baseline(place: str, *, lenient: bool = False) -> Baseline:
+    """The baseline in a TOML file. If `lenient`, since it is written again or only shown, the file
+    may be missing, and its entries may lack what tells one bug from another. Raises
+    `BadBaseline`."""
     path = Path(place)
-    if may_miss and not path.exists():
+    if lenient and not path.exists():
         return Baseline(place)
     if not path.exists():
         raise BadBaseline(f"{place} does not exist; --update-baseline writes it")
     content = read_toml(path, BadBaseline)
-    entries = {name: _entry(place, name, entry) for name, entry in content.items()}
     return Baseline(
-        place,
-        {name: entry["reason"].strip() for name, entry in entries.items()},
-        {name: entry.get("finding", "") for name, entry in entries.items()},
+        place, {name: _entry(place, name, entry, lenient) for name, entry in content.items()}
     )
 
 
-def _entry(place: str, name: str, entry: object) -> Mapping[str, str]:
+_TEXTS = ("reason", "finding", "suite", "shown")
+_NUMBERS = ("vectors",)
+
+
+def _entry(place: str, name: str, entry: object, lenient: bool) -> BaselineEntry:
     if not _ID.fullmatch(name):
         raise BadBaseline(
             f"{place}: {name!r} is not the id of a finding, such as [f-3f81a0c2d4]; `conform run`"
             " prints them"
         )
-    fields = entry if isinstance(entry, dict) else {}
-    if not fields.keys() <= {"reason", "finding"} or not isinstance(fields.get("reason"), str):
-        raise BadBaseline(f"{place}: [{name}] has a text `reason`, and may have a text `finding`")
-    if not isinstance(fields.get("finding", ""), str):
-        raise BadBaseline(f"{place}: [{name}] has a `finding` that is not a text")
-    return fields
+    held = entry if isinstance(entry, dict) else {}
+    texts = {key: value for key, value in held.items() if key in _TEXTS and isinstance(value, str)}
+    numbers = {key: value for key, value in held.items() if key in _NUMBERS and type(value) is int}
+    if "reason" not in texts or held.keys() != texts.keys() | numbers.keys():
+        raise BadBaseline(
+            f"{place}: [{name}] has a text `reason`, and what --update-baseline writes: the texts"
+            " `finding`, `suite` and `shown`, and the number `vectors`"
+        )
+    lacking = [key for key in (*_TEXTS, *_NUMBERS) if key not in held]
+    if lacking and not lenient:
+        raise BadBaseline(
+            f"{place}: [{name}] lacks `{lacking[0]}`, by which another bug in the same rule and"
+            " place is told from it; --update-baseline writes it, and keeps the reason"
+        )
+    return BaselineEntry(
+        texts["reason"].strip(),
+        texts.get("finding", ""),
+        texts.get("suite", ""),
+        numbers.get("vectors", 0),
+        texts.get("shown", ""),
+    )
 
 
-def _told(finding: RunFinding) -> str:
-    """What the file has of a finding for people."""
-    return f"{finding.severity}: {finding.sentence}"
+def _seen(finding: RunFinding, suite: str) -> BaselineEntry:
+    """A finding as a run by a suite shows it."""
+    told = f"{finding.severity}: {finding.sentence}"
+    return BaselineEntry("", told, suite, finding.vectors, finding.observed)
 
 
 def write_baseline(
-    baseline: Baseline, findings: Sequence[RunFinding], keep: Collection[str]
+    baseline: Baseline, findings: Sequence[RunFinding], keep: Collection[str], suite: str
 ) -> Baseline:
-    """Write the baseline of what a run showed: reasons stay, new findings have none yet. `keep` are
-    findings that the run did not show, and that stay. Raises `CannotWrite`."""
-    told = {one.id: _told(one) for one in findings if not one.entry}
-    told |= {name: baseline.sentences.get(name, "") for name in keep}
-    written = Baseline(
-        baseline.place, {name: baseline.reasons.get(name, "") for name in sorted(told)}, told
-    )
-    entries = [
-        f"\n[{name}]\nreason = {toml_string(reason)}\nfinding = {toml_string(told[name])}\n"
-        for name, reason in written.reasons.items()
-    ]
+    """Write the baseline of what a run by a suite showed: reasons stay, new findings have none yet.
+    `keep` are findings that the run did not show, and that stay. Raises `CannotWrite`."""
+    seen = {one.id: _seen(one, suite) for one in findings if not one.entry}
+    held = {name: replace(entry, reason=baseline.reasons.get(name, ""))
+            for name, entry in seen.items()}  # fmt: skip
+    held |= {name: baseline.entries[name] for name in keep}
+    written = Baseline(baseline.place, dict(sorted(held.items())))
+    entries = [_table(name, entry) for name, entry in written.entries.items()]
     write_whole(Path(baseline.place), _HEAD + "".join(entries), CannotWrite)
     return written
+
+
+def _table(name: str, entry: BaselineEntry) -> str:
+    fields = {
+        "reason": toml_string(entry.reason),
+        "finding": toml_string(entry.finding),
+        "suite": toml_string(entry.suite),
+        "vectors": str(entry.vectors),
+        "shown": toml_string(entry.shown),
+    }
+    return f"\n[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in fields.items())

@@ -82,15 +82,17 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     release = str(run.about["release"])
     record_failed(run.resolved.prepared.target, release, rows, options.baseline.known)
     found = run_findings(rows, given_states(rows.deviations, suite))
-    findings, baseline = _with_baseline(found, options, left)
-    changed = baseline.changed(found) if saw_all(left) else {}
+    changed = options.baseline.changed(found, manifest.digest) if saw_all(left) else {}
+    findings, baseline = _with_baseline(found, options, left, manifest.digest)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)
     inputs = summary.ConclusionInputs(
-        tuple(entries), stale, options.strict, manifest.vectors, left, findings, baseline, changed
-    )
+        tuple(entries), stale, options.strict, manifest.vectors, left, findings, baseline,
+        {} if options.update_baseline else changed, manifest.digest,
+    )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)
+    concluded["changed_baseline"] = {name: [*both] for name, both in changed.items()}
     concluded["older_charter"] = options.older
     concluded["small_suite"] = manifest.small
     concluded["continued"] = continued(run.about)
@@ -105,7 +107,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
 
 
 def _with_baseline(
-    found: tuple[RunFinding, ...], options: RunOptions, left: Sequence[Left]
+    found: tuple[RunFinding, ...], options: RunOptions, left: Sequence[Left], suite: str
 ) -> tuple[tuple[RunFinding, ...], Baseline]:
     """The findings with the reasons that the baseline has for them, and the baseline, which is
     written first if the options ask for it. A run that did not ask all, or lost some, keeps what
@@ -113,7 +115,7 @@ def _with_baseline(
     baseline = options.baseline
     if options.update_baseline:
         kept = () if saw_all(left) else baseline.stale(found)
-        baseline = write_baseline(baseline, found, kept)
+        baseline = write_baseline(baseline, found, kept, suite)
     return baseline.applied(found), baseline
 
 

@@ -22,6 +22,7 @@ from conform.console.errors import BadRun
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, shown_part, value_at
 from conform.judging.relabel import key
 from conform.runs.judged_rows import JudgedRows, of_kinds
+from conform.runs.observed_digest import ObservedDigest
 
 _GRAVITY = tuple(map(str, Severity))
 _PLACES = 2
@@ -179,7 +180,11 @@ def run_findings(
         replace(_finding(group, told[first.step, first.id, first.cause]), chosen=first.chosen)
         for group, first in zip(groups.values(), firsts.values(), strict=True)
     ]
-    listed = sorted((replace(one, hides=hidden[one.id]) for one in found), key=_rank)
+    digests = _observed(table)
+    listed = sorted(
+        (replace(one, hides=hidden[one.id], observed=digests[one.id].text) for one in found),
+        key=_rank,
+    )
     first: dict[tuple[str, frozenset[str]], str] = {}
     return tuple(replace(one, like=_like(one, groups[one.id], first)) for one in listed)
 
@@ -194,6 +199,17 @@ def _like(
         return ""
     before = first.setdefault((finding.rule.partition("/")[0], variables), finding.id)
     return before if before != finding.id else ""
+
+
+def _observed(deviations: pa.Table) -> dict[str, ObservedDigest]:
+    """Digests of what was observed, by finding."""
+    found: dict[str, ObservedDigest] = {}
+    columns = ["id", "step", "entry", "cause", "observed"]
+    for batch in deviations.select(columns).to_batches():
+        for row in batch.to_pylist():
+            digest = found.setdefault(finding_id(row["entry"], row["cause"]), ObservedDigest())
+            digest.add(row["id"], row["step"], row["observed"].encode())
+    return found
 
 
 def _hidden(deviations: pa.Table, verdicts: pa.Table) -> Counter[str]:

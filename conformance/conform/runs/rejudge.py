@@ -29,7 +29,7 @@ from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
-from conform.runs.not_compared import LIMIT, left_out
+from conform.runs.not_compared import LIMIT, left_out, saw_all
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
@@ -117,10 +117,12 @@ def rejudge(
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     rows = JudgedRows.of(new)
     left = left_out(new, replace(intended, wish=_wish(about)), rows.verdicts)
-    findings = options.baseline.applied(run_findings(rows, given_states(rows.deviations, suite)))
+    found_now = run_findings(rows, given_states(rows.deviations, suite))
+    changed = options.baseline.changed(found_now, manifest.digest) if saw_all(left) else {}
     inputs = summary.ConclusionInputs(
-        tuple(entries), (), False, manifest.vectors, left, findings, options.baseline
-    )
+        tuple(entries), (), False, manifest.vectors, left, options.baseline.applied(found_now),
+        options.baseline, changed, manifest.digest,
+    )  # fmt: skip
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["older_charter"] = options.older

@@ -73,7 +73,8 @@ class ConclusionInputs:
     """What the result depends on besides counts: the overlay entries that apply to the release,
     those of them that are stale, whether explained deviations count as failures (`strict`), the
     number of vectors in the suite, what was not compared, the findings, those known before, and
-    those of them that read otherwise now (`changed`, then and now)."""
+    those of them that are not as they were listed (`changed`, then and now), and the
+    digest of the suite."""
 
     @property
     def known(self) -> int:
@@ -93,6 +94,7 @@ class ConclusionInputs:
     findings: Sequence[RunFinding] = ()
     baseline: Baseline = NO_BASELINE
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    digest: str = ""
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -133,6 +135,9 @@ def conclude(
         "baseline_deviations": inputs.known,
         "stale_baseline": list(inputs.stale_baseline),
         "changed_baseline": {name: [*both] for name, both in inputs.changed.items()},
+        "listed_by_another_suite": list(
+            inputs.baseline.of_another_suite(inputs.findings, inputs.digest)
+        ),
         "without_reason": [one.id for one in inputs.findings if inputs.baseline.lacks(one)],
         "by_entry": {
             e: counts.by_entry[e] for e in sorted({*inputs.entries, *counts.by_entry}) if e
@@ -174,7 +179,7 @@ def _exit(
         reasons.append((1, f"findings of the baseline that were not seen: {names} (--strict)"))
     if inputs.strict and inputs.changed:
         names = ", ".join(inputs.changed)
-        reasons.append((1, f"findings of the baseline that read otherwise now: {names} (--strict)"))
+        reasons.append((1, f"findings of the baseline that changed: {names} (--strict)"))
     if stale:
         noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
         reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))

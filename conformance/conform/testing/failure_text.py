@@ -13,15 +13,17 @@ from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
 from conform.judging.relabel import key
 from conform.runs.findings import beginning, finding_id, is_chosen, sentence, side_by_side
+from conform.runs.observed_digest import ObservedDigest
 from conform.storage.tables import cause_of, deviation_row
 
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding that a vector shows, at its first deviation of it."""
+    """A finding that a vector shows, at its first deviation of it; `observed` digests them all."""
 
     id: str
     deviation: Deviation
+    observed: int
 
     def known(self, reasons: Mapping[str, str]) -> str:
         """Why the finding may be there: the entry of the overlay, or the reason of the baseline."""
@@ -35,10 +37,15 @@ def findings_of(item: VectorItem, verdict: Verdict) -> tuple[ShownFinding, ...]:
     """The findings that a vector shows, in the order of its steps."""
     sorts = orjson.loads(item.question)["sorts"]
     found: dict[str, Deviation] = {}
+    digests: dict[str, ObservedDigest] = {}
     for deviation in verdict.deviations:
-        cause = cause_of(deviation, sorts)
-        found.setdefault(finding_id(" ".join(deviation.entries), cause), deviation)
-    return tuple(ShownFinding(name, deviation) for name, deviation in found.items())
+        name = finding_id(" ".join(deviation.entries), cause_of(deviation, sorts))
+        found.setdefault(name, deviation)
+        digest = digests.setdefault(name, ObservedDigest())
+        digest.add(item.id, deviation.step, key(deviation.observed))
+    return tuple(
+        ShownFinding(name, deviation, digests[name].total) for name, deviation in found.items()
+    )
 
 
 def diverges(item: VectorItem, finding: ShownFinding, again: str) -> str:

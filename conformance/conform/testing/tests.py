@@ -18,6 +18,7 @@ from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.canaries import canary_told, draw
+from conform.runs.observed_digest import ObservedDigest
 from conform.runs.selection import branches_of
 from conform.testing.failure_text import ShownFinding, broke, command, diverges, findings_of
 from conform.testing.implementation import JudgedAdapter, VectorJudge, judged
@@ -54,15 +55,31 @@ class CharterTests:
         self.baseline = baseline
         self.outcomes: dict[str, str] = {}
         self.canaries = "were not run, so nothing shows that this suite can fail"
-        self.seen: set[str] = set()
+        self.seen: Counter[str] = Counter()
+        self.observed: dict[str, ObservedDigest] = {}
         self.stale_alone = False
         self.older = Older()
 
     @property
     def stale(self) -> tuple[str, ...]:
         """The findings of the baseline that no vector showed, if all vectors ran."""
-        ran = len(self.outcomes) == self.judged.resolved.suite.manifest.vectors
-        return tuple(sorted(self.baseline.reasons.keys() - self.seen)) if ran else ()
+        return tuple(sorted(self.baseline.reasons.keys() - self.seen)) if self._all_ran else ()
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The findings of the baseline that other vectors showed than when they were listed by this
+        suite, or that observe something else, if all vectors ran."""
+        suite = self.judged.resolved.suite.manifest.digest
+        return tuple(
+            name
+            for name, entry in sorted(self.baseline.entries.items() if self._all_ran else ())
+            if name in self.seen and entry.suite == suite
+            if (entry.vectors, entry.shown) != (self.seen[name], self.observed[name].text)
+        )
+
+    @property
+    def _all_ran(self) -> bool:
+        return len(self.outcomes) == self.judged.resolved.suite.manifest.vectors
 
     # Around the one of --last-failed, which sorts what it gets: the vectors stay behind the tests.
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -107,12 +124,16 @@ class CharterTests:
         if name.partition("@")[0] == CANARIES:
             self.canaries = "failed" if report.failed else "behave as they must"
             return
-        self.seen.update(str(value) for what, value in report.user_properties if what == _FINDING)
+        for what, value in report.user_properties:
+            if what == _FINDING:
+                name, _, observed = str(value).partition(" ")
+                self.seen[name] += 1
+                self.observed.setdefault(name, ObservedDigest()).join(int(observed))
         known = report.skipped and hasattr(report, "wasxfail")
         self.outcomes[report.nodeid] = "known" if known else report.outcome
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.stale and session.exitstatus == pytest.ExitCode.OK:
+        if (self.stale or self.changed) and session.exitstatus == pytest.ExitCode.OK:
             self.stale_alone = True
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -137,12 +158,18 @@ class CharterTests:
                 f"{self.baseline.place} lists findings that no vector showed:"
                 f" {', '.join(self.stale)}; remove them"
             )
-            if self.stale_alone:
-                terminalreporter.line(
-                    "exit code 1, though no test failed: known findings that are gone must leave"
-                    " the baseline",
-                    red=True,
-                )
+        if self.changed:
+            terminalreporter.line(
+                f"{self.baseline.place} lists findings that are not as they were by this suite:"
+                f" {', '.join(self.changed)}; look whether each is the same bug, or another one in"
+                " the same place; `conform run --update-baseline` takes what they are now"
+            )
+        if self.stale_alone:
+            terminalreporter.line(
+                "exit code 1, though no test failed: known findings that are gone must leave"
+                " the baseline, and those that changed must be looked at",
+                red=True,
+            )
 
     def pytest_unconfigure(self) -> None:
         self.judge.close()
@@ -226,7 +253,7 @@ class VectorTest(_Test):
     def _diverges(self, findings: Sequence[ShownFinding], again: str) -> None:
         """An expected failure if each finding is known; a failure with the first new one."""
         reasons = self.tests.baseline.reasons
-        self.user_properties += [(_FINDING, finding.id) for finding in findings]
+        self.user_properties += [(_FINDING, f"{one.id} {one.observed}") for one in findings]
         known = [finding.known(reasons) for finding in findings]
         if all(known):
             pytest.xfail(one_line("; ".join(known)))

@@ -94,10 +94,9 @@ def _reasons(baselines: Path, name: str) -> Iterator[str]:
     """What the baselines say of a finding; those that cannot be read are left out."""
     for path in sorted(baselines.glob("*.toml")):
         try:
-            baseline = read_baseline(str(path))
+            baseline = read_baseline(str(path), lenient=True)
         except BadBaseline:
             continue
-        if name in baseline.reasons:
-            reason = baseline.reasons[name] or "no reason yet"
-            sentence = baseline.sentences.get(name, "")
-            yield f"listed in {near(str(path))}: {reason}{f' ({sentence})' if sentence else ''}"
+        if entry := baseline.entries.get(name):
+            told = f" ({entry.finding})" if entry.finding else ""
+            yield f"listed in {near(str(path))}: {entry.reason or 'no reason yet'}{told}"

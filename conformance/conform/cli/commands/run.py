@@ -122,7 +122,7 @@ def _baseline(arguments: argparse.Namespace) -> Baseline:
         if arguments.update_baseline:
             raise ConformError("--update-baseline writes a file: name it with --baseline FILE")
         return NO_BASELINE
-    return read_baseline(arguments.baseline, may_miss=arguments.update_baseline)
+    return read_baseline(arguments.baseline, lenient=arguments.update_baseline)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -64,8 +64,12 @@ def show(finished: Finished) -> None:
     changed = counted["changed_baseline"]
     for name, both in changed.items() if isinstance(changed, dict) else ():
         then, now = _texts(both)
-        out(f"{counted['baseline']} lists {name} as `{then}`, now it reads `{now}`: look whether it"
-            " is the same bug; --update-baseline takes the new text")  # fmt: skip
+        out(f"{counted['baseline']} lists {name} as {one_line(then)}; now it reads {one_line(now)}:"
+            " look whether it is the same bug, or another one in the same place;"
+            " --update-baseline takes what it is now")  # fmt: skip
+    if other := _texts(counted.get("listed_by_another_suite")):
+        out(f"{counted['baseline']} lists {', '.join(other)} by another suite, so only what they"
+            " read was compared; --update-baseline lists them by this one")  # fmt: skip
     if counted["without_reason"]:
         named = ", ".join(_texts(counted["without_reason"]))
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
