@@ -17,9 +17,18 @@ from charter.explore.result import Unmet
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
 EXAMPLES = ROOT / "spec" / "examples"
-PINNED = sorted(pin.stem for pin in (Path(__file__).parent / "kafka").glob("*.txt"))
-SMALL = ["tiny_follower"]
-"""Instances that `make test` searches again."""
+PINS = Path(__file__).parent / "kafka"
+PINNED = sorted(pin.stem for pin in PINS.glob("*.txt"))
+SMALL = [
+    "tiny_consumer", "tiny_follower", "pair_balanced_off", "tolerance_3_2", "tiny_shutdown",
+    "tiny_proposals", "pair_deleted", "tiny_configuration", "tiny_storage", "pair_proactive_down",
+    "pair_proactive_reassigned", "pair_shut_down", "tiny_reassignment", "pair_preferred_of_two",
+    "pair_answer_lost", "pair_shut_down_failed_over", "pair_unregistered", "pair_flushed_by_two",
+    "pair_produced", "pair_rolled", "pair_asked_of_one", "pair_asked", "pair_balanced_failed_over",
+]  # fmt: skip
+"""The smallest instance that meets each property, unless it has more than `MOST` states: so a rule
+that breaks a property is found in each run, also while the table of verdicts is out of date."""
+MOST = 50_000
 
 
 @cache
@@ -32,12 +41,37 @@ def explored(path: Path, instance: str, mutant: str = "") -> api.SearchResult:
 
 
 def test_no_instance_of_kafka_misses_anything_else_than_it_says() -> None:
-    """By the committed searches of the charter as it is now; `make slow` searches again."""
+    """By those of the committed searches that are of the charter as it is now; `make slow` searches
+    again."""
     charter, model = load_charter(KAFKA)
     rows = verdicts.current(charter, verdicts.read_verdicts(verdicts.verdicts_file(KAFKA)))
     whole = {r.instance: r.misstated for r in rows if r.complete and not (r.variant or r.mutant)}
-    assert set(PINNED) <= set(whole) <= {i.name for i in model.instances}
+    assert set(whole) <= {i.name for i in model.instances}
     assert {name: said for name, said in whole.items() if said} == {}
+
+
+def test_each_property_is_met_in_an_instance_that_every_run_searches() -> None:
+    model = opened(KAFKA)
+    states = {name: distinct(name) for name in PINNED}
+    asked = [(one.name, one.machine) for one in (*model.properties, *model.liveness)]
+    smallest: dict[str, str] = {}
+    for name, machine in asked:
+        met_in = [
+            (states[one.name], one.name)
+            for one in model.instances
+            if one.name in states and one.machine == machine
+            and name not in (*one.misses, *one.fails)
+        ]  # fmt: skip
+        smallest[name] = min(met_in)[1]
+    larger = {name for name, found in smallest.items() if states[found] > MOST}
+    assert larger == {"reads_are_recent", "flush_in_time_keeps_all"}
+    assert set(SMALL) == {found for found in smallest.values() if states[found] <= MOST}
+
+
+def distinct(instance: str) -> int:
+    """The pinned number of states."""
+    first, _, _ = (PINS / f"{instance}.txt").read_text("utf-8").partition("\n")
+    return int(first.split()[1])
 
 
 @pytest.mark.parametrize(
@@ -53,7 +87,7 @@ def test_no_instance_of_kafka_misses_anything_else_than_it_says() -> None:
 )
 def test_an_instance_misses_what_it_says_and_nothing_else(path: Path, instance: str) -> None:
     found = explored(path, instance)
-    assert found.complete
+    assert found.fine
     assert (found.vacuous, found.not_missed, found.not_failed) == ((), (), ())
 
 

@@ -406,13 +406,14 @@ def test_each_row_is_checked_by_something() -> None:
 
 def test_a_row_says_so_whose_searches_did_not_end() -> None:
     table = json.loads((spec.SPEC / "kafka" / "verdicts" / "verdicts.json").read_text("utf-8"))
-    ended = {
+    cut = {
         one["instance"]
         for one in table["instances"]
-        if not one["variant"] and not one["mutant"] and one["complete"]
+        if not one["variant"] and not one["mutant"] and not one["complete"]
     }
+    assert cut
     for title, row in ROWS.items():
-        open_ = [name for name in row.searched.split() if name not in ended]
+        open_ = [name for name in row.searched.split() if name in cut]
         assert all(name in row.lacks for name in open_), f"{title}: {open_}"
 
 

@@ -1,8 +1,10 @@
-"""The committed table of verdicts of spec/kafka is of the charter as it is now, and what `conform
-verdicts` writes."""
+"""The committed table of verdicts of spec/kafka is what `conform verdicts` wrote. Its rows are held
+against the charter as far as they are of the charter as it is now: it is renewed at releases
+(decision 0123)."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ from charter.api import Selection, verdicts
 from charter.api.charters import load_charter
 
 KAFKA = Path(__file__).resolve().parents[2] / "spec" / "kafka"
-REMEDY = "conform verdicts spec/kafka --variant '*' --mutant '*' --write spec/kafka/verdicts"
+REMEDY = "conform verdicts spec/kafka --instance tiny_shutdown --write spec/kafka/verdicts"
+LEGEND = re.compile(r"^\| \d+ \|.*\n", re.MULTILINE)
 SAMPLE = (
     ("elr_capped", "", "tiny_proposals"),
     pytest.param("", "log_outlives_its_topic", "pair_deleted", marks=pytest.mark.slow),
@@ -48,19 +51,18 @@ a process are gone with it."""
 
 @pytest.fixture(scope="module")
 def rows() -> tuple[verdicts.InstanceVerdicts, ...]:
-    return verdicts.read_verdicts(verdicts.verdicts_file(KAFKA))
+    """The rows of searches of the charter as it is now."""
+    charter, _ = load_charter(KAFKA)
+    return verdicts.current(charter, verdicts.read_verdicts(verdicts.verdicts_file(KAFKA)))
 
 
-def test_the_table_is_of_the_charter_as_it_is_now(
-    rows: tuple[verdicts.InstanceVerdicts, ...],
-) -> None:
-    charter, model = load_charter(KAFKA)
-    wanted = {(v, "", i.name) for v in ("", *model.variants) for i in model.instances}
-    wanted |= {("", mutant.name, mutant.instance) for mutant in model.mutants}
-    now = verdicts.current(charter, rows)
-    assert {(row.variant, row.mutant, row.instance) for row in now} == wanted, REMEDY
-    page = verdicts.verdicts_markdown("spec/kafka", model, rows)
-    assert (KAFKA / verdicts.FOLDER / verdicts.PAGE).read_text("utf-8") == page, REMEDY
+def test_the_page_says_what_the_table_does() -> None:
+    """But for the legend, which has the texts that the properties had when it was written."""
+    _, model = load_charter(KAFKA)
+    rows = verdicts.read_verdicts(verdicts.verdicts_file(KAFKA))
+    page = (KAFKA / verdicts.FOLDER / verdicts.PAGE).read_text("utf-8")
+    made = verdicts.verdicts_markdown("spec/kafka", model, rows)
+    assert LEGEND.sub("", page) == LEGEND.sub("", made), REMEDY
 
 
 def test_each_mutant_is_caught_by_its_property(
@@ -68,23 +70,27 @@ def test_each_mutant_is_caught_by_its_property(
 ) -> None:
     _, model = load_charter(KAFKA)
     caught_by = {mutant.name: mutant.caught_by for mutant in model.mutants}
-    mutants = [row for row in rows if row.mutant]
-    assert len(mutants) == len(caught_by)
-    for row in mutants:
+    for row in (row for row in rows if row.mutant):
         assert row.verdicts[caught_by[row.mutant]].word == "violated", row.mutant
 
 
 def test_a_variant_gives_up_what_is_expected_of_it(
     rows: tuple[verdicts.InstanceVerdicts, ...],
 ) -> None:
+    """Of all that is expected something is missing only where a row is out of date."""
     own = {row.instance: row.verdicts for row in rows if row.is_of_charter}
-    found: dict[str, set[str]] = {row.variant: set() for row in rows if row.variant}
-    for row in rows:
-        for name, one in row.verdicts.items() if row.variant else ():
+    found: dict[str, set[str]] = {variant: set() for variant in GIVEN_UP}
+    compared = [row for row in rows if row.variant and row.instance in own]
+    for row in compared:
+        for name, one in row.verdicts.items():
             kept = own[row.instance].get(name)
             if one.word == "violated" and (kept is None or kept.word != "violated"):
                 found[row.variant].add(name)
-    assert found == GIVEN_UP
+    _, model = load_charter(KAFKA)
+    if len(compared) == len(model.variants) * len(model.instances):
+        assert found == GIVEN_UP
+    for variant, names in found.items():
+        assert names <= GIVEN_UP[variant], variant
 
 
 def test_without_elr_nothing_is_lost_while_the_last_replica_standing_keeps_its_log(
@@ -97,7 +103,8 @@ def test_without_elr_nothing_is_lost_while_the_last_replica_standing_keeps_its_l
         for row in rows
         if row.variant == "pre_kip_966" and row.instance.startswith("last_standing")
     }
-    assert told == {"last_standing": lost, "last_standing_kept": set()}
+    expected: dict[str, set[str]] = {"last_standing": lost, "last_standing_kept": set()}
+    assert told.items() <= expected.items()
 
 
 @pytest.mark.parametrize("variant, mutant, instance", SAMPLE)
@@ -111,11 +118,14 @@ def test_a_row_is_what_a_search_shows(
 @pytest.mark.slow
 def test_each_row_is_what_a_search_shows(rows: tuple[verdicts.InstanceVerdicts, ...]) -> None:
     wrong = [row.place for row in rows if row.complete and not _again(rows, row.place)]
-    assert not wrong, REMEDY
+    assert not wrong
 
 
 def _again(rows: tuple[verdicts.InstanceVerdicts, ...], place: verdicts.SearchedPlace) -> bool:
+    """Whether a search finds what the row says; true if there is no current row."""
     charter, _ = load_charter(KAFKA)
-    (row,) = (r for r in rows if r.place == place)
+    row = next((r for r in rows if r.place == place), None)
+    if row is None:
+        return True
     model = charter.model(Selection(place.variant, place.mutant))
     return verdicts.searched(model, place, row.digest, 0, lambda *_: None).row == row

@@ -1,5 +1,5 @@
 """Hand-written mutants of the controller are caught by the property that each names: some in each
-run, all in `make slow`. The committed table of verdicts says it of all."""
+run, all in `make slow`. The committed table of verdicts says it of those whose row is current."""
 
 from __future__ import annotations
 

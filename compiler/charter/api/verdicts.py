@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -45,6 +45,8 @@ __all__ = [
     "current",
     "digests",
     "instance_cells",
+    "marked",
+    "marked_by",
     "names_of",
     "read_verdicts",
     "searched",
@@ -134,12 +136,25 @@ def _digests_of(
     return tuple(found.items())
 
 
-def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
-    """The rows of searches of the charter as it is now: rules, properties and bounds are the
-    same, and `SEARCHES` is."""
+def marked(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
+    """The rows of what the charter still has; out of date are those of which rules, properties,
+    bounds or `SEARCHES` are others now."""
     variants = {row.variant for row in rows} & {"", *charter.model().variants}
-    now = digests(charter, variants, any(row.mutant for row in rows))
-    return tuple(row for row in rows if now.get(row.place) == row.digest)
+    return marked_by(digests(charter, variants, any(row.mutant for row in rows)), rows)
+
+
+def marked_by(
+    now: Mapping[SearchedPlace, str], rows: Iterable[InstanceVerdicts]
+) -> tuple[InstanceVerdicts, ...]:
+    """The rows of the places that have a digest `now`; out of date are those with another one."""
+    return tuple(
+        replace(row, out_of_date=now[row.place] != row.digest) for row in rows if row.place in now
+    )
+
+
+def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
+    """The rows of searches of the charter as it is now."""
+    return tuple(row for row in marked(charter, rows) if not row.out_of_date)
 
 
 def searched(

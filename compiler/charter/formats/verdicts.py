@@ -62,7 +62,8 @@ class InstanceVerdicts:
     `digest` is of the rules, the properties and the bounds that were searched. `depth`: the number
     of levels. `complete`: all states were searched. `misstated`: what the lists `misses` and
     `fails` of the instance lack or have too much, each in a few words; empty with a variant or a
-    mutant, as the lists are about the charter itself, and if not all states were searched."""
+    mutant, as the lists are about the charter itself, and if not all states were searched.
+    `out_of_date`: what was searched has changed since."""
 
     variant: str
     mutant: str
@@ -74,6 +75,7 @@ class InstanceVerdicts:
     complete: bool
     verdicts: Mapping[str, PropertyVerdict]
     misstated: tuple[str, ...] = ()
+    out_of_date: bool = False
 
     @property
     def place(self) -> SearchedPlace:
@@ -128,8 +130,9 @@ def _shown(row: InstanceVerdicts, names: Sequence[str], steps: dict[str, int]) -
     others = {name: one for name, one in row.verdicts.items() if name not in plain}
     marks = dict.fromkeys(others, DETAILED) | plain
     whole["verdicts"] = "".join(marks.get(name, NONE) for name in names)
-    if not row.misstated:
-        del whole["misstated"]
+    for name in ("misstated", "out_of_date"):
+        if not whole[name]:
+            del whole[name]
     if others:
         whole["details"] = {name: _answer(one, steps) for name, one in others.items()}
     return whole
@@ -175,7 +178,7 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
 COLUMNS = (
     "variant", "mutant", "machine", "instance", "digest", "states", "depth", "complete", "verdicts",
 )  # fmt: skip
-RARE = ("details", "misstated")
+RARE = ("details", "misstated", "out_of_date")
 ANSWERS = ("verdicts", "details")
 
 
@@ -223,7 +226,8 @@ def _as_own(
     row: JsonReader, own: Mapping[str, Mapping[str, PropertyVerdict]]
 ) -> Mapping[str, PropertyVerdict]:
     """The verdicts of a row of a variant that has those of the charter itself."""
-    row.fields(*(name for name in COLUMNS if name != "verdicts"))
+    rare = tuple(name for name in RARE if name in row.object() and name not in ANSWERS)
+    row.fields(*(name for name in COLUMNS if name not in ANSWERS), *rare)
     instance = row.text("instance")
     if instance not in own:
         raise BadVector(f"{row.where}: {instance} of the charter itself has no row")
@@ -242,6 +246,7 @@ def _row(row: JsonReader, verdicts: Mapping[str, PropertyVerdict]) -> InstanceVe
         row.item("complete").raw is True,
         verdicts,
         row.item("misstated").texts() if "misstated" in row.object() else (),
+        row.object().get("out_of_date") is True,
     )
 
 

@@ -220,7 +220,7 @@ def _caught(texts: LinkedTexts, mutant: sx.MutantDecl, seen: Seen) -> Iterator[B
     """Which property catches a mutant, with the shortest story."""
     row, name = seen.mutants.get(mutant.name.text), mutant.caught_by.text
     caught = f"`{name}` catches it in `{mutant.instance.text}`"
-    trace = "" if row is None else trace_of(row, name)
+    trace = "" if row is None or row.out_of_date else trace_of(row, name)
     yield Paragraph(
         texts.linked(f"{caught}, by these steps: `{trace}`." if trace else f"{caught}.")
     )

@@ -29,6 +29,7 @@ HOW_TO_READ = (
     " so many steps. Contradictory: the texts say different things. Open: not specified yet. Out"
     " of reach: not a matter of this charter."
 )
+OUT_OF_DATE = "out of date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,13 @@ Evidence = tuple[EvidencePart, ...]
 
 @dataclass(frozen=True, slots=True)
 class JudgedClaim:
-    """A claim with what searches show, and what is wrong with it ("": nothing)."""
+    """A claim with what searches show, and what is wrong with it ("": nothing). `out_of_date`: it
+    rests on searches that are, so that they show neither that it is so nor that it is not."""
 
     claim: TextClaim
     shown: tuple[Evidence, ...]
     wrong: str
+    out_of_date: bool = False
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -101,7 +104,11 @@ class ClaimPlaces:
             return is_own, len(row.verdicts[name].trace)
 
         for sentence in (sentence for one in claims for sentence in one.shown):
-            failed = [(part.row, part.fails) for part in sentence if part.row is not None]
+            failed = [
+                (part.row, part.fails)
+                for part in sentence
+                if part.row is not None and not part.row.out_of_date
+            ]
             drawn = any(failure_path(row, name) in self.pictures for row, name in failed)
             if failed and not drawn and self.draw is not None:
                 found = self.draw(*min(failed, key=order))
@@ -139,7 +146,15 @@ class ClaimJudge:
             for title in claim.scenarios
         ]
         shown += [(EvidencePart(f"`{claim.command}`"),)] if claim.command else []
-        return JudgedClaim(claim, tuple(shown), self._wrong(claim, found))
+        wrong = self._misstated(claim)
+        is_old = not wrong and self._is_out_of_date(claim)
+        if is_old:
+            now = {name: [r for r in rows if not r.out_of_date] for name, rows in found.items()}
+            wrong = self._unexpected(claim, now)
+            if not wrong:
+                shown.append((EvidencePart("the searches are out of date"),))
+                return JudgedClaim(claim, tuple(shown), "", out_of_date=True)
+        return JudgedClaim(claim, tuple(shown), wrong or self._refuted(claim, found))
 
     def _found(self, claim: TextClaim, name: str) -> tuple[InstanceVerdicts, ...]:
         """The searches that have a verdict on a property."""
@@ -149,7 +164,22 @@ class ClaimJudge:
             if row.variant == claim.variant and not row.mutant and name in row.verdicts
         )
 
-    def _wrong(self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]) -> str:
+    def _is_out_of_date(self, claim: TextClaim) -> bool:
+        """Whether a search is out of date that has to do with what the claim names."""
+        if claim.verdict not in ("confirmed", "refuted"):
+            return False
+        model = self.models[claim.variant]
+        machines = {one.machine for one in model.properties if one.name in claim.by}
+        machines |= {one.machine for one in model.liveness if one.name in claim.by}
+        return any(
+            row.out_of_date
+            and (row.mutant in claim.by if row.mutant else row.machine in machines)
+            and row.variant == claim.variant
+            for row in self.rows
+        )
+
+    def _misstated(self, claim: TextClaim) -> str:
+        """What is wrong with a claim whatever searches show; "" for nothing."""
         unknown = self._unknown(claim)
         if unknown:
             return unknown
@@ -160,15 +190,29 @@ class ClaimJudge:
         for title in claim.scenarios:
             if (claim.variant, title) in self.failing:
                 return self.failing[claim.variant, title]
+        return ""
+
+    def _unexpected(self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]) -> str:
+        """The first property of a confirmed claim that fails where it is not expected, told."""
+        for name, rows in found.items() if claim.verdict == "confirmed" else ():
+            answers = (row.verdicts[name] for row in rows)
+            if any(one.word == "violated" and not one.expected for one in answers):
+                return f"{name} fails where no instance lists it under `fails`"
+        return ""
+
+    def _refuted(self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]) -> str:
+        """What searches show against a claim; "" for nothing."""
+        if claim.verdict not in ("confirmed", "refuted"):
+            return ""
         mutants = {mutant.name: mutant.caught_by for mutant in self.models[""].mutants}
         asked = [name for name in claim.by if name not in mutants]
         answers = {name: [row.verdicts[name] for row in found[name]] for name in asked}
         if claim.verdict == "refuted":
             broken = any(one.word == "violated" for each in answers.values() for one in each)
             return "" if broken or not asked else f"{', '.join(asked)} fails in no instance"
+        if unexpected := self._unexpected(claim, found):
+            return unexpected
         for name, each in answers.items():
-            if any(one.word == "violated" and not one.expected for one in each):
-                return f"{name} fails where no instance lists it under `fails`"
             if not any(one.word in ("holds", "found") for one in each):
                 return f"no instance that was searched meets {name}"
             rows = found[name]

@@ -144,13 +144,14 @@ def _changed(story: Story) -> int:
 
 def failures(model_of: Callable[[str, str], n.Model]) -> DrawFailure:
     """Draws shortest traces to violations, replayed on the definition; `model_of` gives the core of
-    a variant or a mutant ("": of the charter itself)."""
+    a variant or a mutant ("": of the charter itself). What is out of date is not drawn: its trace
+    may not be possible any more."""
     drawn: dict[tuple[SearchedPlace, str], tuple[Block, ...]] = {}
 
     def draw(row: InstanceVerdicts, name: str) -> Iterator[Block]:
         where = row.place, name
         verdict = row.verdicts.get(name)
-        if verdict is None or verdict.word != "violated":
+        if row.out_of_date or verdict is None or verdict.word != "violated":
             return
         if where not in drawn:
             drawn[where] = tuple(_failure(model_of(row.variant, row.mutant), row, name))

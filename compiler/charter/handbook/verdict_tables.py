@@ -29,8 +29,10 @@ HOW_TO_READ = (
     " run is shown. `·`: it holds, but the instance never meets its condition, or a witness was not"
     " found. A number alone: a witness was found after so many steps. `?`: not known, since not all"
     " states were searched (`+`). Empty: the variant has no such property. A variant has rows where"
-    " it differs from the charter itself."
+    " it differs from the charter itself. The table is renewed at releases: a row is of the charter"
+    " as it was when the row was searched."
 )
+OUT_OF_DATE = "out of date: rules, properties or bounds have changed since they were searched"
 
 
 def verdicts_page(
@@ -45,6 +47,8 @@ def verdicts_page(
     fails (None: there are no pictures)."""
     about = f"Written by `conform verdicts {charter}`. {HOW_TO_READ}"
     blocks: list[Block] = [Paragraph(show(about))]
+    if old := sum(row.out_of_date for row in rows):
+        blocks.append(Paragraph(show(f"{old} of {len(rows)} rows are {OUT_OF_DATE}.")))
     for machine in dict.fromkeys(row.machine for row in rows):
         mine = [row for row in rows if row.machine == machine]
         names = names_of(mine)
@@ -75,11 +79,12 @@ def verdicts_page(
 
 def _is_as(row: InstanceVerdicts, own: InstanceVerdicts | None) -> bool:
     """Whether a search of a variant found what that of the charter itself did, in as many states
-    and levels."""
-    return own is not None and (
-        (row.states, row.depth, row.complete) == (own.states, own.depth, own.complete)
-        and row.verdicts == own.verdicts
-    )
+    and levels; either both are out of date, or none."""
+    return own is not None and row.verdicts == own.verdicts and _extent(row) == _extent(own)
+
+
+def _extent(row: InstanceVerdicts) -> tuple[int, int, bool, bool]:
+    return row.states, row.depth, row.complete, row.out_of_date
 
 
 def cell(verdict: PropertyVerdict | None) -> str:
@@ -140,8 +145,9 @@ def _matrix(
     lines = []
     for row in rows:
         instance, *cells = instance_cells(row, names)
-        called = row.mutant if first == "mutant" else instance
-        lines.append((show(f"`{called}`"), *map(_text, cells)))
+        called = f"`{row.mutant if first == 'mutant' else instance}`"
+        called += " (out of date)" if row.out_of_date else ""
+        lines.append((show(called), *map(_text, cells)))
     numbers = (str(place) for place in range(1, len(names) + 1))
     return Table((first, "states", "depth", *numbers), tuple(lines))
 

@@ -222,11 +222,40 @@ def test_a_mutant_confirms_only_what_a_search_has_shown(
     assert claimed(folder, *asked) == 0
 
 
-def test_searches_of_another_charter_show_nothing(
+def test_a_claim_says_that_its_searches_are_out_of_date(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is neither confirmed nor wrong; what has nothing to do with them is as before."""
+    charter = folder / "light.charter"
+    charter.write_text(charter.read_text("utf-8").replace("pressed >= 3", "pressed >= 4"), "utf-8")
+    assert claimed(folder) == 3
+    shown = capsys.readouterr()
+    assert "is not" not in shown.out
+    assert "2 claims rest on searches that are out of date" in shown.err
+    assert claimed(folder, 'by = ["even"]\n\n[[section.claim]]\nid = "B"', 'by = ["far"]\n'
+                   '\n[[section.claim]]\nid = "B"') == 3  # fmt: skip
+    assert claimed(folder, 'why = "One says so, the other not."\n', "") == 4
+    assert main(["claims", "light.charter", "--write", "claims.md"]) == 4
+    assert (folder / "claims.md").read_text("utf-8").count("the searches are out of date") == 2
+
+
+def test_a_current_search_refutes_a_claim_where_others_are_out_of_date(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     charter = folder / "light.charter"
-    charter.write_text(charter.read_text("utf-8").replace("pressed >= 3", "pressed >= 4"), "utf-8")
+    text = charter.read_text("utf-8").replace(" fails seldom", "")
+    more = "\ninstance more of light { misses far, five }\n"
+    charter.write_text(text + more, encoding="utf-8")
+    search = ["verdicts", "light.charter", "--write", "light.verdicts", "--instance"]
+    assert main([*search, "tiny"]) == main([*search, "more"]) == 1
+    charter.write_text(text + more.replace("{ ", "{ only press if pressed < 4 "), encoding="utf-8")
+    assert main([*search, "tiny"]) == 1
+    assert claimed(folder, 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]') == 4
+    assert "seldom fails where no instance lists it" in capsys.readouterr().out
+
+
+def test_nothing_was_searched_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "light.verdicts" / "verdicts.json").unlink()
     assert claimed(folder) == 4
     shown = capsys.readouterr()
     assert "A is not confirmed: no instance that was searched meets even" in shown.out

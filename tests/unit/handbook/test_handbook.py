@@ -15,7 +15,9 @@ from tests.support import spec
 from tests.support.links import dead_links, read
 
 from charter import api
+from charter.api.charters import load_charter
 from charter.api.handbook import handbook, handbook_files, handbook_pages
+from charter.api.verdicts import current
 from charter.formats.verdicts import read_verdicts
 from charter.render.pages.blocks import DocumentPage
 from conform.cli import main as cli
@@ -130,8 +132,9 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
     site = site_of_kafka()
     drawn = {name: text for name, text in site.items() if name.startswith(FAILURES)}
     variants = Counter(name.removeprefix(FAILURES).partition("-")[0] for name in drawn)
-    assert variants.keys() == {"", "pre_kip_966", "gated_without_elr", "process_memory"}
-    assert min(variants.values()) >= 3 and variants[""] > 10
+    assert variants.keys() <= {"", "pre_kip_966", "gated_without_elr", "process_memory"}
+    if "rows are out of date" not in site["table-of-verdicts.html"]:
+        assert len(variants) == 4 and min(variants.values()) >= 3 and variants[""] > 10
     lasting = {live.name for live in spec.model("kafka").liveness}
     for name, svg in drawn.items():
         ElementTree.fromstring(svg)
@@ -144,12 +147,14 @@ def test_what_searches_found_to_fail_is_drawn() -> None:
 def test_each_mutant_and_each_expected_failure_that_was_searched_is_drawn() -> None:
     site, model = site_of_kafka(), spec.model("kafka")
     of_states = {prop.name for prop in model.properties if prop.kind == "always"}
+    charter, _ = load_charter(KAFKA)
+    rows = current(charter, read_verdicts(KAFKA / "verdicts" / "verdicts.json"))
     wanted = {
         f"{FAILURES}-{row.instance}-{name}.svg"
-        for row in read_verdicts(KAFKA / "verdicts" / "verdicts.json") if row.is_of_charter
+        for row in rows if row.is_of_charter
         for name, one in row.verdicts.items() if one.expected and (one.trace or name in of_states)
-    } | {f"{MUTANTS}{mutant.name}.svg" for mutant in model.mutants}  # fmt: skip
-    assert len(wanted) > 150 and not wanted - site.keys()
+    } | {f"{MUTANTS}{row.mutant}.svg" for row in rows if row.mutant}  # fmt: skip
+    assert not wanted - site.keys()
     for name in wanted:
         ElementTree.fromstring(site[name])
         assert "no run is shown" not in site[name], name

@@ -29,7 +29,8 @@ holds each against the verdicts of searches (`conform verdicts`): what is called
 wherever it was searched, what is called refuted must fail. A mutant that confirms something must
 break its property, and scenarios are run. `conform help claims` shows the format.
 
-Exit code 0: each claim is as the file says; 4: one is not; 2: what has errors is left out, but
+Exit code 0: each claim is as the file says; 4: one is not; 3: one rests on searches that are out of
+date, since the charter has changed, and none is found wrong; 2: what has errors is left out, but
 each claim that does not name it is as the file says (`conform help instances-and-scenarios`).
 """
 
@@ -56,14 +57,24 @@ def run(arguments: argparse.Namespace) -> int:
     judged = known.judged()
     if arguments.json:
         rows: list[Json] = [
-            {**asdict(one.claim), "evidence": [*one.evidence], "wrong": one.wrong} for one in judged
+            {
+                **asdict(one.claim),
+                "evidence": [*one.evidence],
+                "wrong": one.wrong,
+                "out_of_date": one.out_of_date,
+            }
+            for one in judged
         ]
         out_json({"claims": rows})
     else:
         _show(known)
     if arguments.write is not None:
         write_named(arguments.write, known.markdown())
-    return exit_code(4 if any(one.wrong for one in judged) else 0, rest.broken)
+    if old := sum(one.out_of_date for one in judged):
+        told = f"{plural(old, 'claim')} {'rests' if old == 1 else 'rest'} on searches that are"
+        say(f"{told} out of date; `conform verdicts {arguments.charter} --write` renews them")
+    status = 4 if any(one.wrong for one in judged) else 3 if old else 0
+    return exit_code(status, rest.broken)
 
 
 def _show(known: Claims) -> None:

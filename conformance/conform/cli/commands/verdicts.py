@@ -38,8 +38,9 @@ says which properties see the mistake, after how many steps.
 --write FOLDER writes README.md, the table with a shortest trace to each violation, and
 verdicts.json. The handbook has the table if it is in the folder `verdicts` beside the files of the
 charter. A row of verdicts.json whose rules, properties and bounds are still the same is kept and
-not searched again; rows of other instances stay. So an interrupted command continues, and several
-commands may write into one folder at once. Delete the file to search everything anew.
+not searched again; rows of other instances stay, and are marked if they are out of date. So an
+interrupted command continues, and several commands may write into one folder at once. Delete the
+file to search everything anew.
 
 Exit code 0: every property holds, but where the instance lists it under `fails`; 1: one fails in
 the charter itself, or an initial value does not exist there; 3: one is unknown there, since an
@@ -86,19 +87,27 @@ def run(arguments: argparse.Namespace) -> int:
         digests = verdicts.digests(charter, asked, with_mutants)
     table = _VerdictTable(folder, arguments.most, digests)
     table.take_over()
-    for (variant, mutant), instances in places.items():
-        with errors_shown(arguments.charter):
-            chosen = charter.model(api.Selection(variant, mutant)) if variant or mutant else model
-        _search(chosen, [verdicts.SearchedPlace(variant, mutant, i) for i in instances], table)
+    try:
+        for (variant, mutant), names in places.items():
+            with errors_shown(arguments.charter):
+                chosen = (
+                    charter.model(api.Selection(variant, mutant)) if variant or mutant else model
+                )
+            _search(chosen, [verdicts.SearchedPlace(variant, mutant, i) for i in names], table)
+    finally:
+        if folder is not None:
+            _write_both(arguments, model, table)
     rows = [table.kept[place] for place in table.asked if place in table.kept]
     if arguments.json:
         out(verdicts.verdicts_text(rows).rstrip())
     else:
         _show(rows)
     if folder is not None:
-        _write_both(arguments, model, table)
         if lacking := [_told(place) for place in table.asked if place not in table.kept]:
             say(f"{folder} has no rows of {', '.join(lacking)}")
+        if table.old:
+            told = f"{len(table.old)} of {len(table.rows)} rows of {folder} are out of date"
+            say(f"{told}; --variant '*' --mutant '*' renews those of all instances")
     return exit_code(min((_status(rows), table.failed.code), key=_WORST.index), rest.broken)
 
 
@@ -131,15 +140,22 @@ def _matching(kind: str, names: Sequence[str], pattern: str) -> list[str]:
 @dataclass(slots=True)
 class _VerdictTable:
     """The rows of the table in `folder` (None: it is not written) that still hold, and those that
-    were searched: `kept`. `digests` are those of all that the table can have; `asked` are the
-    places that this command is about; `failed` are those that could not be searched."""
+    were searched: `kept`; and its rows that are out of date, and have not been searched again:
+    `old`. `digests` are those of all that the table can have; `asked` are the places that this
+    command is about; `failed` are those that could not be searched."""
 
     folder: Path | None
     most: int
     digests: Mapping[SearchedPlace, str]
     kept: dict[SearchedPlace, InstanceVerdicts] = field(default_factory=dict)
+    old: dict[SearchedPlace, InstanceVerdicts] = field(default_factory=dict)
     asked: list[SearchedPlace] = field(default_factory=list)
     failed: NotSearched = field(default_factory=NotSearched)
+
+    @property
+    def rows(self) -> tuple[InstanceVerdicts, ...]:
+        """All rows that are written."""
+        return (*self.kept.values(), *self.old.values())
 
     def has(self, place: SearchedPlace) -> bool:
         """Whether a row is there, of as many states as were requested."""
@@ -155,19 +171,24 @@ class _VerdictTable:
             rows = verdicts.read_verdicts(self.folder / verdicts.FILE)
         except verdicts.BadVerdicts as error:
             raise ConformError(str(error)) from None
-        for row in rows:
+        for row in verdicts.marked_by(self.digests, rows):
             own = self.kept.get(row.place)
-            is_more = own is None or (row.complete, row.states) > (own.complete, own.states)
-            if self.digests.get(row.place) == row.digest and is_more:
-                self.kept[row.place] = row
+            if row.out_of_date:
+                self.old |= {} if own else {row.place: row}
+            elif own is None or (row.complete, row.states) > (own.complete, own.states):
+                self._keep(row)
+
+    def _keep(self, row: InstanceVerdicts) -> None:
+        self.kept[row.place] = row
+        self.old.pop(row.place, None)
 
     def add(self, row: InstanceVerdicts) -> None:
         """Add a row that was searched, and store it: an interrupted command goes on after it."""
-        self.kept[row.place] = row
+        self._keep(row)
         if self.folder is not None:
             with in_turn(self.folder):
                 self.take_over()
-                text = verdicts.verdicts_text(self.kept.values())
+                text = verdicts.verdicts_text(self.rows)
                 write_whole(self.folder / verdicts.FILE, text, CannotWrite)
 
 
@@ -217,7 +238,7 @@ def _write_both(arguments: argparse.Namespace, model: api.Model, table: _Verdict
 
     with in_turn(arguments.write):
         table.take_over()
-        rows = sorted(table.kept.values(), key=order)
+        rows = sorted(table.rows, key=order)
         page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
         write_whole(arguments.write / verdicts.PAGE, page, CannotWrite)
         write_whole(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows), CannotWrite)
