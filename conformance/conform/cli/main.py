@@ -178,11 +178,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _prepare_process() -> None:
     """Signals, output, memory and temporary files of a process of its own."""
-    from conform.console.interrupts import interrupts_later, stop_on_signals
-    from conform.storage.scratch import make_scratch
+    from conform.console.interrupts import end_if_hanging, interrupts_later, stop_on_signals
+    from conform.storage.scratch import clean_up, make_scratch
 
     gc.set_threshold(1_000_000, 10, 10)  # models are kept: looking for cycles takes a quarter
     stop_on_signals()
+    end_if_hanging(clean_up)
     with interrupts_later():
         # An exception while it is imported crashes the process.
         import orjson  # noqa: F401

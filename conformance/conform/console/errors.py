@@ -86,6 +86,8 @@ class Untrustworthy(ConformError):
 
 
 class Interrupted(ConformError):
-    """A search was interrupted."""
+    """A search was interrupted; `ended` is how, and has the exit code."""
 
-    exit_code = 130
+    def __init__(self, sentence: str, ended: KeyboardInterrupt) -> None:
+        super().__init__(sentence)
+        self.exit_code = getattr(ended, "exit_code", 130)

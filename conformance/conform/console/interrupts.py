@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 SIGNALS = tuple(
@@ -43,6 +45,32 @@ def stop_on_signals() -> None:
         sys.unraisablehook = _dropped
 
 
+GRACE = 10.0
+"""How many seconds after SIGTERM or SIGHUP a process is ended that has not ended by itself."""
+
+
+def end_if_hanging(clean_up: Callable[[], None]) -> None:
+    """From now on, end this process some seconds after SIGTERM or SIGHUP even if the main thread
+    does not notice the signal: it may wait for a lock, or be in code that is not Python's. A thread
+    does so, after `clean_up`; it hears of signals by a pipe that Python writes to at once."""
+    heard, told = os.pipe()
+    os.set_blocking(told, False)  # Python asks for it
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    threading.Thread(target=_end_late, args=(heard, clean_up), daemon=True).start()
+
+
+def _end_late(heard: int, clean_up: Callable[[], None]) -> None:
+    while True:
+        for number in os.read(heard, 1):
+            if number in SIGNALS and number != signal.SIGINT:
+                time.sleep(GRACE)
+                with contextlib.suppress(OSError):
+                    os.write(2, b"\nconform: interrupted; what did not end was ended\n")
+                with contextlib.suppress(OSError, MemoryError):
+                    clean_up()
+                os._exit(128 + number)
+
+
 def _dropped(what: sys.UnraisableHookArgs) -> None:
     """Python prints an exception in a destructor, in the callback of a weak reference or around a
     fork, and goes on. A signal that should end the command must not get lost there."""
@@ -69,9 +97,11 @@ def interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
 
 
 def ignore_signals() -> None:
-    """Let no signal interrupt what this process does at its end."""
+    """Let no signal interrupt what this process does at its end. They are still heard, and end it
+    if it hangs there."""
     for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @contextlib.contextmanager

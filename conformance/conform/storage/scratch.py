@@ -154,7 +154,18 @@ def _is_scratch(folder: Path) -> bool:
 def _end(folder: Path, lease: Lease, owner: int) -> None:
     if os.getpid() != owner:  # a forked child
         return
+    _remove(folder)
+    lease.close()
+
+
+def clean_up() -> None:
+    """End what this process started, and remove its temporary folder, if it has made one."""
+    folder = os.environ.get(MARK)
+    if folder and folder == tempfile.tempdir:
+        _remove(Path(folder))
+
+
+def _remove(folder: Path) -> None:
     with contextlib.suppress(OSError, MemoryError):  # without memory /proc cannot be read
         end_marked(MARK, str(folder))
     shutil.rmtree(folder, ignore_errors=True)
-    lease.close()

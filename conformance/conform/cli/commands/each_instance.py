@@ -74,8 +74,8 @@ def each_searched(
                     found[name] = search(name, progress)
             except CANNOT as error:
                 failed.add(name, error)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as ended:
         raise Interrupted(
-            f"interrupted; {len(found)} of {len(names)} instances were searched"
+            f"interrupted; {len(found)} of {len(names)} instances were searched", ended
         ) from None
     return EachSearched(found, failed)

@@ -234,14 +234,15 @@ def _interruptible(progress: SearchListener, journal: Path | str | None) -> Iter
     except api.CannotExplore:
         found.say()
         raise
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as ended:
         found.say()
         so_far = f" after {progress.last}" if progress.last else ""
         raise Interrupted(
             f"interrupted{so_far}; the rest was not searched, and nothing is kept "
             "(--journal DIR keeps each finished level)"
             if journal is None
-            else f"interrupted{so_far}; the same command continues from the levels in {journal}"
+            else f"interrupted{so_far}; the same command continues from the levels in {journal}",
+            ended,
         ) from None
 
 

@@ -27,6 +27,7 @@ from pygls.lsp.server import LanguageServer
 
 from charter import api
 from charter.api import ide
+from conform.storage.scratch import clean_up
 
 PAUSE: Final = 0.25
 """Seconds without a key stroke after which a charter is checked."""
@@ -318,6 +319,7 @@ class Service:
         self.shut_down(None)
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
+        clean_up()
         os._exit(128 + number)
 
 

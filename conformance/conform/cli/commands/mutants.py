@@ -164,8 +164,10 @@ def try_all(rest: LoadedRest, options: ExploreOptions, arguments: argparse.Names
             rows.append(_tried(mutated, name, options))
             if not arguments.json:
                 _show(rows[-1], widths)
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; {len(rows)} of {len(names)} mutants were tried") from None
+    except KeyboardInterrupt as ended:
+        raise Interrupted(
+            f"interrupted; {len(rows)} of {len(names)} mutants were tried", ended
+        ) from None
     finally:
         if arguments.json:
             out_json({"mutants": list[Json](rows)})

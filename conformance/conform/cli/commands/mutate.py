@@ -228,10 +228,11 @@ def _tried(
             for verdict in mutation.try_mutants(model, places, made, limits, jobs):
                 verdicts.append(verdict)
                 tell(verdict.id, len(verdicts), len(made))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as ended:
         raise Interrupted(
             f"interrupted; {len(verdicts)} of {len(made)} mutants were tried, and what is known of"
-            " them is kept"
+            " them is kept",
+            ended,
         ) from None
     return verdicts
 

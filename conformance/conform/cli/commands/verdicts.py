@@ -204,14 +204,14 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _VerdictTa
         except CANNOT as error:
             table.failed.add(_told(place), error, is_finding=not (place.variant or place.mutant))
             continue
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as ended:
             kept = (
                 "--write FOLDER keeps each finished search"
                 if table.folder is None
                 else f"the same command continues from {table.folder / verdicts.FILE}"
             )
             name = place.mutant or place.instance
-            raise Interrupted(f"interrupted while {name} was searched; {kept}") from None
+            raise Interrupted(f"interrupted while {name} was searched; {kept}", ended) from None
         table.add(one.row)
         say_how(one.row.instance, one.row.states, one.row.complete, one.why_slow)
 
