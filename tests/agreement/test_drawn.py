@@ -3,7 +3,8 @@ engines, the generated models, the solver and TLC are held against the definitio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -14,6 +15,8 @@ from tests.support.drawn_charters import (
     component_text,
     drawn,
     mailing_text,
+    pick_text,
+    picking_text,
     summing_text,
     system_text,
 )
@@ -23,7 +26,13 @@ from tests.support.modelled import Compared
 from tests.support.sampled import sampled
 from tests.support.solved import Agreement, random_args
 
+from charter import api
+from charter.core import expressions
 from charter.core import nodes as n
+from charter.core.operators import OPERATORS
+from charter.diagnostics.collected import Refused
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.environment import offered
 from charter.semantics.machine import Machine
 
 MOST = 1_500
@@ -32,6 +41,8 @@ SAMPLED = 300
 """States that are asked of one that was left."""
 COMPONENTS = [0, 1, 4, 6, 9]
 SUMMING = [1, 4]
+PICKING = [1, 4]
+PICKED_FROM = range(40)
 SYSTEMS = [1, 3, 4, 7, 8, 9]
 """Seeds of charters that have many states."""
 MAILING = [1, 3, 6, 7]
@@ -92,6 +103,50 @@ def test_every_transition_is_as_defined_when_a_component_with_sums_is_drawn(
     assert "(sum " in model.components[0].span.source.text
     tally = compared(model, True, tmp_path)
     assert tally.states >= 20 and tally.moves > 20 * tally.states
+
+
+@pytest.mark.parametrize("seed", sampled(PICKING, 1))
+def test_every_transition_is_as_defined_when_a_component_picks_from_sets(
+    seed: int, tmp_path: Path
+) -> None:
+    tally = compared(drawn(picking_text, seed), True, tmp_path)
+    assert tally.states >= 20 and tally.moves > 20 * tally.states
+
+
+def empty_picks(seeds: Iterable[int]) -> list[str]:
+    """What the definition says of picks that the check let pass, and that have no member. Each seed
+    draws one pick from a set that an operator makes."""
+    found, passed = list[str](), 0
+    for seed in seeds:
+        text = pick_text(Random(seed))
+        try:
+            model = api.load_text(text)
+        except Refused:
+            continue
+        passed += 1
+        machine, rng = Machine.of(model, model.instances[0]), Random(seed)
+        state = machine.initial()
+        try:
+            for _ in range(3):
+                asked = [machine.outcomes(state, o, args) for o, args in offered(machine, state)]
+                state = rng.choice([outcome.state for outcomes in asked for outcome in outcomes])
+        except EvaluationError as error:
+            found.append(f"{error}: {text}")
+    assert passed >= 5
+    return found
+
+
+def test_each_pick_has_a_member_where_the_check_says_so() -> None:
+    assert empty_picks(PICKED_FROM) == []
+
+
+@pytest.mark.parametrize("op", ["difference", "intersection"])
+def test_a_wrong_trait_of_an_operator_is_found(
+    op: n.RichOp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = replace(OPERATORS[op], keeps=("left",))
+    monkeypatch.setattr(expressions, "OPERATORS", {**OPERATORS, op: wrong})
+    assert any("nothing to pick" in said for said in empty_picks(PICKED_FROM))
 
 
 @pytest.mark.parametrize("seed", sampled(SYSTEMS, 1))

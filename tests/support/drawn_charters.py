@@ -75,6 +75,8 @@ class Writer:
     fresh: int = 0
     sums: bool = False
     """Whether numbers are summed: one more way to write a number draws other charters."""
+    picks: bool = False
+    """Whether branches also pick from sets that operators make, without `or none`."""
 
     def name(self) -> str:
         """An unused name."""
@@ -250,6 +252,13 @@ class Writer:
                 cases = f"hello({a}, {b}) -> {hello}, answer({a}) -> {answer}, bye -> {bye}"
                 return f"(match {subject} {{ {cases} }})"
 
+    def made(self, names: Names) -> str:
+        """A set that an operator makes. The check refuses to pick from one that may be empty."""
+        listed = f"{{{self.expr('Node', names, 1)}}}"
+        sides = [listed, self.expr("set Node", names, 1)]
+        self.rng.shuffle(sides)
+        return f"{sides[0]} {self.rng.choice('||&-')} {sides[1]}"
+
     # --- components ------------------------------------------------------------------------------
 
     def operation(self, name: str, params: Names, result: str, state: Names, depth: int) -> str:
@@ -274,6 +283,10 @@ class Writer:
             picked, of = self.name(), self.expr("set Node", names, 1)
             lines.append(f"      pick {picked} in {of} or none")
             names[picked] = "option Node"
+        if self.picks and self.rng.random() < 0.6:
+            picked = self.name()
+            lines.append(f"      pick {picked} in {self.made(names)}")
+            names[picked] = "Node"
         for variable, kind in state.items():
             if self.rng.random() < 0.5:
                 grows = self.rng.random() < 0.6
@@ -320,9 +333,9 @@ SERVER: Names = {"row": "Row", "term": "Term"}
 CLIENT: Names = {"vote": "option Vote", "mood": "map Color -> Note", "order": "ranking Node"}
 
 
-def component_text(rng: Random, *, sums: bool = False) -> str:
+def component_text(rng: Random, *, sums: bool = False, picks: bool = False) -> str:
     """A component on its own: all kinds of state, and few argument values."""
-    writer = Writer(rng, sums=sums)
+    writer = Writer(rng, sums=sums, picks=picks)
     state = {**SERVER, **CLIENT}
     operations = {
         "ask": {"n": "Node", "seen": "Term", "sure": "bool"},
@@ -344,6 +357,34 @@ def component_text(rng: Random, *, sums: bool = False) -> str:
 def summing_text(rng: Random) -> str:
     """A component with sums."""
     return component_text(rng, sums=True)
+
+
+def picking_text(rng: Random) -> str:
+    """A component whose branches pick from sets that operators make."""
+    return component_text(rng, picks=True)
+
+
+def pick_text(rng: Random) -> str:
+    """A component that picks once, from a set that an operator makes."""
+    names = {"n": "Node", "group": "set Node", "order": "ranking Node"}
+    made = Writer(rng).made(names)
+    return (
+        VOCABULARY
+        + f"""
+component machine {{
+  state order: ranking Node = <>
+  operation go(n: Node, group: set Node) -> bool cites silent {{
+    branch gone {{
+      pick x in {made}
+      order' = append(order, x)
+      reply x in group
+    }}
+  }}
+}}
+witness went of machine: took go/gone
+instance tiny of machine {{ Node = 2 }}
+"""
+    )
 
 
 def twice(rng: Random) -> str:

@@ -40,7 +40,7 @@ def lit(kind: t.Type, value: bool | int | str | None) -> n.Expr:
     return n.Literal(value, type=kind)
 
 
-def binary(op: n.BinaryOp, left: n.Expr, right: n.Expr, kind: t.Type = BOOL) -> n.Expr:
+def binary(op: n.RichOp, left: n.Expr, right: n.Expr, kind: t.Type = BOOL) -> n.Expr:
     """An infix expression."""
     return n.Binary(op, left, right, type=kind)
 
@@ -223,14 +223,14 @@ class Drawer:
             case 0:
                 return n.Unary("not", self.expr(BOOL, names, less), type=BOOL)
             case 1:
-                op: n.BinaryOp = self.rng.choice(("and", "or", "implies"))
+                op: n.RichOp = self.rng.choice(("and", "or", "implies"))
                 return binary(op, self.expr(BOOL, names, less), self.expr(BOOL, names, less))
             case 2:
                 kind = self.rng.choice((SOME, SET, ROW, REPLY, LIST, E, SEQ, TABLE))
-                same: n.BinaryOp = self.rng.choice(("eq", "ne"))
+                same: n.RichOp = self.rng.choice(("eq", "ne"))
                 return binary(same, self.expr(kind, names, less), self.expr(kind, names, less))
             case 3:
-                order: n.BinaryOp = self.rng.choice(("lt", "le", "gt", "ge", "eq", "ne"))
+                order: n.RichOp = self.rng.choice(("lt", "le", "gt", "ge", "eq", "ne"))
                 number = self.rng.choice((ANY, C))
                 sides = (self.expr(number, names, less), self.expr(number, names, less))
                 return binary(order, *sides)
@@ -261,7 +261,7 @@ class Drawer:
                 body = self.expr(self.rng.choice((ANY, SMALL)), {**names, local: S}, less)
                 return n.Quantified("sum", local, domain, body, type=ANY)
             case _:
-                op: n.BinaryOp = self.rng.choice(("add", "sub", "mul"))
+                op: n.RichOp = self.rng.choice(("add", "sub", "mul"))
                 return binary(op, self.expr(ANY, names, 0), self.expr(SMALL, names, 0), ANY)
 
     def undefined(self, names: Names, less: int) -> n.Expr:
@@ -295,7 +295,7 @@ class Drawer:
                 items = [self.expr(inner, names, less) for _ in range(self.rng.randint(0, 2))]
                 return n.SetNew(tuple(items), type=kind)
             case 1:
-                op: n.BinaryOp = self.rng.choice(("union", "intersection", "difference"))
+                op: n.RichOp = self.rng.choice(("union", "intersection", "difference"))
                 return binary(op, self.expr(kind, names, less), self.expr(kind, names, less), kind)
             case 2 if inner == S:
                 return builtin("set", kind, self.expr(LIST, names, less))

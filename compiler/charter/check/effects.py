@@ -84,7 +84,7 @@ def _is_true(expr: ir.Expr) -> bool:
             return False
         case ir.Literal():
             return expr.value is True
-        case ir.Binary(op="eq" | "le" | "ge" | "subset"):
+        case ir.Binary() if expr.traits.is_reflexive:
             return expr.left == expr.right
         case ir.Binary(op="or"):
             return _is_true(expr.left) or _is_true(expr.right)

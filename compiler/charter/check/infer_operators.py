@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Mapping
+from typing import Final, assert_never
 
 from charter.check.patterns import holding
 from charter.check.scopes import TypeScope, unknown
 from charter.check.types import BOOL, INT, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.operators import OPERATORS, Kind
 from charter.syntax import nodes as sx
 
 
@@ -27,7 +29,7 @@ def is_open(node: sx.Expr) -> bool:
             return is_open(node.body)
         case sx.Unary(op="-"):
             return is_open(node.operand)
-        case sx.Binary(op="+" | "-" | "|" | "&" | "*"):
+        case sx.Binary() if node.op in _ARITHMETIC or node.op in _SETS:
             return is_open(node.left) and is_open(node.right)
         case _:
             return False
@@ -59,10 +61,14 @@ def unary(scope: TypeScope, node: sx.Unary) -> ir.Expr:
             assert_never(node.op)
 
 
-_EQUALITY: dict[str, ir.BinaryOp] = {"==": "eq", "!=": "ne"}
-_ORDER: dict[str, ir.BinaryOp] = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-_ARITHMETIC: dict[str, ir.BinaryOp] = {"+": "add", "-": "sub", "*": "mul"}
-_SETS: dict[str, ir.BinaryOp] = {"|": "union", "&": "intersection", "-": "difference"}
+def _by_sign(kind: Kind) -> Mapping[str, ir.RichOp]:
+    return {traits.sign: op for op, traits in OPERATORS.items() if traits.kind == kind}
+
+
+_EQUALITY: Final = _by_sign("equality")
+_ORDER: Final = _by_sign("order")
+_ARITHMETIC: Final = _by_sign("arithmetic")
+_SETS: Final = _by_sign("sets")
 
 
 def binary(scope: TypeScope, node: sx.Binary, expected: ty.Type | None) -> ir.Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
 from charter.check.relations import (
@@ -74,10 +75,12 @@ class KnownNumbers:
                 return self
 
     def compared(self, condition: ir.Binary, *, truth: bool) -> KnownNumbers:
-        op = condition.op if truth else _OPPOSITE.get(condition.op, condition.op)
+        op = condition.op if truth else condition.traits.opposite
         left, right = condition.left, condition.right
         one, other = self.interval(left), self.interval(right)
         match op:
+            case None:
+                return self
             case "lt":
                 new, new_other = (
                     Interval(None, shifted(other.high, -1)),
@@ -102,7 +105,7 @@ class KnownNumbers:
         known = self.learn(left, new).learn(right, new_other)
         return replace(known, relations=(*self.relations, *self.related(op, gap)))
 
-    def related(self, op: ir.BinaryOp, gap: Linear) -> tuple[Linear, ...]:
+    def related(self, op: ir.RichOp, gap: Linear) -> tuple[Linear, ...]:
         """The sums that are at most 0 where `left op right` is true and `gap` is the difference.
         Of two different numbers, it must be known which one is not the greater."""
         if op != "ne":
@@ -301,11 +304,10 @@ class KnownNumbers:
             case _, ty.Set(inner=ty.Int(high=ty.Limit()) as inner):
                 numbers = of_type(inner)
                 return shifted(self.arithmetic.subtract(numbers, numbers).high, 1)
-            case (ir.Comprehend(flatten=False, domain=inside), _) | (
-                ir.Binary(op="intersection" | "difference", left=inside),
-                _,
-            ):
+            case ir.Comprehend(flatten=False, domain=inside), _:
                 return self.most_items(inside)
+            case ir.Binary() as made, _ if len(made.traits.members_from) == 1:
+                return self.most_items(made.side(made.traits.members_from[0]))
             case _:
                 return None
 
@@ -317,11 +319,9 @@ class KnownNumbers:
                 for item in rest:
                     found = self.arithmetic.either(found, self.interval(item))
                 return found
-            case ir.Binary(op="union"):
-                left, right = self.of_members(group.left), self.of_members(group.right)
-                return self.arithmetic.either(left, right)
-            case ir.Binary(op="intersection" | "difference"):
-                return self.of_members(group.left)
+            case ir.Binary() if group.traits.members_from:
+                sides = [self.of_members(group.side(s)) for s in group.traits.members_from]
+                return reduce(self.arithmetic.either, sides)
             case ir.Comprehend():
                 inside = self.ranging(group.name, group.domain)
                 inside = inside.assume(group.condition, truth=True)
@@ -332,16 +332,6 @@ class KnownNumbers:
                 return self.of_members(self.values[name])
             case _:
                 return of_type(group.type.inner) if isinstance(group.type, ty.Set) else ANY
-
-
-_OPPOSITE: dict[str, ir.BinaryOp] = {
-    "lt": "ge",
-    "le": "gt",
-    "gt": "le",
-    "ge": "lt",
-    "eq": "ne",
-    "ne": "eq",
-}
 
 
 def of_type(kind: ty.Type) -> Interval:

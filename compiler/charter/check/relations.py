@@ -65,7 +65,7 @@ def linear(expr: ir.Expr) -> Linear:
             return Linear(0, {expr: 1})
 
 
-def at_most_zero(op: ir.BinaryOp, gap: Linear) -> tuple[Linear, ...]:
+def at_most_zero(op: ir.RichOp, gap: Linear) -> tuple[Linear, ...]:
     """The sums that are at most 0 where `left op right` is true and `gap` is `left - right`."""
     match op:
         case "lt":

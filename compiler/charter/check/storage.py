@@ -238,7 +238,7 @@ def _size(sequence: ir.Expr) -> ir.Expr:
     return ir.Builtin("size", (sequence,), type=INT, span=sequence.span)
 
 
-def _binary(op: ir.BinaryOp, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+def _binary(op: ir.RichOp, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     return ir.Binary(op, left, right, type=BOOL, span=left.span)
 
 
@@ -265,5 +265,5 @@ def _common(body: Body, on_disk: ir.Expr, before: ir.Expr, after: ir.Expr) -> ir
     domain = ir.Domain(type=kinds, span=span)
     changed = ir.Comprehend(place.name, domain, condition, place, type=kinds, span=span)
     all_ = ir.SetNew((on_disk,), type=kinds, span=span)
-    places = ir.Binary("union", all_, changed, type=kinds, span=span)
+    places: ir.Expr = ir.Binary("union", all_, changed, type=kinds, span=span)
     return ir.Builtin("min", (places,), type=on_disk.type, span=span)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.operators import Side
 from charter.core.walk import children
 
 
@@ -22,8 +23,8 @@ def is_built_here(expr: ir.Expr) -> bool:
             | ir.RecordWith() | ir.UnionNew()
         ):  # fmt: skip
             return True
-        case ir.Binary(op="union" | "intersection" | "difference"):
-            return True
+        case ir.Binary():
+            return bool(expr.traits.members_from)
         case ir.Builtin():
             return expr.traits.grows
         case ir.Literal(value=None):
@@ -72,10 +73,10 @@ def places(
             return tuple(zip(expr.args, params, strict=True))
         case ir.Call():
             return tuple(zip(expr.args, functions.get(expr.function, ()), strict=False))
-        case ir.Binary(op="union"):
-            return ((expr.left, slot), (expr.right, slot))
-        case ir.Binary(op="intersection" | "difference"):
-            return ((expr.left, slot), (expr.right, None))
+        case ir.Binary():
+            sides: tuple[Side, ...] = ("left", "right")
+            holds = expr.traits.members_from
+            return tuple((expr.side(s), slot if s in holds else None) for s in sides)
         case ir.Builtin() if expr.traits.grows:
             given = {"items": slot, "item": inner_of(expr.args[0].type)}
             becomes = (given[part] for part in expr.traits.built_of)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, final
 from typing import Literal as OneOf
 
 from charter.core.builtins import BUILTINS, BuiltinName, PrimitiveName, Traits
+from charter.core.operators import OPERATORS, OperatorTraits, RichOp, Side
 from charter.core.types import Type
 from charter.diagnostics import NOWHERE, Span
 
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar  # its default is in `typing` from Python 3.13 on
 
     E_co = TypeVar("E_co", covariant=True, bound="Expr", default="Expr")
+    Op_co = TypeVar("Op_co", covariant=True, bound=RichOp, default=RichOp)
 else:
     from typing import TypeVar
 
     E_co = TypeVar("E_co", covariant=True)
+    Op_co = TypeVar("Op_co", covariant=True)
 
 Value = bool | int | str | None | tuple["Value", ...] | frozenset["Value"]
 """Values; only their type distinguishes them. bool, bounded int and counter: bool and int; sort
@@ -213,13 +216,6 @@ class Quantified(Typed, Generic[E_co]):
 
 
 UnaryOp = OneOf["not", "negate"]
-BinaryOp = OneOf[
-    "and", "or", "implies",  # short-circuit: the right side is not evaluated if the left decides
-    "eq", "ne", "lt", "le", "gt", "ge",
-    "add", "sub", "mul",
-    "union", "intersection", "difference",
-    "in", "subset",
-]  # fmt: skip
 
 
 @final
@@ -233,12 +229,21 @@ class Unary(Typed, Generic[E_co]):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Binary(Typed, Generic[E_co]):
+class Binary(Typed, Generic[E_co, Op_co]):
     """An infix operation; `not in` and `!=` on sets are spelled with `not` and `ne`."""
 
-    op: BinaryOp
+    op: Op_co
     left: E_co
     right: E_co
+
+    @property
+    def traits(self) -> OperatorTraits:
+        """What is known of the operator."""
+        return OPERATORS[self.op]
+
+    def side(self, which: Side) -> E_co:
+        """One of the operands."""
+        return self.left if which == "left" else self.right
 
 
 @final

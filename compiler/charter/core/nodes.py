@@ -14,7 +14,6 @@ from typing import Literal as OneOf
 from charter.core.builtins import BuiltinName, PrimitiveName
 from charter.core.expressions import (
     Binary,
-    BinaryOp,
     Builtin,
     Call,
     Case,
@@ -50,6 +49,7 @@ from charter.core.expressions import (
     UnionNew,
     Value,
 )
+from charter.core.operators import RichOp
 from charter.core.types import Counter, Enum, Record, Sort, Type, Union
 from charter.diagnostics import NOWHERE, Span
 
@@ -471,13 +471,13 @@ class Model(Placed, Generic[E_co, S_co]):
 
 
 __all__ = [
-    "ASKED", "Assign", "Binary", "BinaryOp", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
+    "ASKED", "Assign", "Binary", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
     "CallOperation", "Case", "CaseArg", "Change", "Checked", "Citation", "Clear", "CompareMode",
     "Component", "Comprehend", "Conjunct", "ConstRef", "Do", "Domain", "Eventually", "Expect",
     "Expr", "Fair", "FieldOf", "Function", "If", "Instance", "IsCase", "Let", "Literal", "Local",
     "MapGet", "MapNew", "MapWith", "Match", "Model", "Moment", "Mutant", "Observable", "OnChannel",
     "Operation", "OverlayEntry", "Param", "Part", "Pick", "Placed", "Present", "Primitive",
     "PrimitiveName", "Property", "Quantified", "Receive", "RecordNew", "RecordWith", "Require",
-    "S_co", "Scenario", "Send", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement", "Step",
-    "System", "Took", "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
+    "RichOp", "S_co", "Scenario", "Send", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement",
+    "Step", "System", "Took", "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
 ]  # fmt: skip

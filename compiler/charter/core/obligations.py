@@ -27,8 +27,6 @@ AMOUNTS: tuple[Amount, ...] = ("none", "one", "several")
 SEEN = ("boundary", "order")
 """The kinds that ask for the values of an expression wherever an operation evaluates it."""
 
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
@@ -275,7 +273,7 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
     seen: set[tuple[str, int]] = set()
     for site in sites:
         expr, place = site.expr, (site.operation, id(site.expr))
-        if not isinstance(expr, n.Binary) or expr.op not in COMPARISONS or place in seen:
+        if not isinstance(expr, n.Binary) or not expr.traits.compares or place in seen:
             continue
         if expr.span == expr.left.span:  # the compiler made it: what `flush` and `crash` do
             continue

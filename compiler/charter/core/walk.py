@@ -143,10 +143,10 @@ def locals_of(expr: ir.Expr) -> frozenset[str]:
 
 
 @overload
-def operands(expr: small.Expr, op: ir.BinaryOp) -> Iterator[small.Expr]: ...
+def operands(expr: small.Expr, op: ir.RichOp) -> Iterator[small.Expr]: ...
 @overload
-def operands(expr: ir.Expr, op: ir.BinaryOp) -> Iterator[ir.Expr]: ...
-def operands(expr: ir.Expr, op: ir.BinaryOp) -> Iterator[ir.Expr]:
+def operands(expr: ir.Expr, op: ir.RichOp) -> Iterator[ir.Expr]: ...
+def operands(expr: ir.Expr, op: ir.RichOp) -> Iterator[ir.Expr]:
     """The operands of a chain of one operator, from left to right."""
     if isinstance(expr, ir.Binary) and expr.op == op:
         yield from operands(expr.left, op)
@@ -256,8 +256,8 @@ def never_empty(domain: ir.Expr, functions: Mapping[str, ir.Function]) -> bool:
             return True
         case ir.SetNew(items=items):
             return bool(items)
-        case ir.Binary(op="union"):
-            return never_empty(domain.left, functions) or never_empty(domain.right, functions)
+        case ir.Binary():
+            return any(never_empty(domain.side(side), functions) for side in domain.traits.keeps)
         case ir.If():
             return never_empty(domain.then, functions) and never_empty(domain.otherwise, functions)
         case ir.Call(function=name) if name in functions:

@@ -12,6 +12,7 @@ from typing import Generic, Literal, TypeVar, assert_never
 
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.operators import OPERATORS
 from charter.core.show import show_expr
 from charter.core.walk import children, rebuild
 from charter.diagnostics import Span
@@ -143,26 +144,17 @@ def negated(expr: ir.Expr) -> Iterator[ExprEdit]:
             yield _edit(expr, "negate", says, member, text)
         case ir.Unary(op="not"):
             yield _edit(expr, "negate", says, expr.operand, written(expr.operand))
-        case ir.Binary() if expr.op not in ("in", "subset"):
+        case ir.Binary() if expr.traits.kind != "membership":
             return
         case _:
             opposite = ir.Unary("not", expr, type=ty.Bool(), span=expr.span)
             yield _edit(expr, "negate", says, opposite, f"not ({written(expr)})")
 
 
-_BENT: dict[ir.BinaryOp, ir.BinaryOp] = {
-    "lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq",
-}  # fmt: skip
-_SIGNS: dict[ir.BinaryOp, str] = {
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
-    "union": "|", "intersection": "&", "difference": "-",
-}  # fmt: skip
-
-
 def compared(expr: ir.Binary) -> Iterator[ExprEdit]:
     """`<` for `<=`, `==` for `!=`, and the other way round."""
-    if expr.op in _BENT:
-        yield _with_operator(expr, "compare", _BENT[expr.op])
+    if expr.traits.compares and expr.traits.mistake:
+        yield _with_operator(expr, "compare", expr.traits.mistake)
 
 
 def quantified(expr: ir.Quantified) -> Iterator[ExprEdit]:
@@ -287,16 +279,13 @@ def other_builtin(expr: ir.Builtin) -> Iterator[ExprEdit]:
 
 # --- sets, records, maps -------------------------------------------------------------------------
 
-_OTHER_SET: dict[ir.BinaryOp, ir.BinaryOp] = {
-    "union": "intersection", "intersection": "union", "difference": "intersection",
-}  # fmt: skip
-
 
 def set_operation(expr: ir.Binary) -> Iterator[ExprEdit]:
     """Another operation on the same sets, or none."""
-    if expr.op in _OTHER_SET:
-        yield _with_operator(expr, "set-operation", _OTHER_SET[expr.op])
-        says = f"`{_SIGNS[expr.op]} {written(expr.right)}` is left out"
+    if expr.traits.kind == "sets":
+        if expr.traits.mistake:
+            yield _with_operator(expr, "set-operation", expr.traits.mistake)
+        says = f"`{expr.traits.sign} {written(expr.right)}` is left out"
         yield _edit(expr, "set-operation", says, expr.left, written(expr.left))
 
 
@@ -376,10 +365,10 @@ def _edit(expr: ir.Expr, kind: str, says: str, new: ir.Expr, text: str) -> ExprE
     return Edit(kind, says, expr.span, text, mark, new)
 
 
-def _with_operator(expr: ir.Binary, kind: str, op: ir.BinaryOp) -> ExprEdit:
+def _with_operator(expr: ir.Binary, kind: str, op: ir.RichOp) -> ExprEdit:
     left, right, here = written(expr.left), written(expr.right), written(expr)
-    if _SIGNS[expr.op] not in here:  # such as `o is present(x)`
+    if expr.traits.sign not in here:  # such as `o is present(x)`
         new = replace(expr, op=op)
         return _edit(expr, kind, f"`{here}` is negated", new, f"not ({here})")
-    says = f"`{_SIGNS[expr.op]}` becomes `{_SIGNS[op]}`"
-    return _edit(expr, kind, says, replace(expr, op=op), f"{left} {_SIGNS[op]} {right}")
+    says = f"`{expr.traits.sign}` becomes `{OPERATORS[op].sign}`"
+    return _edit(expr, kind, says, replace(expr, op=op), f"{left} {OPERATORS[op].sign} {right}")

@@ -134,7 +134,7 @@ class _Maker:
     def choice(self, condition: n.Expr, then: n.Expr, otherwise: n.Expr) -> n.Expr:
         return n.If(condition, then, otherwise, type=self.expr.type, span=self.expr.span)
 
-    def test(self, op: n.BinaryOp, left: n.Expr, right: n.Expr) -> n.Expr:
+    def test(self, op: n.RichOp, left: n.Expr, right: n.Expr) -> n.Expr:
         return n.Binary(op, left, right, type=BOOL, span=self.expr.span)
 
     def number(self, value: int) -> n.Expr:

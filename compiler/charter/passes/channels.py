@@ -183,7 +183,7 @@ class _Body:
         changed = _changed(whole, line.keys, rest)
         self.lines.append(n.Assign(line.channel, changed, span=line.span))
 
-    def require(self, op: n.BinaryOp, left: n.Expr, right: n.Expr) -> None:
+    def require(self, op: n.RichOp, left: n.Expr, right: n.Expr) -> None:
         """Add a requirement."""
         condition = n.Binary(op, left, right, type=BOOL, span=right.span)
         self.lines.append(n.Require(condition, span=right.span))

@@ -8,6 +8,7 @@ from typing import cast
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.core.operators import StrictOp
 from charter.prove.terms import FALSE, TRUE, Term
 from charter.prove.terms_of_types import TermsOfTypes
 from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
@@ -74,9 +75,9 @@ def case_arg(types: TermsOfTypes, e: n.CaseArg[s.Expr], target: Sym) -> Sym:
 
 
 def operator(
-    types: TermsOfTypes, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[Sym, ...]
+    types: TermsOfTypes, e: n.Unary[s.Expr] | n.Binary[s.Expr, StrictOp], args: tuple[Sym, ...]
 ) -> Sym:
-    """An operator, but not `and`, `or`, `implies`."""
+    """An operator that evaluates its operands."""
     terms, numbers, op = types.terms, types.numbers, e.op
     # Only names for the types: what these are is told by `op`.
     pair, sets = cast("tuple[Number, ...]", args), cast("tuple[Mask | Bag, ...]", args)
@@ -105,8 +106,6 @@ def operator(
             return ScalarTerm(types.subset(*sets))
         case "union" | "intersection" | "difference":
             return _algebra(types, op, t.inner_of(e.type), sets)
-        case "and" | "or" | "implies":
-            raise AssertionError(f"{op} does not evaluate all of its operands")
 
 
 def _algebra(

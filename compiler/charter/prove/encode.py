@@ -15,7 +15,6 @@ from typing import assert_never, cast
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.obligations import COMPARISONS
 from charter.core.walk import children
 from charter.diagnostics import Span
 from charter.prove import collections as col
@@ -118,6 +117,8 @@ class Encoder:
 
     def _value(self, e: s.Expr, view: View, names: Names) -> Sym:
         types = self.types
+        if s.is_connective(e):
+            return self.either(s.as_choice(e), view, names)
         match e:
             case n.Literal():
                 return types.constant(e.type, e.value)
@@ -136,8 +137,6 @@ class Encoder:
                 return Mask(keys, (TRUE,) * len(keys), items)
             case n.Took(branch=branch):
                 return ScalarTerm(view.took.get(branch, FALSE))
-            case n.Binary(op="and" | "or" | "implies"):
-                return self.either(s.as_choice(e), view, names)
             case n.If():
                 return self.either(e, view, names)
             case n.Let(name=name):
@@ -156,7 +155,7 @@ class Encoder:
                 return self.comprehend(e, view, names)
             case _:
                 args = tuple(self.value(part, view, names) for part in children(e))
-                if isinstance(e, n.Binary) and e.op in COMPARISONS and e.span in self.watched:
+                if isinstance(e, n.Binary) and e.traits.compares and e.span in self.watched:
                     self._record(ComparisonEvent(self.watched[e.span], TRUE, *args))
                 return self.applied(e, args)
 

@@ -4,10 +4,11 @@ A test checks that each example in the table gets its message."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
 
 from charter.formats.spelling import nearest
 from charter.syntax.misplaced import MISPLACED
+from charter.syntax.nodes import BinaryOp
 from charter.syntax.parser_position import Mistake, Stuck
 from charter.syntax.tla_habits import HABITS
 
@@ -417,8 +418,7 @@ GROUPS: Final = (
     ("a declaration", frozenset({"sort", "enum", "record", "fun", "component", "always"})),
     (
         "an operator",
-        frozenset({"and", "or", "implies", "==", "!=", "<", "<=", ">", ">=", "in", "not", "subset"})
-        | frozenset({"+", "-", "|", "&", "*", "with", ".", "[", "'"}),
+        frozenset({*" ".join(get_args(BinaryOp)).split(), "with", ".", "[", "'"}),
     ),
     ("a type", frozenset({"int", "option", "set", "ranking", "seq", "map", "NAME"})),
     (

@@ -67,19 +67,27 @@ def _param(param: nodes.Param) -> Doc:
 # --- how tightly ---------------------------------------------------------------------------------
 
 
+def _level_of(op: nodes.BinaryOp) -> int:
+    match op:
+        case "implies":
+            return IMPLIES
+        case "and" | "or":
+            return LOGIC
+        case "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in" | "subset":
+            return COMPARE
+        case "+" | "-" | "|" | "&":
+            return SUM
+        case "*":
+            return PRODUCT
+
+
 def _level(expr: Expr) -> int:
     match expr:
-        case nodes.Binary(op="implies"):
-            return IMPLIES
-        case nodes.Binary(op="and" | "or"):
-            return LOGIC
+        case nodes.Binary():
+            return _level_of(expr.op)
         case nodes.Unary(op="not"):
             return NOT
-        case nodes.Binary(op="+" | "-" | "|" | "&"):
-            return SUM
-        case nodes.Binary(op="*"):
-            return PRODUCT
-        case nodes.Binary() | nodes.Is():
+        case nodes.Is():
             return COMPARE
         case nodes.Unary() | nodes.If() | nodes.LetIn() | nodes.Quantifier() | nodes.Match():
             return UNARY

@@ -26,7 +26,7 @@ ABSENT = n.Builtin("value", (NONE,), type=BOOL)
 """A condition without a value."""
 
 
-def binary(op: n.BinaryOp, left: n.Expr, right: n.Expr) -> n.Expr:
+def binary(op: n.RichOp, left: n.Expr, right: n.Expr) -> n.Expr:
     """A condition of two."""
     return n.Binary(op, left, right, type=BOOL)
 
@@ -107,7 +107,7 @@ def outcome(expr: n.Expr, p: bool, q: bool) -> object:
 
 
 LEAVES = (TRUE, FALSE, P, Q, ABSENT)
-OPERATORS: tuple[n.BinaryOp, ...] = ("and", "or", "implies")
+OPERATORS: tuple[n.RichOp, ...] = ("and", "or", "implies")
 
 
 def conditions(parts: tuple[n.Expr, ...]) -> list[n.Expr]:

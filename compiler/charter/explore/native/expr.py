@@ -86,6 +86,8 @@ class Expr:
             raise problem.at(e.span) from None
 
     def _value(self, e: s.Expr) -> Held:
+        if s.is_connective(e):
+            return self.choose(s.as_choice(e))
         match e:
             case n.Literal():
                 return self.keep.constant(e.type, e.value)
@@ -100,8 +102,6 @@ class Expr:
                 return self.keep.constant(e.type, frozenset(domain))
             case n.Took(branch=branch):
                 return self.code.compare("eq", self.took, self.unit.label(branch))
-            case n.Binary(op="and" | "or" | "implies"):
-                return self.choose(s.as_choice(e))
             case n.Binary(op="in", right=n.SetNew(items=members)):
                 item, kind = self.value(e.left), e.left.type
                 same = (self.keep.equal(item, self.value(member), kind) for member in members)

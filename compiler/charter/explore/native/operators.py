@@ -7,6 +7,7 @@ from typing import Literal as OneOf
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.core.operators import StrictOp
 from charter.explore.native.code import FOLDED, TRUE, Number, Truth
 from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import CannotCompile, mask_type
@@ -16,23 +17,21 @@ from charter.explore.native.values import Held, Scalar, scalar
 SetOp = OneOf["union", "intersection", "difference", "subset"]
 
 
-def binary(expr: ExprEmitter, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
+def binary(expr: ExprEmitter, e: n.Binary[s.Expr, StrictOp], left: Held, right: Held) -> Held:
     """Prints an infix operation."""
-    code = expr.code
-    match e.op:
+    code, op = expr.code, e.op
+    match op:
         case "eq" | "ne":
             same = expr.keep.equal(left, right, e.left.type)
-            return same if e.op == "eq" else code.negation(same)
+            return same if op == "eq" else code.negation(same)
         case "in":
             return member(expr, t.inner_of(e.right.type), left, scalar(right))
         case "lt" | "le" | "gt" | "ge":
-            return code.compare(e.op, scalar(left).ref, scalar(right).ref)
+            return code.compare(op, scalar(left).ref, scalar(right).ref)
         case "add" | "sub" | "mul":
-            return arithmetic(expr, e.op, e.type, scalar(left), scalar(right))
+            return arithmetic(expr, op, e.type, scalar(left), scalar(right))
         case "union" | "intersection" | "difference" | "subset":
-            return algebra(expr, e.op, scalar(left), scalar(right))
-        case "and" | "or" | "implies":
-            raise AssertionError(f"{e.op} does not evaluate all of its operands")
+            return algebra(expr, op, scalar(left), scalar(right))
 
 
 def set_of(

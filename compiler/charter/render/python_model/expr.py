@@ -245,8 +245,6 @@ class ExprPrinter:
 
     def binary(self, e: n.Binary) -> Piece:
         """An infix operation."""
-        if e.op in ("and", "or", "implies"):
-            return self.connective(e)
         if e.op in ("eq", "ne") and isinstance(e.right, n.Literal) and e.right.value is None:
             word = "is" if e.op == "eq" else "is not"
             return Piece(Spread((self.tested(e.left), f"{word} None")), COMPARE)
@@ -254,14 +252,18 @@ class ExprPrinter:
             if e.op == "eq":
                 return Piece(joined("not ", self.doc(e.left, NOT)), NOT)
             return Piece(Spread((call("len", self.doc(e.left)), "> 0")), COMPARE)
-        return self.infix(e, INFIX[e.op])
+        match e.op:
+            case "and" | "or" | "implies":
+                return self.connective(e)
+            case op:
+                return self.infix(e, INFIX[op])
 
     def infix(self, e: n.Binary, sign: InfixSign) -> Piece:
         """Both operands; different set operations are never mixed without parentheses."""
         same = isinstance(e.left, n.Binary) and e.left.op == e.op and sign.right == ATOM
         left = self.doc(e.left, sign.level if same else sign.left)
         right = self.doc(e.right, sign.right)
-        if e.op in ("union", "difference") and isinstance(e.right, n.SetNew) and e.right.items:
+        if sign.takes_set and isinstance(e.right, n.SetNew) and e.right.items:
             right = Block("{", tuple(self.doc(i) for i in e.right.items), "}")
         return Piece(Spread((left, joined(f"{sign.text} ", right))), sign.level)
 

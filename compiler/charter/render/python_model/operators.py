@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.operators import StrictOp
 from charter.render.python_model.line_breaks import Doc
 
 ATOM, UNARY, TIMES, PLUS, AND_SET, OR_SET, COMPARE, NOT, AND, OR, CHOICE = range(16, 5, -1)
@@ -22,15 +23,17 @@ class InfixSign:
     level: int = COMPARE
     left: int = OR_SET
     right: int = OR_SET
+    takes_set: bool = False
+    """Listed items on the right are printed as a `set`, which is shorter than a `frozenset`."""
 
 
-INFIX: Mapping[str, InfixSign] = {
+INFIX: Mapping[StrictOp, InfixSign] = {
     "eq": InfixSign("=="), "ne": InfixSign("!="), "lt": InfixSign("<"), "le": InfixSign("<="),
     "gt": InfixSign(">"), "ge": InfixSign(">="), "in": InfixSign("in"), "subset": InfixSign("<="),
     "add": InfixSign("+", PLUS, PLUS, TIMES), "sub": InfixSign("-", PLUS, PLUS, TIMES),
-    "mul": InfixSign("*", TIMES, TIMES, UNARY), "union": InfixSign("|", OR_SET, ATOM, ATOM),
+    "mul": InfixSign("*", TIMES, TIMES, UNARY), "union": InfixSign("|", OR_SET, ATOM, ATOM, True),
     "intersection": InfixSign("&", AND_SET, ATOM, ATOM),
-    "difference": InfixSign("-", PLUS, ATOM, ATOM),
+    "difference": InfixSign("-", PLUS, ATOM, ATOM, True),
 }  # fmt: skip
 FUNCTIONS: Mapping[str, str] = {"size": "len", "set": "frozenset", "remove": "without"}
 TRUE = n.Literal(True, type=t.Bool())

@@ -24,7 +24,7 @@ from charter.render.tla.boxes import (
     call,
     parens,
 )
-from charter.render.tla.expr import COMPARISONS, Printer
+from charter.render.tla.expr import Printer
 from charter.render.tla.types import bare
 
 Row = tuple[str, Doc]
@@ -75,8 +75,8 @@ def plain(e: s.Expr) -> bool:
     """Whether TLC evaluates a condition at the head of an action without branching on it. Other
     conditions are wrapped in `Holds`."""
     match e:
-        case n.Binary(op=op):
-            return op in COMPARISONS or op == "implies"
+        case n.Binary():
+            return e.traits.is_test or e.op == "implies"
         case n.Unary() | n.Literal():
             return True
         case _:

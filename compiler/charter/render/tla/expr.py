@@ -9,6 +9,7 @@ from typing import TypeAlias
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.core.operators import OPERATORS, StrictOp
 from charter.core.walk import locals_of, operands
 from charter.render.tla.boxes import (
     Around,
@@ -32,18 +33,33 @@ ATOM, OPERATOR, COMPARE, CONNECTIVE, OPEN = range(5, 0, -1)
 """How tightly a text holds together. Operands of operators are atoms; members of `/\\` and `\\/`
 may be comparisons; `IF`, `LET`, `CASE`, quantifiers and `=>` stand open to the right."""
 
-INFIX: Mapping[str, str] = {
-    "eq": "=", "ne": "#", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in": "\\in",
-    "subset": "\\subseteq", "add": "+", "sub": "-", "mul": "*", "union": "\\cup",
-    "intersection": "\\cap", "difference": "\\",
-}  # fmt: skip
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "subset")
 Structure: TypeAlias = (
     "n.MapGet[s.Expr] | n.RecordNew[s.Expr] | n.UnionNew[s.Expr]"
     " | n.MapNew[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
     " | n.Comprehend[s.Expr]"
 )
 TRUE = n.Literal(True, type=t.Bool())
+
+
+def infix_sign(op: StrictOp) -> str:
+    """The sign of an operator in TLA+."""
+    match op:
+        case "lt" | "le" | "gt" | "ge" | "add" | "sub" | "mul":
+            return OPERATORS[op].sign
+        case "eq":
+            return "="
+        case "ne":
+            return "#"
+        case "in":
+            return "\\in"
+        case "subset":
+            return "\\subseteq"
+        case "union":
+            return "\\cup"
+        case "intersection":
+            return "\\cap"
+        case "difference":
+            return "\\"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,21 +291,22 @@ class Printer:
             return TlaPiece(Infix(left, sign, right), COMPARE)
         return TlaPiece(Around("~", self.doc(operand, ATOM)), COMPARE)
 
-    def binary(self, e: n.Binary[s.Expr]) -> TlaPiece:
+    def binary(self, e: s.Binary) -> TlaPiece:
         """Prints an infix operation."""
-        if e.op in ("and", "or"):
-            items = tuple(self.item(part) for part in operands(e, e.op))
-            return TlaPiece(Bullets("/\\" if e.op == "and" else "\\/", items), CONNECTIVE)
-        if e.op == "implies":
-            left, right = self.doc(e.left, COMPARE), self.doc(e.right, COMPARE)
-            return TlaPiece(Infix(left, "=>", right), OPEN)
-        if e.op in COMPARISONS:
-            left, right = self.doc(e.left, OPERATOR), self.doc(e.right, OPERATOR)
-            return TlaPiece(Infix(left, INFIX[e.op], right), COMPARE)
-        same = e.op in ("union", "intersection", "add", "mul")
-        again = isinstance(e.left, n.Binary) and e.left.op == e.op
-        left = self.doc(e.left, OPERATOR if same and again else ATOM)
-        return TlaPiece(Infix(left, INFIX[e.op], self.doc(e.right, ATOM)), OPERATOR)
+        match e.op:
+            case "and" | "or":
+                items = tuple(self.item(part) for part in operands(e, e.op))
+                return TlaPiece(Bullets("/\\" if e.op == "and" else "\\/", items), CONNECTIVE)
+            case "implies":
+                left, right = self.doc(e.left, COMPARE), self.doc(e.right, COMPARE)
+                return TlaPiece(Infix(left, "=>", right), OPEN)
+            case op if e.traits.is_test:
+                left, right = self.doc(e.left, OPERATOR), self.doc(e.right, OPERATOR)
+                return TlaPiece(Infix(left, infix_sign(op), right), COMPARE)
+            case op:
+                again = isinstance(e.left, n.Binary) and e.left.op == op
+                left = self.doc(e.left, OPERATOR if e.traits.is_associative and again else ATOM)
+                return TlaPiece(Infix(left, infix_sign(op), self.doc(e.right, ATOM)), OPERATOR)
 
     # --- control ---------------------------------------------------------------------------------
 
