@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
@@ -93,37 +94,41 @@ def _is_true(expr: ir.Expr) -> bool:
 
 
 def _reachable(operation: ir.Operation, diagnostics: Diagnostics) -> None:
-    """Report shadowed branches: an earlier branch outside its group is enabled whenever it is."""
-    earlier: list[ir.Branch] = []
-    for branch in operation.branches:
-        conditions = _parts(branch)
-        for before in earlier:
-            same_group = before.group and before.group == branch.group
-            implied = (
-                (part in conditions and not is_wrong(part)) or _is_true(part)
-                for part in _parts(before)
-            )
-            if not same_group and all(implied):
-                message = f"{branch.name} is never reached: {before.name} is taken before it"
-                notes = (("this one is taken", before.span),)
-                diagnostics.error("branch/shadowed", message, branch.span, notes=notes)
-                break
-        earlier.append(branch)
+    """Report shadowed branches: an earlier branch outside its group is enabled whenever it is. The
+    earlier ones are found by the first part of their guard that is not always true."""
+    needs: dict[ir.Expr | None, list[tuple[int, ir.Branch, frozenset[ir.Expr]]]] = {}
+    for position, branch in enumerate(operation.branches):
+        conditions = frozenset(part for part in _parts(branch) if not is_wrong(part))
+        shadows = (
+            (at, before)
+            for first in (None, *conditions)
+            for at, before, needed in needs.get(first, ())
+            if needed <= conditions and not (before.group and before.group == branch.group)
+        )
+        found = min(shadows, key=lambda shadow: shadow[0], default=None)
+        if found is not None:
+            message = f"{branch.name} is never reached: {found[1].name} is taken before it"
+            notes = (("this one is taken", found[1].span),)
+            diagnostics.error("branch/shadowed", message, branch.span, notes=notes)
+        parts = tuple(part for part in _parts(branch) if not _is_true(part))
+        first_part = parts[0] if parts else None
+        needs.setdefault(first_part, []).append((position, branch, frozenset(parts)))
 
 
 def with_facts(operation: ir.Operation) -> Iterator[tuple[Facts, ir.Branch]]:
     """Each branch with the facts that hold in its body: its guard is true, the guards of earlier
     branches are false."""
-    refused: list[ir.Expr] = []
-    for position, branch in enumerate(operation.branches):
+    refused, members = list[ir.Expr](), defaultdict[int, list[ir.Branch]](list)
+    for branch in operation.branches:
+        members[branch.group].append(branch)
+    branches = (*operation.branches, None)
+    for branch, later in zip(operation.branches, branches[1:], strict=True):
         lets = tuple((let.name, let.value) for let in branch.lets)
         holds = (*refused, *(part.condition for part in branch.guard))
         yield Facts(holds, lets), branch
-        later = operation.branches[position + 1 :]
-        if branch.group and later and later[0].group == branch.group:
+        if branch.group and later is not None and later.group == branch.group:
             continue
-        group = [b for b in operation.branches if b is branch or (b.group == branch.group != 0)]
-        for done in group:
+        for done in members[branch.group] if branch.group else (branch,):
             if len(done.guard) == 1:
                 only = done.guard[0].condition
                 refused.append(ir.Unary("not", only, type=only.type, span=only.span))

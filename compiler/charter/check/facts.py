@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as ir
-from charter.core.walk import never_empty, operands, substitute
+from charter.core.walk import locals_of, never_empty, operands, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,15 @@ class Facts:
 
     def expand(self, expr: ir.Expr) -> ir.Expr:
         """`expr` with all lets replaced by their values."""
-        values: dict[str, ir.Expr] = {}
-        for name, value in self.lets:
-            values[name] = substitute(value, values)
-        return substitute(expr, values)
+        lets, values = dict(self.lets), dict[str, ir.Expr]()
+
+        def expanded(part: ir.Expr) -> ir.Expr:
+            for name in locals_of(part):
+                if name in lets and name not in values:
+                    values[name] = expanded(lets[name])
+            return substitute(part, values)
+
+        return expanded(expr) if lets else expr
 
 
 def can_pick(line: ir.Pick, facts: Facts, functions: Mapping[str, ir.Function]) -> bool:

@@ -24,6 +24,8 @@ from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import substitute
 
+Terms = frozenset[tuple[ir.Expr, int]]
+"""The terms of a sum, each with its factor."""
 _MOST_RELATIONS = 3
 """How many relations are added up in one proof."""
 
@@ -31,13 +33,14 @@ _MOST_RELATIONS = 3
 @dataclass(frozen=True, slots=True)
 class KnownNumbers:
     """What is known at a place: intervals of lets (`locals`) and of compared expressions (`facts`),
-    values of lets, and sums that are at most 0 (`relations`)."""
+    values of lets, and sums that are at most 0 (`relations`): of those with the same terms the one
+    that says most."""
 
     arithmetic: Arithmetic
     locals: Mapping[str, Interval] = field(default_factory=dict)
     values: Mapping[str, ir.Expr] = field(default_factory=dict)
-    facts: tuple[tuple[ir.Expr, Interval], ...] = ()
-    relations: tuple[Linear, ...] = ()
+    facts: Mapping[ir.Expr, Interval] = field(default_factory=dict)
+    relations: Mapping[Terms, Linear] = field(default_factory=dict)
 
     def let(self, name: str, value: ir.Expr) -> KnownNumbers:
         """What is known where `name` has this value."""
@@ -103,7 +106,12 @@ class KnownNumbers:
                 return self
         gap = self.sum_of(left).plus(self.sum_of(right), -1)
         known = self.learn(left, new).learn(right, new_other)
-        return replace(known, relations=(*self.relations, *self.related(op, gap)))
+        relations = dict(self.relations)
+        for form in self.related(op, gap):
+            terms = frozenset(form.terms.items())
+            if terms not in relations or form.number > relations[terms].number:
+                relations[terms] = form
+        return replace(known, relations=relations)
 
     def related(self, op: ir.RichOp, gap: Linear) -> tuple[Linear, ...]:
         """The sums that are at most 0 where `left op right` is true and `gap` is the difference.
@@ -111,8 +119,13 @@ class KnownNumbers:
         if op != "ne":
             return at_most_zero(op, gap)
         sides = (gap, gap.times(-1))
-        known = (side for side in sides if any(implied(side, r) for r in self.relations))
+        known = (side for side in sides if self.is_related(side))
         return tuple(side.plus(Linear(1)) for side in known)
+
+    def is_related(self, form: Linear) -> bool:
+        """Whether one relation shows that `form` is at most 0."""
+        found = self.relations.get(frozenset(form.terms.items()))
+        return found is not None and implied(form, found)
 
     def above(self, expr: ir.Expr, low: ty.Limit | None) -> bool:
         """Whether `expr` is at least `low`. For `max` one side suffices, for `min` both are
@@ -148,7 +161,7 @@ class KnownNumbers:
             return True
         return most > 0 and any(
             self.is_at_most_zero(left, most - 1)
-            for relation in (*self.relations, *of_clamps(form), *self.of_sums(form))
+            for relation in (*self.relations.values(), *of_clamps(form), *self.of_sums(form))
             for left in cancelled(form, relation)
         )
 
@@ -198,16 +211,17 @@ class KnownNumbers:
         if interval == ANY or isinstance(path, ir.Literal):
             return self
         known = substitute(path, dict(self.values))
-        return replace(self, facts=(*self.facts, (known, interval)))
+        before = self.facts.get(known)
+        new = interval if before is None else self.arithmetic.both(before, interval)
+        return replace(self, facts={**self.facts, known: new})
 
     def interval(self, expr: ir.Expr) -> Interval:
         """The interval of the number `expr`."""
         found = self.by_shape(expr)
         if self.facts:
-            known = substitute(expr, dict(self.values))
-            for path, interval in self.facts:
-                if path == known:
-                    found = self.arithmetic.both(found, interval)
+            known = self.facts.get(substitute(expr, dict(self.values)))
+            if known is not None:
+                found = self.arithmetic.both(found, known)
         return found
 
     def by_shape(self, expr: ir.Expr) -> Interval:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, assert_never
 
 from charter.check.effects import with_facts
-from charter.check.facts import Facts
 from charter.check.intervals import Arithmetic
 from charter.check.known_numbers import KnownNumbers, of_type
 from charter.check.types import is_unknown, is_wrong, show_limit, show_type
@@ -58,6 +57,18 @@ def _is_clear(body: Iterable[ir.Statement]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _BeforeBranch:
+    """What is known before a branch: from the lets alone, and also from the guards of earlier
+    branches, which are false. How many lets and guards that are, and whether one has an error."""
+
+    with_lets: KnownNumbers
+    place: KnownNumbers
+    lets: int = 0
+    refused: int = 0
+    is_wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Ranges:
     start: KnownNumbers
     model: ir.Model
@@ -73,11 +84,7 @@ class _Ranges:
         for component in self.model.components:
             self.state(component.state)
             for operation in self.unchecked(component.operations):
-                for facts, branch in with_facts(operation):
-                    lets = (let.value for let in branch.lets)
-                    known = not any(map(is_wrong, (*facts.conditions, *lets)))
-                    if known and _is_clear(branch.body):
-                        self.branch(component.state, operation, branch, facts)
+                self.operation(component.state, operation)
         for system in self.model.systems:
             self.state(system.state)
             for step in self.unchecked(system.steps):
@@ -160,26 +167,50 @@ class _Ranges:
         for variable in state:
             self.flow(variable.initial, variable.type, self.start)
 
+    def operation(self, state: tuple[ir.StateVar, ...], operation: ir.Operation) -> None:
+        """All branches. What the false guards of earlier branches show is carried on from branch to
+        branch, so that an operation with n branches takes n steps."""
+        before = _BeforeBranch(self.start, self.start)
+        for facts, branch in with_facts(operation):
+            before = self.reached(
+                before, branch.lets, facts.conditions[: -len(branch.guard) or None]
+            )
+            known = not before.is_wrong and not any(is_wrong(c.condition) for c in branch.guard)
+            if known and _is_clear(branch.body):
+                self.branch(state, operation.result, branch, before.place)
+
+    def reached(
+        self, before: _BeforeBranch, lets: tuple[ir.Bind, ...], refused: tuple[ir.Expr, ...]
+    ) -> _BeforeBranch:
+        """What is known before a branch, from what was known before the one above it."""
+        for let in lets[before.lets :]:
+            before = replace(before, is_wrong=before.is_wrong or is_wrong(let.value))
+            if not before.is_wrong:
+                self.flow(let.value, None, before.with_lets)
+                with_lets = before.with_lets.let(let.name, let.value)
+                place = before.place.let(let.name, let.value)
+                before = replace(before, with_lets=with_lets, place=place)
+        for condition in refused[before.refused :]:
+            before = replace(before, is_wrong=before.is_wrong or is_wrong(condition))
+            if not before.is_wrong:
+                before = replace(before, place=before.place.assume(condition, truth=True))
+        return replace(before, lets=len(lets), refused=len(refused))
+
     def branch(
         self,
         state: tuple[ir.StateVar, ...],
-        operation: ir.Operation,
+        result: ty.Type,
         branch: ir.Branch,
-        facts: Facts,
+        place: KnownNumbers,
     ) -> None:
-        place = self.start
-        for let in branch.lets:
-            self.flow(let.value, None, place)
-            place = place.let(let.name, let.value)
-        own = {id(part.condition) for part in branch.guard}
-        for condition in facts.conditions:
-            if id(condition) in own:
-                self.flow(condition, None, place)
-            place = place.assume(condition, truth=True)
+        """A branch, at a place where the guards of earlier ones are false."""
+        for part in branch.guard:
+            self.flow(part.condition, None, place)
+            place = place.assume(part.condition, truth=True)
         for fault in branch.faults:
             self.flow(fault.condition, None, place)
         place = self.body(branch.body, place, state)
-        self.flow(branch.reply, operation.result, place)
+        self.flow(branch.reply, result, place)
 
     def body(
         self, body: Iterable[ir.Statement], place: KnownNumbers, state: tuple[ir.StateVar, ...]
