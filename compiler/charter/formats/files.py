@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +26,30 @@ def write_whole(path: Path, text: str, refused: Callable[[str], Exception]) -> N
         with suppress(OSError):
             new.unlink(missing_ok=True)
         raise refused(f"{path} cannot be written: {error.strerror}") from None
+
+
+def files_below(
+    folder: Path, passed_over: Callable[[str], bool] = lambda _: False
+) -> Iterator[Path]:
+    """The files below a folder, sorted, also those of linked folders; without what is called like
+    something that is `passed_over`. A link to a folder that it lies in is not followed."""
+    return _below(folder, passed_over, ())
+
+
+def _below(
+    folder: Path, passed_over: Callable[[str], bool], above: tuple[Path, ...]
+) -> Iterator[Path]:
+    real = folder.resolve()
+    if real in above:
+        return
+    with suppress(PermissionError):
+        for path in sorted(folder.iterdir()):
+            if passed_over(path.name):
+                continue
+            if path.is_dir():
+                yield from _below(path, passed_over, (*above, real))
+            elif path.is_file():
+                yield path
 
 
 def regular(path: Path) -> Path:

@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from charter.formats.files import files_below
+
 
 def prepared_digests(said: Iterable[str]) -> dict[str, str]:
     """The SHA-256 of each file in what `prepare` printed and built, by its name.
@@ -52,10 +54,9 @@ def path_digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     total = hashlib.sha256()
-    for held in sorted(path.rglob("*")):
-        if held.is_file():
-            total.update(held.relative_to(path).as_posix().encode() + b"\0")
-            total.update(path_digest(held).encode())
+    for held in files_below(path):
+        total.update(held.relative_to(path).as_posix().encode() + b"\0")
+        total.update(path_digest(held).encode())
     return total.hexdigest()
 
 

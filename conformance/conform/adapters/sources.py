@@ -4,9 +4,9 @@ adapter.toml names."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
+from charter.formats.files import files_below
 from charter.formats.target import FILE, Target
 from conform.adapters.prepared import path_digest
 from conform.console.errors import UnknownTarget
@@ -15,8 +15,8 @@ _PASSED_OVER = frozenset({"__pycache__", "node_modules"})
 
 
 def files_digest(chosen: Target) -> str:
-    """A digest of the files of a target's folder: 20 hex digits. Hidden files and files of
-    interpreters and package managers are ignored."""
+    """A digest of the files of a target's folder, linked folders included: 20 hex digits. Hidden
+    files and files of interpreters and package managers are ignored."""
     return _folder_digest(chosen.folder)
 
 
@@ -61,15 +61,11 @@ def check_apart(chosen: Target, run: str) -> None:
 
 def _folder_digest(folder: Path) -> str:
     found = hashlib.sha256()
-    for parts, path in sorted(_files(folder)):
-        found.update("/".join(parts).encode())
+    for path in files_below(folder, _is_passed_over):
+        found.update(path.relative_to(folder).as_posix().encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()[:20]
 
 
-def _files(folder: Path) -> Iterator[tuple[tuple[str, ...], Path]]:
-    for path in folder.rglob("*"):
-        parts = path.relative_to(folder).parts
-        hidden = any(part in _PASSED_OVER or part.startswith(".") for part in parts)
-        if path.is_file() and not hidden:
-            yield parts, path
+def _is_passed_over(name: str) -> bool:
+    return name in _PASSED_OVER or name.startswith(".")

@@ -22,6 +22,9 @@ PACKAGE = "charter_models"
 WIRE = "_wire"
 """The suffix of the module with the JSON form of a model."""
 
+SECTIONS = ".sections.json"
+"""The end of the names of files that describe charters, which lie beside their models."""
+
 Sorts = Mapping[str, Sequence[str]]
 """The elements of each sort, by name."""
 
@@ -159,10 +162,13 @@ def _searched() -> str:
 
 
 def digest(modules: Collection[str]) -> str:
-    """A digest of the text of models: 20 hex digits over all files of their packages, since models
-    share code. Raises `BadSuite` for a missing module."""
+    """A digest of the text of models and of what a report says of their charters (sections.json):
+    20 hex digits over all files of their packages, since models share code. Raises `BadSuite` for a
+    missing module."""
     import hashlib
     from pathlib import Path
+
+    from charter.formats.files import files_below
 
     folders: set[Path] = set()
     for module in modules:
@@ -170,8 +176,9 @@ def digest(modules: Collection[str]) -> str:
         package = sys.modules[module.partition(".")[0]]
         folders |= {Path(place) for place in getattr(package, "__path__", ())}
     found = hashlib.sha256(" ".join(sorted(modules)).encode())
-    for path in sorted(file for folder in folders for file in folder.rglob("*.py")):
-        found.update(hashlib.sha256(path.read_bytes()).digest())
+    for path in (file for folder in sorted(folders) for file in files_below(folder)):
+        if path.name.endswith((".py", SECTIONS)):
+            found.update(hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()[:20]
 
 

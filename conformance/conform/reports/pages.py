@@ -90,6 +90,7 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
         site.page("compare.html", "compare.html.j2", comparisons=pairs)
     site.write("summary.md", beside.markdown(read, rows))
     lines = tuple(f"{item.run.name}: {wording.statement(item.run).sentence}" for item in read)
+    lines += tuple(f"{run.name}: {wording.OTHER_MODELS}" for run in opened if run.other_models)
     return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))
 
 

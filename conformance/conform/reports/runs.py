@@ -15,6 +15,8 @@ import pyarrow.compute
 from charter.formats.canonical import Json
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
+from conform.judging import model
+from conform.judging.model import SECTIONS
 from conform.reports.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
 from conform.runs.kept_vectors import kept
@@ -33,7 +35,8 @@ class ReportedRun:
     if another run of the report is of the same target and release ("": none is). `suite` is the
     folder of the vectors, or None if it is no longer cached, and `suite_counts` are its planner's
     counts; `trusted`: all canaries behaved, and no batch failed without a reason; `in_use` keeps
-    the suite cached while the report is written."""
+    the suite cached while the report is written; `other_models`: the models and what is said of the
+    charter beside them (sections.json) are not as they were when the run was judged."""
 
     slug: str
     folder: Path
@@ -47,6 +50,7 @@ class ReportedRun:
     suite_counts: Mapping[str, int] = field(default_factory=dict)
     in_use: Suite | None = field(default=None, compare=False, repr=False)
     apart: str = ""
+    other_models: bool = False
 
     def text(self, name: str) -> str:
         """A field of run.json; "" if missing."""
@@ -195,7 +199,17 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
         suite_counts=suite.manifest.counts if suite else {},
         in_use=suite,
         trusted=outcome.get("trusted") is True and summary.get("trusted") is True,
+        other_models=suite is not None and sections is None and _has_other_models(suite, about),
     )
+
+
+def _has_other_models(suite: Suite, about: Mapping[str, Json]) -> bool:
+    """Whether generated/ has other models now than those that a run was judged by."""
+    modules = {suite.manifest.models.charter, *texts([*mapping(about.get("entries")).values()])}
+    try:
+        return "models" in about and model.digest(sorted(modules - {""})) != about["models"]
+    except BadSuite:
+        return True
 
 
 def _slug(about: Mapping[str, Json], taken: set[str]) -> str:
@@ -226,5 +240,5 @@ def _sections(suite: Suite | None, chosen: Path | None) -> Sections:
         return Sections()
     if found is None or found.origin is None:
         return Sections()
-    path = Path(found.origin).with_suffix(".sections.json")
+    path = Path(found.origin).with_suffix(SECTIONS)
     return read_sections(path) if path.exists() else Sections()

@@ -57,6 +57,13 @@ class RunStatement:
     sentence: str
 
 
+OTHER_MODELS = (
+    "generated/ has changed since the run, so what the report says of rules, ledger and mutants is"
+    " of the charter as it is now"
+)
+"""What is said of a run whose models are not there any more."""
+
+
 def human(name: str) -> str:
     """A name from a format (`not_loadable`) as words."""
     return name.replace("_", " ")

@@ -22,6 +22,7 @@ from conform.runs.not_compared import LIMIT, ComparedScope, Left, left_out, saw_
 from conform.runs.options import RunOptions
 from conform.runs.resume import continued
 from conform.runs.run_context import RunContext
+from conform.runs.run_json import changed_since
 from conform.runs.select import ResolvedRun, variables
 from conform.runs.selection import record_failed
 from conform.runs.shrink import given_states, with_shrunk
@@ -89,6 +90,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     inputs = summary.ConclusionInputs(
         tuple(entries), stale, options.strict, manifest.vectors, left, findings, baseline,
         {} if options.update_baseline else changed, manifest.digest,
+        changed_since(run.about, run.resolved),
     )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)

@@ -18,13 +18,17 @@ from conform.storage.lease import Lease
 from conform.storage.store import RunFolder, guarded
 
 _LOCK, _CONTINUED = ".lock", "continued"
+DIGESTS = {
+    "adapter": "adapter's files", "sources": "sources", "prepared": "prepared files",
+    "models": "models",
+}  # fmt: skip
+"""What run.json has digests of, with the words for it."""
 _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
     "limit": "limit", "selection": "selection",
     "implementation": "implementation", "component": "component",
-    "overlay": "overlay", "entries": "overlay's entries", "models": "models",
-    "buckets": "number of buckets", "adapter": "adapter's files",
-    "sources": "sources", "prepared": "prepared files",
+    "overlay": "overlay", "entries": "overlay's entries",
+    "buckets": "number of buckets", **DIGESTS,
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
 _OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "commits", "progress")

@@ -11,9 +11,11 @@ from conform.adapters.base import Connection
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
-from conform.adapters.targets import found_by
+from conform.adapters.targets import Prepared, found_by
+from conform.console.errors import UnknownTarget
 from conform.judging import model
 from conform.runs.options import RunOptions
+from conform.runs.resume import DIGESTS
 from conform.runs.select import ResolvedRun
 from conform.suites.cache import Suite
 
@@ -25,7 +27,6 @@ def described(
     cannot be asked the suite."""
     suite, prepared, welcome = resolved.suite, resolved.prepared, greeted.welcome
     manifest, chosen = suite.manifest, prepared.target
-    sources = sources_digests(chosen)
     check_hello(welcome, manifest)
     disagreed = disagreement(welcome, chosen)
     if disagreed:
@@ -53,9 +54,7 @@ def described(
         "overlay": chosen.overlay,
         "errors": dict(chosen.errors),
         "not_compared": dict(chosen.not_compared),
-        "adapter": files_digest(chosen),
-        "sources": None if sources is None else {**sources},
-        "prepared": {**prepared_digests(prepared.files)},
+        **implementation_digests(prepared),
         "engine": options.engine,
         "buckets": suite.buckets,
         "limit": options.limit,
@@ -63,6 +62,28 @@ def described(
         **label_types(manifest),
         **judged_with(suite, resolved.entries),
     }
+
+
+def implementation_digests(prepared: Prepared) -> dict[str, Json]:
+    """Digests of the files of an implementation that is known to have them. Raises `UnknownTarget`
+    if a named source does not exist."""
+    sources = sources_digests(prepared.target)
+    return {
+        "adapter": files_digest(prepared.target),
+        "sources": None if sources is None else {**sources},
+        "prepared": {**prepared_digests(prepared.files)},
+    }
+
+
+def changed_since(about: Mapping[str, Json], resolved: ResolvedRun) -> tuple[str, ...]:
+    """Which files are not as run.json says that they were when the run began, in words."""
+    try:
+        now = implementation_digests(resolved.prepared)
+    except UnknownTarget:
+        now = {"sources": {}}
+    now |= {"models": judged_with(resolved.suite, resolved.entries)["models"]}
+    return tuple(words for name, words in DIGESTS.items()
+                 if name in now and now[name] != about.get(name))  # fmt: skip
 
 
 def label_types(manifest: Manifest) -> dict[str, Json]:

@@ -73,8 +73,8 @@ class ConclusionInputs:
     """What the result depends on besides counts: the overlay entries that apply to the release,
     those of them that are stale, whether explained deviations count as failures (`strict`), the
     number of vectors in the suite, what was not compared, the findings, those known before, and
-    those of them that are not as they were listed (`changed`, then and now), and the
-    digest of the suite."""
+    those of them that are not as they were listed (`changed`, then and now), the
+    digest of the suite, and which files are not as they were when the run began."""
 
     @property
     def known(self) -> int:
@@ -95,6 +95,7 @@ class ConclusionInputs:
     baseline: Baseline = NO_BASELINE
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     digest: str = ""
+    files_changed: Sequence[str] = ()
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -113,6 +114,7 @@ def conclude(
     unmet = [e for e in inputs.entries if e and not counts.by_entry[e] and e not in stale]
     canaries = _canaries(counts)
     untrusted = trust.why_not(canaries) + trust.breaks(counts.unexplained_breaks)
+    untrusted += trust.mixed(inputs.files_changed)
     exit_code, reasons = _exit(counts, inputs, untrusted, stale)
     branches: dict[str, Json] = {
         branch: {"taken": counts.taken[branch], "deviating": counts.deviating[branch]}
@@ -151,6 +153,7 @@ def conclude(
         "seconds": round(seconds, 3),
         "exit": exit_code,
         "trusted": not untrusted,
+        "files_changed": list(inputs.files_changed),
         "skipped_canaries": trust.skipped(canaries),
         "complete": not inputs.left and counts.judged == inputs.suite,
         "reasons": list(reasons),

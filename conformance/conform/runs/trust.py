@@ -1,6 +1,6 @@
 """Decides whether a run can be trusted, by its canaries and broken batches (docs/formats/run.md):
-no canary misbehaved, one of each kind has shown that the run can fail, and no batch broke without a
-question that breaks alone."""
+no canary misbehaved, one of each kind has shown that the run can fail, no batch broke without a
+question that breaks alone, and no file of the implementation or the models changed meanwhile."""
 
 from __future__ import annotations
 
@@ -51,6 +51,17 @@ def breaks(unexplained: Sequence[str]) -> list[str]:
     return [
         f"the adapter broke on {len(unexplained)} {noun} of which it answers each question when"
         f" asked alone ({unexplained[0]}), {_SO}"
+    ]
+
+
+def mixed(changed: Sequence[str]) -> list[str]:
+    """The reason not to trust a run during which files changed, named in words: its verdicts may be
+    of two implementations."""
+    if not changed:
+        return []
+    return [
+        f"the {' and the '.join(changed)} changed during the run, {_SO} (an adapter that writes"
+        " files while it runs writes them elsewhere, or into a hidden folder)"
     ]
 
 

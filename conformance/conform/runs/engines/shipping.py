@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from charter.formats.files import files_below
 from conform.adapters.prepared import path_digest
 from conform.adapters.targets import java, python_path
 from conform.console.errors import CannotStart
@@ -106,11 +107,7 @@ def packed(context: RunContext) -> tuple[Path, Shipment]:
 
 def _files(source: Path) -> list[Path]:
     """A file, or the files of a folder that an adapter needs."""
-    held = [source] if source.is_file() else sorted(source.rglob("*"))
-    return [
-        path for path in held
-        if path.is_file() and not _LEFT_OUT & set(path.relative_to(source).parts)
-    ]  # fmt: skip
+    return [source] if source.is_file() else [*files_below(source, _LEFT_OUT.__contains__)]
 
 
 def packed_packages() -> Path:
