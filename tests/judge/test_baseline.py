@@ -220,7 +220,7 @@ def test_junit_has_the_differing_step_and_the_command(ran, tmp_path):
     assert '  reply.error  "NOBODY"  "NOT_LEADER"' in lines
     assert lines[-1].startswith("conform replay ")
     assert "toy.lease.keeper.register accepted" in found
-    assert "a part of the suite" in found["conform the run"].find("system-out").text
+    assert "judged 5 of 5" in found["conform the run"].find("system-out").text
 
 
 def test_junit_says_why_when_a_run_is_not_trusted_or_never_began(ran, tmp_path):

@@ -24,7 +24,7 @@ start = ["nothing"]
 """
 
 
-BY_OLDER = "judged by an older version of the charter"
+BY_OLDER = "by an older version of the charter"
 
 
 def project(place, text):

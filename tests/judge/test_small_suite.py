@@ -10,6 +10,7 @@ from tests.support import charters
 from tests.support.caches import own_cache
 from tests.support.nested import run_pytest
 
+from charter.formats.suite import read_manifest
 from conform.cli import main as cli
 
 PLAIN = re.sub(r"mutant .*toggles\n", "", charters.LAMP, flags=re.DOTALL)
@@ -64,9 +65,11 @@ def test_a_run_by_the_small_suite_says_so_wherever_it_is_shown(conform, project)
     assert conform("report", "build/run", "--out", "build/report")[0] == 0
     pages = ["index.html", "runs/reference/index.html", "runs/reference/junit.xml", "summary.md"]
     for page in ("build/junit.xml", *(f"build/report/{page}" for page in pages)):
-        assert "judged by the small suite" in Path(page).read_text(), page
+        assert "; by the small suite." in Path(page).read_text(), page
     badge = json.loads(Path("build/report/runs/reference/badge.json").read_text())
-    assert badge["message"].endswith(" known · small suite") and badge["color"] == "green"
+    count = read_manifest(Path(SMALL)).vectors
+    assert badge["message"] == f"{count} of {count} judged · 0 new · 0 known · small suite"
+    assert badge["color"] == "green"
     again = ("rejudge", "build/run", "--suite", SMALL, "--out")
     assert last(conform, *again, "build/again").startswith(FINE)
     out = conform(*again, "build/json", "--json")[1]

@@ -18,8 +18,12 @@ OVERLAY = "overlay.charter"
 """The file beside it with the known differences of the implementation."""
 IMAGE = "image"
 """The capability to show the state of a second reader of the log."""
+OBLIGATIONS = "obligations"
+"""The name that allows a suite to leave obligations of the rules open."""
 NAMED = ("unsupported", "variable", "vector")
-"""Prefixes of the names that an adapter.toml may list as not compared (besides `image`)."""
+"""Prefixes of the names that an adapter.toml may list as not compared."""
+ALONE = (IMAGE, OBLIGATIONS)
+"""The other names."""
 _DEADLINES = ("hello", "batch", "one")
 _OWN_ID = re.compile(r"\w[\w.-]*")
 _OVERLAY = re.compile(r"^[ \t]*overlay\s+(\w+)\s+of\b", re.M)
@@ -178,11 +182,11 @@ def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
     found = _table(content, "not_compared")
     for name, reason in found.items():
         word, _, rest = name.partition(" ")
-        if not (name == IMAGE or (word in NAMED and rest)):
-            like = meant(word, (*NAMED, IMAGE))
+        if not (name in ALONE or (word in NAMED and rest)):
+            like = meant(word, (*NAMED, *ALONE))
             raise ValueError(
                 f"'not_compared' has the unknown name {name!r};{like and f' {like}'} write one of"
-                f" {', '.join(NAMED)} and a name, or {IMAGE}"
+                f" {', '.join(NAMED)} and a name, or {' or '.join(ALONE)}"
             )
         if word == "vector" and not _VECTOR.fullmatch(rest):
             raise ValueError(f"'not_compared' has {name!r}, and an id has 20 digits, all of them")

@@ -52,7 +52,7 @@ def published(about: Subject) -> Published:
         f"{folder}/{MANIFEST}": manifest_text(manifest),
         f"{folder}/ledger.md": small.ledger.markdown(title),
         f"{folder}/{KILLS}": in_rows(kills_json(small)),
-        sections_place(about): in_rows(sections(about, small)),
+        sections_place(about): in_rows(sections(about, small, manifest.digest)),
     }
     return Published(files, tuple(about.canaries))
 

@@ -20,7 +20,10 @@ from charter.suites.proofs import partial, searched
 from charter.suites.question_search import EXPLORED, MeetingTransition, QuestionSearch
 from charter.suites.reachable_states import ReachableStates
 from charter.suites.search_results import (
+    LEFT_OUT,
+    NO_INSTANCE,
     NO_NOTE,
+    NO_SOLVER,
     Found,
     FoundQuestion,
     bounds_digests,
@@ -38,8 +41,6 @@ from charter.suites.smoke import (
 from charter.suites.subject import Subject
 from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import OPEN
-
-NO_SOLVER = "the solver was not asked, as z3 is not installed"
 
 
 @dataclass(slots=True)
@@ -85,7 +86,7 @@ def search(about: Subject, progress: Progress, solver: bool, most_states: int = 
     found.keep_reached()
     if not any(i.machine == name for i in about.model.instances):
         for row in found.left:
-            found.note(row, f"{name} has no instance")
+            found.note(row, f"{name}{NO_INSTANCE}")
         return _noted(found, {}, (), found.opened())
     if not solver:
         if about.found.is_of(about.model):
@@ -222,7 +223,7 @@ def _explored(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None
     except TooManyStates as problem:
         found.left_out[instance.name] = problem.searched
         for row in found.left:
-            found.note(row, f"left out, with {problem}", instance)
+            found.note(row, f"{LEFT_OUT}{problem}", instance)
         return
     planner = found.desk.at(instance)[0]
     found.reachable[instance.name] = ReachableStates.of(explored, planner, instance)

@@ -38,6 +38,12 @@ PROOFS = "proofs.json"
 _COMMENT = re.compile(r'("[^"\n]*")|--[^\n]*')
 
 NO_NOTE = "the last search kept no note of it"
+NO_SEARCH = "no search was made"
+OTHER_RULES = "the rules changed since the last search"
+NO_SOLVER = "the solver was not asked, as z3 is not installed"
+NO_INSTANCE = " has no instance"
+LEFT_OUT = "left out, with "
+"""Notes of obligations that nothing looked for, or how such notes end or begin."""
 
 OBLIGATIONS = 5
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
@@ -93,9 +99,9 @@ class Found:
         """The proofs and notes, if they are about the rules of this model; none otherwise. A proof
         that is not about all instances that it must be about is a note."""
         if not self.rules:
-            return Searched({}, {}, "no search was made")
+            return Searched({}, {}, NO_SEARCH)
         if not self.is_of(model):
-            return Searched({}, {}, "the rules changed since the last search")
+            return Searched({}, {}, OTHER_RULES)
         proofs = self.proofs or {}
         partly = partial(proofs, model, component)
         whole = {row: reason for row, reason in proofs.items() if row not in partly}
@@ -113,6 +119,15 @@ class Found:
 
 
 NOTHING = Found()
+
+
+def looked_for(note: str) -> bool:
+    """Whether the note of an open obligation tells of a search for it."""
+    nothing = ("", NO_NOTE, NO_SEARCH, OTHER_RULES, NO_SOLVER)
+    return any(
+        not (one in nothing or one.endswith(NO_INSTANCE) or one.startswith(LEFT_OUT))
+        for one in note.split("; ")
+    )
 
 
 def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:

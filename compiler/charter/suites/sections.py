@@ -10,16 +10,17 @@ from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.canonical import Json
-from charter.suites.search_results import mutants_of
+from charter.formats.obligations import OPEN, UNSEARCHED
+from charter.suites.search_results import looked_for, mutants_of
 from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject
-from charter.vectors.ledger import Ledger
+from charter.vectors.ledger import Ledger, LedgerRow
 
 FORMAT = 5
 
 
-def sections(about: Subject, small: Smoke) -> dict[str, Json]:
-    """The content of sections.json of a component."""
+def sections(about: Subject, small: Smoke, suite: str) -> dict[str, Json]:
+    """The content of sections.json of a component; `suite` is the digest of its small suite."""
     model, component = about.model, about.component
     return {
         "format": FORMAT,
@@ -28,6 +29,7 @@ def sections(about: Subject, small: Smoke) -> dict[str, Json]:
         "variant": model.variant,
         "component": component.name,
         "spec_digest": about.spec_digest,
+        "suite": suite,
         "sources": [[name, title] for name, title in model.sources if name != "silent"],
         **({"links": [[*link] for link in model.links]} if model.links else {}),
         "levels": _levels(component),
@@ -99,7 +101,12 @@ def _branch(operation: n.Operation, branch: n.Branch) -> Json:
 def _ledger(ledger: Ledger) -> list[Json]:
     """Rows as lists, since there are hundreds and column names would be larger than the content. A
     name begins with the kind of its obligation and with its branch."""
-    return [[row.name, row.status, row.count, row.note] for row in ledger.rows]
+    return [[row.name, _status(row), row.count, row.note] for row in ledger.rows]
+
+
+def _status(row: LedgerRow) -> str:
+    """The status of a row; an open one says whether a search looked for it."""
+    return row.status if row.status != OPEN or looked_for(row.note) else UNSEARCHED
 
 
 def _mutants(about: Subject, small: Smoke) -> list[Json]:

@@ -10,11 +10,14 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from conform.console.errors import BadSuite, ModelBug
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PACKAGE = "charter_models"
 """The package of all generated models."""
@@ -150,6 +153,20 @@ def load(module: str) -> JudgeModel:
             f" there, after `conform generate`; searched: {_searched()}"
         ) from None
     return cast("JudgeModel", found)
+
+
+def sections_of(module: str) -> Path | None:
+    """The sections.json beside the model in `module`; None if there is none."""
+    from pathlib import Path
+
+    try:
+        found = find_spec(module) if module else None
+    except ImportError:
+        return None
+    if found is None or found.origin is None:
+        return None
+    path = Path(found.origin).with_suffix(SECTIONS)
+    return path if path.exists() else None
 
 
 def _searched() -> str:

@@ -12,6 +12,7 @@ from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
 from conform.reports.runs import ReportedRun
 from conform.reports.shapes import MONO
+from conform.runs.bounds import bounds_rows
 
 _COLOURS = {"good": "#1b6b3a", "known": "#8a5a00", "bad": "#b42318", "void": "#5b6472"}
 _NAMES = {"good": "green", "known": "yellow", "bad": "red", "void": "lightgrey"}
@@ -39,13 +40,16 @@ def badge(templates: jinja2.Environment, run: ReportedRun) -> str:
 
 
 def _message(run: ReportedRun) -> str:
-    count = number(wording.judged(run))
+    seen = wording.extent(run)
     new = run.count("new_deviations")
     known = run.count("deviations") - new
+    count = f"{number(seen.judged)} of {number(seen.suite)}"
     told = f"{count} judged · {number(new)} new · {number(known)} known"
-    if wording.older(run):
+    if seen.obligations.missing:
+        told += f" · {number(seen.obligations.unasked)} obligations not asked"
+    if seen.older:
         return f"{told} · older charter"
-    return f"{told} · small suite" if wording.small(run) else told
+    return f"{told} · small suite" if seen.small else told
 
 
 def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
@@ -59,6 +63,8 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
         lines += _table(["verdict", "vectors"], [
             [wording.human(kind), number(count)]
             for kind, count in item.run.counts("verdicts").items() if count])  # fmt: skip
+        if bounds := bounds_rows(item.run.summary.get("bounds")):
+            lines += _table(["bounds of the questions", "asked"], [[*row] for row in bounds])
         if item.findings:
             lines += _table(["finding", "class", "severity", "vectors", "deviations", "shortest"], [
                 [f.id, wording.human(f.kind), f.severity, number(len(f.cases)),

@@ -111,7 +111,7 @@ def _whole(suite: Xml.Element, run: ReportedRun) -> None:
     """A case for the run as a whole: it fails if nothing else does and the run is not fine."""
     case = Xml.SubElement(suite, "testcase", classname="conform", name="the run")
     failed = suite.find("./testcase/failure") is not None
-    if run.summary.get("exit") and (not failed or wording.missing(run)):
+    if run.summary.get("exit") and (not failed or wording.extent(run).missing):
         reasons = "; ".join(texts(run.summary.get("reasons")))
         Xml.SubElement(case, "failure", type="run", message=reasons)
     Xml.SubElement(case, "system-out").text = wording.statement(run).sentence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from charter.formats.canonical import Json
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
 from conform.judging import model
-from conform.judging.model import SECTIONS
+from conform.judging.model import sections_of
 from conform.reports.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
 from conform.runs.kept_vectors import kept
@@ -233,12 +232,5 @@ def _sections(suite: Suite | None, chosen: Path | None) -> Sections:
         return read_sections(chosen)
     if suite is None:
         return Sections()
-    module = suite.manifest.models.charter
-    try:
-        found = importlib.util.find_spec(module) if module else None
-    except ImportError:
-        return Sections()
-    if found is None or found.origin is None:
-        return Sections()
-    path = Path(found.origin).with_suffix(SECTIONS)
-    return read_sections(path) if path.exists() else Sections()
+    path = sections_of(suite.manifest.models.charter)
+    return read_sections(path) if path else Sections()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
-from charter.formats.files import regular
 from charter.formats.links import is_url
+from charter.formats.obligations import whole_sections
 from charter.formats.reading import BadVector, JsonReader
-from charter.formats.shared_rows import with_shared_rows
 from conform.console.errors import BadRun
 
 FORMAT = 5
@@ -109,32 +107,18 @@ class Sections:
 def read_sections(path: Path) -> Sections:
     """Reads a sections.json. Raises `BadRun` with a sentence if it is malformed."""
     try:
-        return _sections(JsonReader(_whole(path), str(path)))
+        return _sections(JsonReader(whole_sections(path), str(path)))
     except (OSError, ValueError, BadVector) as error:
         raise BadRun(f"{path} cannot be read ({error}); `conform generate` writes it") from None
 
 
-def _whole(path: Path) -> Json:
-    """The content of a sections.json, with the rows that it takes from that of its charter."""
-    value = _content(path)
-    if not isinstance(value, dict) or not isinstance(base := value.get("base"), str) or not base:
-        return value
-    known = _content(path.parent / base)
-    return with_shared_rows(value, known if isinstance(known, dict) else {})
-
-
-def _content(path: Path) -> Json:
-    value: Json = json.loads(regular(path).read_text(encoding="utf-8"))
-    return value
-
-
 def _sections(reader: JsonReader) -> Sections:
-    linked = ("links",) if "links" in reader.object() else ()
+    linked = tuple(name for name in ("links", "suite") if name in reader.object())
     reader.fields(
         "format", "base", "protocol", "variant", "component", "spec_digest", "sources", "levels",
         "ordered", "operations", "branches", "ledger", "mutants", "entries", *linked,
     )  # fmt: skip
-    links = _links(reader.item("links")) if linked else {}
+    links = _links(reader.item("links")) if "links" in linked else {}
     if reader.value("format") != FORMAT:
         raise BadVector(f"the format is {reader.value('format')!r}, this program reads {FORMAT}")
     return Sections(

@@ -15,8 +15,10 @@ from charter.formats.suite import counted
 from conform.console.errors import CannotWrite
 from conform.console.terminal import number, plural, visible
 from conform.reports import wording
+from conform.reports.ledger import ledger_of_run
 from conform.reports.matrix import by_source
 from conform.reports.values import shown
+from conform.runs.bounds import bounds_rows
 
 _HERE = Path(__file__).parent / "templates"
 STYLE = "style.css"
@@ -42,9 +44,9 @@ def environment() -> jinja2.Environment:
         by_source=by_source,
         plural=plural, percent=wording.percent, in_system=wording.in_system,
         in_system_of=wording.in_system_of, releases=wording.releases, statement=wording.statement,
-        scope=wording.scope, judged=wording.judged, stale=wording.stale, unmet=wording.unmet,
-        uncompared=wording.uncompared,
-        excess=wording.excess,
+        scope=wording.scope, extent=wording.extent, judged=wording.judged,
+        stale=wording.stale, unmet=wording.unmet, uncompared=wording.uncompared,
+        excess=wording.excess, bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,
         implementation=wording.implementation, VERDICTS=wording.VERDICTS,
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
     )  # fmt: skip

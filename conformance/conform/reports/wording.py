@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from charter.formats.suite import SMALL_SUITE
-from charter.formats.verdict import JUDGED
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
-from conform.runs.bounds import bounds_told
+from conform.runs.extent import Extent, read_extent
 from conform.runs.findings import listed_findings
-from conform.runs.not_compared import WISHES, Left, read, shown
+from conform.runs.not_compared import Left
 from conform.runs.resume import continued_told
 
 VERDICTS: Mapping[str, str] = {
@@ -77,22 +75,28 @@ def percent(part: int, whole: int) -> str:
     return f"{share:.1f} %" if share < 10 or 99 < share < 100 else f"{share:.0f} %"
 
 
+def extent(run: ReportedRun) -> Extent:
+    """How much the run judged."""
+    return read_extent(run.summary)
+
+
 def judged(run: ReportedRun) -> int:
     """The number of vectors that were compared with the charter, fully or partly."""
-    kinds = {str(kind) for kind in JUDGED}
-    return sum(count for kind, count in run.counts("verdicts").items() if kind in kinds)
+    return extent(run).judged
 
 
 def statement(run: ReportedRun) -> RunStatement:
     """What the run shows of its target."""
-    count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
-    baseline = run.count("baseline_deviations")
+    seen = extent(run)
+    new, known, baseline = (
+        run.count(name) for name in ("new_deviations", "deviations", "baseline_deviations")
+    )
     known -= new + baseline
-    measured = f"{plural(count, 'vector')} judged; {unexplained(run, new)}"
-    if not count:
+    if not seen.judged:
         return RunStatement(
             "void", "nothing judged", "No vector was judged, so nothing is claimed."
         )
+    measured = f"{unexplained(run, new)}"
     if known:
         entries = sum(count > 0 for name, count in run.counts("by_entry").items()
                       if name != TOGETHER)  # fmt: skip
@@ -100,15 +104,11 @@ def statement(run: ReportedRun) -> RunStatement:
         measured += f", {plural(known, 'deviation')} explained by {covered} of the overlay"
     if baseline:
         measured += f", {plural(baseline, 'deviation')} known in the baseline"
-    if run.about.get("limit") or run.about.get("selection"):
-        measured += "; a part of the suite"
+    measured += f"; {seen.told()}"
     if told := continued_told(run.count("continued")):
         measured += f"; {told}"
-    left = [item for item in uncompared(run) if item.allowed not in WISHES]
-    if left:
-        measured += f"; not compared: {shown(left)}"
-    if by := older(run) or small(run):
-        measured += f"; judged by {by}"
+    if seen.by:
+        measured += f"; by {seen.by}"
     sentence = f"{measured}."
     if new:
         return RunStatement("bad", "diverges", sentence)
@@ -118,26 +118,22 @@ def statement(run: ReportedRun) -> RunStatement:
     if excess(run):
         more = "The target follows the charter where its overlay says that it differs."
         return RunStatement("bad", "overlay claims too much", f"{sentence} {more}")
-    if missing(run):
+    if seen.missing:
         return RunStatement("void", "incomplete", sentence)
     if known or baseline:
         return RunStatement("known", "explained deviations", sentence)
-    if older(run):
+    return _without_deviation(seen, sentence)
+
+
+def _without_deviation(seen: Extent, sentence: str) -> RunStatement:
+    """What a run without a deviation shows: it is good only if all was judged and compared."""
+    if seen.older:
         return RunStatement("known", "no deviation from an older charter", sentence)
-    return RunStatement("good", f"no deviation{f' by {by}' if by else ''}", sentence)
-
-
-def older(run: ReportedRun) -> str:
-    """By what the run was judged, if that was not the charter of the project as it then was; ""
-    also for runs of earlier versions, which did not look."""
-    found = run.summary.get("older_charter", "")
-    return found if isinstance(found, str) else ""
-
-
-def small(run: ReportedRun) -> str:
-    """The small suite, if the run judged by it; "" also for runs of earlier versions, which did not
-    say."""
-    return SMALL_SUITE if run.summary.get("small_suite") else ""
+    if seen.wishes:
+        return RunStatement("known", "no deviation in the part that was asked", sentence)
+    if not seen.complete:
+        return RunStatement("known", "no deviation in what was compared", sentence)
+    return RunStatement("good", f"no deviation{f' by {seen.by}' if seen.by else ''}", sentence)
 
 
 def unexplained(run: ReportedRun, new: int) -> str:
@@ -151,12 +147,7 @@ def unexplained(run: ReportedRun, new: int) -> str:
 
 def uncompared(run: ReportedRun) -> tuple[Left, ...]:
     """What parts of the suite were not compared."""
-    return read(run.summary.get("not_compared"))
-
-
-def missing(run: ReportedRun) -> bool:
-    """Whether something was not compared that must be."""
-    return any(not left.allowed for left in uncompared(run))
+    return extent(run).left
 
 
 def stale(run: ReportedRun) -> tuple[str, ...]:
@@ -178,8 +169,7 @@ def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:
 
 
 def scope(run: ReportedRun) -> str:
-    """The component and variant judged against, the level observed, and the bounds of the
-    questions."""
+    """The component and variant judged against, and the level observed."""
     variant = run.text("variant")
     observed = run.about.get("observes")
     variables = sorted(map(str, observed)) if isinstance(observed, list) else []
@@ -187,9 +177,7 @@ def scope(run: ReportedRun) -> str:
     seen = f"{', '.join(variables)} and replies" if variables else "replies"
     against = f"{run.text('protocol')}, component {run.text('component')}"
     against += f", variant {variant}" if variant else ", as written"
-    bounds = bounds_told(run.summary.get("bounds"))
-    within = f"; within {bounds}" if bounds else ""
-    return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}{within}"
+    return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}"
 
 
 def implementation(run: ReportedRun) -> str:

@@ -12,8 +12,7 @@ import orjson
 from charter.formats.canonical import Json
 
 SHOWN = 8
-"""The most combinations of constants or of numbers of elements, or the most arguments, that are
-told in a sentence."""
+"""The most combinations of constants, or of numbers of elements, that are told in a row."""
 
 Constants = tuple[tuple[str, int | bool], ...]
 """Constants with their values, in the order of their names."""
@@ -221,69 +220,61 @@ def _constants(values: Json) -> Constants:
     return tuple(sorted((name, item) for name, item in values.items() if isinstance(item, int)))
 
 
-def bounds_told(bounds: Json) -> str:
-    """A sentence such as "(room, tries) = (2, 1), (3, 0); at most 2 Job; priority of submit 0 to
-    1", or "room = 0 with at most 2 Job; room = 1, 2 with at most 1 Job" where the most elements
-    depend on the constants; "" for a run without bounds. What only scenarios had follows."""
+Row = tuple[str, str]
+"""What was bounded, and by what: a row of the report's table."""
+
+
+def bounds_rows(bounds: Json) -> tuple[Row, ...]:
+    """Rows such as ("ttl = 1, 3", "at most 2 Node") and ("priority of submit", "0 to 1"); none for
+    a run without bounds. What only scenarios had follows what was searched."""
     judged = JudgedBounds()
     judged.join(bounds)
-    told = _groups(judged.judged, "; ") + _unnamed(judged)
-    if judged.beyond:
-        told = f"{told}; in scenarios alone {_groups(judged.beyond, ' with ')}"
-    asked = [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
-    more = f" and {len(asked) - SHOWN} more" if len(asked) > SHOWN else ""
-    return "; ".join(filter(None, (told, f"{', '.join(asked[:SHOWN])}{more}")))
+    rows = _groups(judged.judged)
+    rows += [(f"{what}, in scenarios alone", most) for what, most in _groups(judged.beyond)]
+    if fewer := _unnamed(judged):
+        rows.append(("elements that the operations of one question name", fewer))
+    rows += [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
+    return tuple(rows)
 
 
-def _groups(within: Mapping[Constants, set[Sizes]], between: str) -> str:
-    """Combinations of constants with the most elements that they had; `between` stands there if
-    these are the same for all."""
+def _groups(within: Mapping[Constants, set[Sizes]]) -> list[Row]:
+    """Combinations of constants with the most elements that they had."""
     alike: dict[tuple[Sizes, ...], list[Constants]] = {}
     for constants, most in sorted(within.items()):
         alike.setdefault(tuple(sorted(most)), []).append(constants)
-    parts = list[str]()
-    for sizes, several in list(alike.items())[:SHOWN]:
-        joined = between if len(alike) == 1 else " with "
-        if group := _group(several, sizes, joined, named=not parts):
-            parts.append(group)
-    if len(alike) > SHOWN:
-        parts.append(f"and {len(alike) - SHOWN} more")
-    return "; ".join(parts)
+    rows = list[Row]()
+    for sizes, several in alike.items():
+        told = f"at most {_sizes_told(sizes)}" if sizes else ""
+        what = _combinations([values for values in several if values])
+        rows += [(what or "elements", told)] if what or told else []
+    return rows
 
 
-def _group(
-    several: Sequence[Constants], sizes: Sequence[Sizes], between: str, *, named: bool
-) -> str:
-    """Combinations of constants, and the most elements that they had; "" without any. The names of
-    several constants are told once (`named`)."""
-    combinations = [values for values in several if values]
-    parts = []
-    if combinations:
-        names = [name for name, _ in combinations[0]]
-        shown = [_tuple([_value(item) for _, item in values]) for values in combinations]
-        more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-        equal = f"{_tuple(names)} = " if named or len(names) == 1 else ""
-        parts.append(f"{equal}{', '.join(shown[:SHOWN])}{more}")
-    if sizes:
-        parts.append(f"at most {_sizes_told(sizes)}")
-    return between.join(parts)
+def _combinations(several: Sequence[Constants]) -> str:
+    """Some combinations of constants; "" without any."""
+    if not several:
+        return ""
+    names = [name for name, _ in several[0]]
+    shown = [_tuple([_value(item) for _, item in values]) for values in several]
+    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    return f"{_tuple(names)} = {', '.join(shown[:SHOWN])}{more}"
 
 
 def _unnamed(judged: JudgedBounds) -> str:
-    """What to add where no question names as many elements as it has."""
+    """The most elements that a question names, of the sorts of which it has more; "" for none."""
     elements = judged.elements
     fewer = [
         f"{most or 'no'} {sort}" for sort, most in sorted(judged.named.items())
         if most < elements.get(sort, 0)
     ]  # fmt: skip
-    return f", but no question names more than {', '.join(fewer)}" if fewer else ""
+    return f"at most {', '.join(fewer)}" if fewer else ""
 
 
-def _argument(place: str, asked: Range) -> str:
-    """The numbers of one argument: "priority of submit 0 to 1"."""
+def _argument(place: str, asked: Range) -> Row:
+    """The numbers of one argument."""
     least, most = asked
     name = " of ".join(reversed(place.split(" ")))
-    return f"{name} {least}" if least == most else f"{name} {least} to {most}"
+    return name, f"{least}" if least == most else f"{least} to {most}"
 
 
 def _sizes_told(together: Sequence[Sizes]) -> str:

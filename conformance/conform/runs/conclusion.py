@@ -14,11 +14,12 @@ from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import Baseline, write_baseline
+from conform.runs.extent import extent_of
 from conform.runs.failing_operation import with_steps
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
-from conform.runs.not_compared import LIMIT, ComparedScope, Left, left_out, saw_all
+from conform.runs.not_compared import LIMIT, ComparedScope, Left, saw_all
 from conform.runs.options import RunOptions
 from conform.runs.resume import continued
 from conform.runs.run_context import RunContext
@@ -71,7 +72,6 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     trusted. The target is asked again if findings are to be shrunk."""
     folder, context = run.folder, run.context
     suite, entries = run.resolved.suite, run.resolved.entries
-    manifest = suite.manifest
     extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
     counts = summary.collect(folder)
     counts.canaries += extra
@@ -79,24 +79,23 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     rows = JudgedRows.of(folder)
     intended = scope(suite, run.about, run.asked)
     wish = options.wanted.option or LIMIT
-    left = left_out(folder, replace(intended, wish=wish, stopped=stopped(folder)), rows.verdicts)
+    intended = replace(intended, wish=wish, stopped=stopped(folder))
+    extent = extent_of(folder, suite, intended, rows.verdicts, options.older)
     release = str(run.about["release"])
     record_failed(run.resolved.prepared.target, release, rows, options.baseline.known)
     found = run_findings(rows, given_states(rows.deviations, suite))
-    changed = options.baseline.changed(found, manifest.digest) if saw_all(left) else {}
-    findings, baseline = _with_baseline(found, options, left, manifest.digest)
+    changed = options.baseline.changed(found, suite.manifest.digest) if saw_all(extent.left) else {}
+    findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)
     inputs = summary.ConclusionInputs(
-        tuple(entries), stale, options.strict, manifest.vectors, left, findings, baseline,
-        {} if options.update_baseline else changed, manifest.digest,
+        tuple(entries), stale, options.strict, extent, findings, baseline,
+        {} if options.update_baseline else changed, suite.manifest.digest,
         changed_since(run.about, run.resolved),
     )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)
     concluded["changed_baseline"] = {name: [*both] for name, both in changed.items()}
-    concluded["older_charter"] = options.older
-    concluded["small_suite"] = manifest.small
     concluded["continued"] = continued(run.about)
     concluded["judging_seconds"] = round(run.judging_seconds, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - run.began), 3)

@@ -95,15 +95,6 @@ def obstacle(row: Mapping[str, str], allowed: Mapping[str, str]) -> str:
     return f"{kind} {row['detail']}" if row["kind"] == Kind.UNSUPPORTED else kind
 
 
-def sentence(judged: int, suite: int, left: Iterable[Left], inconclusive: int = 0) -> str:
-    """A sentence: how much of a suite was compared, how many of these vectors are inconclusive, and
-    what was not compared."""
-    told = shown(left)
-    some = f", {inconclusive:,} of them inconclusive" if inconclusive else ""
-    rest = f"; not compared: {told}" if told else ""
-    return f"judged {judged:,} of {suite:,}{some}{rest}"
-
-
 def shown(left: Iterable[Left]) -> str:
     """What was not compared, in words; "" for nothing."""
     return ", ".join(map(_shown, left))

@@ -26,10 +26,11 @@ from conform.runs.canaries import ANOTHER, derived, skipped
 from conform.runs.conclusion import Finished, scope
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
+from conform.runs.extent import extent_of
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
-from conform.runs.not_compared import LIMIT, left_out, saw_all
+from conform.runs.not_compared import LIMIT, saw_all
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
@@ -116,17 +117,16 @@ def rejudge(
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     rows = JudgedRows.of(new)
-    left = left_out(new, replace(intended, wish=_wish(about)), rows.verdicts)
+    intended = replace(intended, wish=_wish(about))
+    extent = extent_of(new, suite, intended, rows.verdicts, options.older)
     found_now = run_findings(rows, given_states(rows.deviations, suite))
-    changed = options.baseline.changed(found_now, manifest.digest) if saw_all(left) else {}
+    changed = options.baseline.changed(found_now, manifest.digest) if saw_all(extent.left) else {}
     inputs = summary.ConclusionInputs(
-        tuple(entries), (), False, manifest.vectors, left, options.baseline.applied(found_now),
-        options.baseline, changed, manifest.digest,
+        tuple(entries), (), False, extent, options.baseline.applied(found_now), options.baseline,
+        changed, manifest.digest,
     )  # fmt: skip
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
-    concluded["older_charter"] = options.older
-    concluded["small_suite"] = manifest.small
     concluded["adapter_trouble"] = adapter_trouble(rows.verdicts)
     keep(new, suite, concluded, rows.verdicts)
     concluded["not_observed"] = manifest.vectors - judged

@@ -13,7 +13,8 @@ from conform.console.terminal import plural
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.bounds import JudgedBounds
-from conform.runs.not_compared import Left, saw_all, sentence
+from conform.runs.extent import Extent
+from conform.runs.not_compared import saw_all
 from conform.storage.store import RunFolder
 
 
@@ -71,10 +72,10 @@ class RunCounts:
 @dataclass(frozen=True, slots=True)
 class ConclusionInputs:
     """What the result depends on besides counts: the overlay entries that apply to the release,
-    those of them that are stale, whether explained deviations count as failures (`strict`), the
-    number of vectors in the suite, what was not compared, the findings, those known before, and
-    those of them that are not as they were listed (`changed`, then and now), the
-    digest of the suite, and which files are not as they were when the run began."""
+    those of them that are stale, whether explained deviations count as failures (`strict`), how
+    much was judged, the findings, those known before, and those of them that are not as they were
+    listed (`changed`, then and now), the digest of the suite, and which files are not as they were
+    when the run began."""
 
     @property
     def known(self) -> int:
@@ -84,13 +85,12 @@ class ConclusionInputs:
     @property
     def stale_baseline(self) -> tuple[str, ...]:
         """The findings of the baseline that were not seen, if the whole suite was compared."""
-        return self.baseline.stale(self.findings) if saw_all(self.left) else ()
+        return self.baseline.stale(self.findings) if saw_all(self.extent.left) else ()
 
     entries: Sequence[str]
     stale: Sequence[str]
     strict: bool
-    suite: int
-    left: Sequence[Left]
+    extent: Extent
     findings: Sequence[RunFinding] = ()
     baseline: Baseline = NO_BASELINE
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -123,9 +123,7 @@ def conclude(
     return {
         "verdicts": {str(kind): counts.verdicts[kind] for kind in Kind},
         "vectors": counts.vectors,
-        "suite_vectors": inputs.suite,
-        "judged": counts.judged,
-        "not_compared": [left.json() for left in inputs.left],
+        **inputs.extent.json(),
         "broken_batches": counts.broken_batches,
         "unexplained_breaks": list(counts.unexplained_breaks),
         "judged_steps": counts.judged_steps,
@@ -155,7 +153,6 @@ def conclude(
         "trusted": not untrusted,
         "files_changed": list(inputs.files_changed),
         "skipped_canaries": trust.skipped(canaries),
-        "complete": not inputs.left and counts.judged == inputs.suite,
         "reasons": list(reasons),
     }
 
@@ -200,8 +197,8 @@ def _exit(
     strictly = counts.deviations - inputs.known
     if inputs.strict and strictly:
         reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
-    if any(not left.allowed for left in inputs.left):
-        reasons.append((3, sentence(counts.judged, inputs.suite, inputs.left)))
+    if inputs.extent.missing:
+        reasons.append((3, inputs.extent.told()))
     doubts = [(3, sentence) for sentence in untrusted]
     # Where canaries were not possible, the reason for that is what the run found.
     doubted = bool(counts.unexplained_breaks) or trust.misbehaved(_canaries(counts))

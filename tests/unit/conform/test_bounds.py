@@ -2,7 +2,12 @@
 
 import json
 
-from conform.runs.bounds import JudgedBounds, bounds_told
+from charter.formats.canonical import Json
+from conform.runs.bounds import JudgedBounds, bounds_rows
+
+
+def bounds_told(bounds: Json) -> str:
+    return "; ".join(": ".join(filter(None, row)) for row in bounds_rows(bounds))
 
 
 def asked(consts: str, jobs: int) -> str:
@@ -23,12 +28,12 @@ def test_the_combinations_of_constants_and_the_most_elements_are_told() -> None:
         "elements": {"Job": 3, "Worker": 1},
         "arguments": {},
     }
-    told = (
-        "(room, tries) = (2, 1) with at most 3 Job, 1 Worker; (3, 0) with at most 2 Job, 1 Worker"
+    assert bounds_told(bounds.json()) == (
+        "(room, tries) = (2, 1): at most 3 Job, 1 Worker;"
+        " (room, tries) = (3, 0): at most 2 Job, 1 Worker"
     )
-    assert bounds_told(bounds.json()) == told
     bounds.add(asked('"tries":0,"room":3', 3))
-    told = "(room, tries) = (2, 1), (3, 0); at most 3 Job, 1 Worker"
+    told = "(room, tries) = (2, 1), (3, 0): at most 3 Job, 1 Worker"
     assert bounds_told(bounds.json()) == told
 
 
@@ -40,7 +45,7 @@ def test_constants_and_elements_that_no_question_had_together_are_not_told_as_on
     for bounds in (one, other):
         both.join(bounds.json())
     assert bounds_told(both.json()) == (
-        "largest = 0 with at most 2 Job, 1 Worker; largest = 1, 2 with at most 1 Job, 1 Worker"
+        "largest = 0: at most 2 Job, 1 Worker; largest = 1, 2: at most 1 Job, 1 Worker"
     )
 
 
@@ -48,12 +53,12 @@ def test_what_one_scenario_had_is_not_told_as_if_it_had_been_searched() -> None:
     one, both = JudgedBounds(), JudgedBounds()
     one.add(asked('"patience":2', 2), scenario=True)
     both.join(one.json())
-    assert bounds_told(both.json()) == "patience = 2; at most 2 Job, 1 Worker"  # there is no other
+    assert bounds_told(both.json()) == "patience = 2: at most 2 Job, 1 Worker"  # there is no other
     both.add(asked('"patience":1', 2))
     both.add(asked('"patience":2', 1))
     assert bounds_told(both.json()) == (
-        "patience = 1 with at most 2 Job, 1 Worker; patience = 2 with at most 1 Job, 1 Worker;"
-        " in scenarios alone patience = 2 with at most 2 Job, 1 Worker"
+        "patience = 1: at most 2 Job, 1 Worker; patience = 2: at most 1 Job, 1 Worker;"
+        " patience = 2, in scenarios alone: at most 2 Job, 1 Worker"
     )
     both.add(asked('"patience":2', 3))
     assert "in scenarios" not in bounds_told(both.json())
@@ -64,7 +69,7 @@ def test_runs_of_earlier_versions_list_constants_and_elements_apart() -> None:
         "constants": [{"room": 1}, {"room": 2}], "elements": {"Job": 2, "Worker": 2},
         "together": [{"Job": 1, "Worker": 2}, {"Job": 2, "Worker": 1}],
     }  # fmt: skip
-    told = "room = 1, 2; at most 1 Job with 2 Worker, or 2 Job with 1 Worker"
+    told = "room = 1, 2: at most 1 Job with 2 Worker, or 2 Job with 1 Worker"
     assert bounds_told(old) == told
 
 
@@ -74,7 +79,7 @@ def test_buckets_are_joined_and_old_ones_have_no_bounds() -> None:
     other.add(asked('"loud":true', 4))
     for bounds in (other.json(), None, one.json()):
         both.join(bounds)
-    assert bounds_told(both.json()) == "loud = false, true; at most 4 Job, 1 Worker"
+    assert bounds_told(both.json()) == "loud = false, true: at most 4 Job, 1 Worker"
     assert bounds_told(JudgedBounds().json()) == bounds_told(None) == ""
 
 
@@ -88,7 +93,7 @@ def test_of_many_combinations_the_first_are_told() -> None:
 def test_a_charter_without_constants_has_elements_only() -> None:
     bounds = JudgedBounds()
     bounds.add('{"sorts":{"Job":{"j":1}}}')
-    assert bounds_told(bounds.json()) == "at most 1 Job"
+    assert bounds_told(bounds.json()) == "elements: at most 1 Job"
 
 
 def sized(clients: int, names: int) -> str:
@@ -107,10 +112,10 @@ def test_sizes_that_no_question_had_together_are_not_told_as_one() -> None:
     other.add(sized(1, 2))
     for bounds in (one, other):
         both.join(bounds.json())
-    told = "at most 1 Client with 2 Name, or 2 Client with 1 Name"
+    told = "elements: at most 1 Client with 2 Name, or 2 Client with 1 Name"
     assert bounds_told(both.json()) == told
     both.add(sized(2, 2))
-    assert bounds_told(both.json()) == "at most 2 Client, 2 Name"
+    assert bounds_told(both.json()) == "elements: at most 2 Client, 2 Name"
 
 
 def test_of_many_sizes_the_first_are_told_and_older_runs_have_none() -> None:
@@ -119,7 +124,7 @@ def test_of_many_sizes_the_first_are_told_and_older_runs_have_none() -> None:
         bounds.add(sized(size, 12 - size))
     assert bounds_told(bounds.json()).endswith("8 Client with 4 Name and 3 more")
     old = {"constants": [], "elements": {"Client": 2, "Name": 2}}
-    assert bounds_told(old) == "at most 2 Client, 2 Name"
+    assert bounds_told(old) == "elements: at most 2 Client, 2 Name"
 
 
 def test_elements_that_no_question_names_are_told() -> None:
@@ -130,11 +135,12 @@ def test_elements_that_no_question_names_are_told() -> None:
     one.add(json.dumps({"sorts": sorts, "operations": [post]}))
     one.add(json.dumps({"sorts": sorts, "operations": [{**post, "args": {"message": "m2"}}]}))
     both.join(one.json())
-    told = "at most 1 Box, 2 Message, but no question names more than 1 Message"
+    named = "elements that the operations of one question name: at most 1 Message"
+    told = f"elements: at most 1 Box, 2 Message; {named}"
     assert bounds_told(both.json()) == told
     both.add(json.dumps({"sorts": sorts, "given": {"kept": {"m1": None}}, "operations": [
         {**post, "args": {"message": "m2"}}]}))  # fmt: skip
-    assert bounds_told(both.json()) == "at most 1 Box, 2 Message"
+    assert bounds_told(both.json()) == "elements: at most 1 Box, 2 Message"
 
 
 def called(operation: str, **args: object) -> str:
@@ -154,7 +160,7 @@ def test_the_least_and_the_largest_number_of_each_argument_are_told() -> None:
     }  # fmt: skip
     for bounds in (one.json(), other.json()):
         both.join(bounds)
-    told = "rates of to of limit 2 to 3, after of stop 2, priority of submit 0 to 1"
+    told = "rates of to of limit: 2 to 3; after of stop: 2; priority of submit: 0 to 1"
     assert bounds_told(both.json()) == told
 
 

@@ -33,7 +33,7 @@ def test_last_line_counts_vectors_that_are_inconclusive(count: int, told: str) -
 
 
 def test_reason_that_says_how_much_was_compared_is_not_repeated() -> None:
-    left = counted(4, reasons=["judged 16 of 16"], exit=3)
+    left = counted(4, reasons=["judged 16 of 16, 4 of them inconclusive"], exit=3)
     last = _last_line(Finished(RunFolder("/run"), {}, left), ())
     assert last == "exit 3: judged 16 of 16, 4 of them inconclusive"
 

@@ -237,6 +237,9 @@ def summary(tables, kinds, trusted):
         "not_compared": [
             {"what": "unsupported votes", "vectors": 1,
              "allowed": f"Nobody votes. {HOSTILE}{STEERING}"}],
+        "obligations": {
+            "every": 5, "asked": 3, "infeasible": 1, "allowed": "",
+            "left": {"allowed": {"count": 1, "names": ["branch alter_partition/committed"]}}},
         "broken_batches": 2, "unexplained_breaks": [],
         "trusted": trusted, "complete": False, "reasons": ["3 new deviations"],
     }  # fmt: skip

@@ -16,10 +16,17 @@ from conform.reports.wording import (
 )
 
 REASON = "of no use here"
+ALL = "judged 12,345 of 12,345"
 
 
 def left(what, allowed=""):
     return {"what": what, "vectors": 1_200, "allowed": allowed}
+
+
+def asked(allowed="", **gaps):
+    left = {name: {"count": count, "names": []} for name, count in gaps.items()}
+    count = 40 - sum(gaps.values())
+    return {"every": 40, "asked": count, "infeasible": 0, "left": left, "allowed": allowed}
 
 
 def run(**summary):
@@ -31,36 +38,42 @@ def run(**summary):
 @pytest.mark.parametrize(
     ("summary", "tone", "sentence"),
     [
-        ({}, "good", "12,345 vectors judged; 0 deviations not explained."),
+        ({}, "good", f"0 deviations not explained; {ALL}."),
         ({"deviations": 3, "by_entry": {"x": 3, "y": 0}}, "known",
-         "12,345 vectors judged; 0 deviations not explained, 3 deviations explained by 1 entry"
-         " of the overlay."),
-        ({"deviations": 1, "new_deviations": 1}, "bad",
-         "12,345 vectors judged; 1 deviation not explained."),
+         f"0 deviations not explained, 3 deviations explained by 1 entry of the overlay; {ALL}."),
+        ({"deviations": 1, "new_deviations": 1}, "bad", f"1 deviation not explained; {ALL}."),
         ({"verdicts": {"unsupported": 9}}, "void", "No vector was judged, so nothing is claimed."),
         ({"not_compared": [left("unsupported votes"), left("variable leader", REASON)]}, "void",
-         "12,345 vectors judged; 0 deviations not explained; not compared: 1,200 unsupported"
-         " votes, the variable leader (allowed)."),
-        ({"not_compared": [left("image", REASON)]}, "good",
-         "12,345 vectors judged; 0 deviations not explained; not compared: the image of 1,200"
-         " (allowed)."),
+         f"0 deviations not explained; {ALL}; not compared: 1,200 unsupported votes, the variable"
+         " leader (allowed)."),
+        ({"not_compared": [left("image", REASON)]}, "known",
+         f"0 deviations not explained; {ALL}; not compared: the image of 1,200 (allowed)."),
         ({"not_compared": [left("crashed")], "deviations": 1, "new_deviations": 1}, "bad",
-         "12,345 vectors judged; 1 deviation not explained; not compared: 1,200 crashed."),
-        ({"not_compared": [left("not asked", "--limit")]}, "good",
-         "12,345 vectors judged; 0 deviations not explained."),
+         f"1 deviation not explained; {ALL}; not compared: 1,200 crashed."),
+        ({"not_compared": [left("not asked", "--limit")], "suite_vectors": 13_545}, "known",
+         "0 deviations not explained; judged 12,345 of 13,545; not compared: 1,200 not asked"
+         " (--limit)."),
+        ({"obligations": asked(unsearched=2)}, "void",
+         f"0 deviations not explained; {ALL}; 2 of 40 obligations are not asked."),
+        ({"obligations": asked(in_vain=5)}, "void",
+         f"0 deviations not explained; {ALL}; 5 of 40 obligations are not asked."),
+        ({"obligations": asked(in_vain=4)}, "good",
+         f"0 deviations not explained; {ALL}; 4 of 40 obligations are not asked."),
+        ({"obligations": asked("elsewhere", unsearched=1)}, "known",
+         f"0 deviations not explained; {ALL}; 1 of 40 obligations is not asked (allowed)."),
         ({"older_charter": "an older version of the charter"}, "known",
-         "12,345 vectors judged; 0 deviations not explained; judged by an older version of the"
-         " charter."),
+         f"0 deviations not explained; {ALL}; by an older version of the charter."),
         ({"small_suite": True}, "good",
-         "12,345 vectors judged; 0 deviations not explained; judged by the small suite."),
+         f"0 deviations not explained; {ALL}; by the small suite."),
+        ({"small_suite": True, "generated_suite": False}, "known",
+         f"0 deviations not explained; {ALL}; by a small suite that no `conform generate` made."),
         ({"small_suite": True, "older_charter": "an older version of the charter"}, "known",
-         "12,345 vectors judged; 0 deviations not explained; judged by an older version of the"
-         " charter."),
+         f"0 deviations not explained; {ALL}; by an older version of the charter."),
         ({"stale_entries": ["x"]}, "bad",
-         "12,345 vectors judged; 0 deviations not explained. No longer seen: x."),
+         f"0 deviations not explained; {ALL}. No longer seen: x."),
         ({"claimed_too_much": [{"id": "v", "step": 1, "branch": "b"}]}, "bad",
-         "12,345 vectors judged; 0 deviations not explained. The target follows the charter where"
-         " its overlay says that it differs."),
+         f"0 deviations not explained; {ALL}. The target follows the charter where its overlay"
+         " says that it differs."),
     ],
 )  # fmt: skip
 def test_claim_says_what_was_measured(summary, tone, sentence):

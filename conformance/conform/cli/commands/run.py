@@ -35,8 +35,9 @@ resume an interrupted run: it goes on if adapter.toml says by `sources` which fi
 implementation has, and all is as it was; else it starts again.
 
 Exit code 0: no deviation, or only those that the target's overlay or the baseline explain; 1: a
-new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, a canary
-misbehaved, or batches broke; 5: a generated model has a bug.
+new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, it asks
+for too few obligations of the rules, a canary misbehaved, or batches broke; 5: a generated model
+has a bug. What -k, --limit, --last-failed and -x leave out costs nothing; the last line says it.
 """
 
 

@@ -12,17 +12,16 @@ from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.run import RunFinding
-from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.commands.missing_operations import allowing, denied, next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.refutations import EXCEPTION, refused
 from conform.runs.adapter_failures import place_told
-from conform.runs.bounds import bounds_told
 from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.conclusion import Finished
+from conform.runs.extent import read_extent
 from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
-from conform.runs.not_compared import WISHES, read, sentence
+from conform.runs.not_compared import read
 from conform.runs.resume import continued, continued_told
 
 _UNSUPPORTED, _VARIABLE = "unsupported ", "variable "
@@ -81,8 +80,6 @@ def show(finished: Finished) -> None:
     _show_unknown_constants(counted)
     if told := continued_told(continued(about)):
         out(told)
-    if told := bounds_told(counted["bounds"]):
-        out(f"judged within: {told}")
     out(f"run: {near(finished.folder.place)}")
     out(one_line(_last_line(finished, missing)))
 
@@ -382,24 +379,17 @@ def _texts(value: Json) -> list[str]:
 
 def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     counted = finished.summary
-    reasons = _texts(counted["reasons"])
-    judged, suite = counted["judged"], counted["suite_vectors"]
-    assert isinstance(judged, int) and isinstance(suite, int)
-    left = read(counted["not_compared"])
-    compared = sentence(judged, suite, left, _inconclusive(counted))
-    reasons = [compared if one == sentence(judged, suite, left) else one for one in reasons]
-    older = str(counted.get("older_charter", ""))
-    by = f"; by {older}" if older else ""
+    reasons, extent = _texts(counted["reasons"]), read_extent(counted)
+    compared = extent.told()
+    by = f"; by {extent.older}" if extent.older else ""
     if missing and counted["exit"] == 3:
         return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}{by}"
     if reasons:
         rest = "" if compared in reasons else f"; {compared}"
         return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}{by}"
-    wishes = {one.allowed for one in left if one.allowed in WISHES}
-    judge = older or (SMALL_SUITE if counted.get("small_suite") else "")
-    fine = f"fine by {judge}" if judge else "fine"
-    if wishes:
-        fine += f" in the part that was asked ({', '.join(sorted(wishes))})"
+    fine = f"fine by {extent.by}" if extent.by else "fine"
+    if extent.wishes:
+        fine += f" in the part that was asked ({', '.join(extent.wishes)})"
     known = counted["deviations"]
     unmet = _texts(counted["unmet_entries"])
     rest = f"; not met: {', '.join(unmet)}" if unmet else ""
@@ -408,4 +398,4 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
         found = f"{plural(_count(known), 'deviation')}, all of them explained by {why}"
         hidden = sum(item.hides for item in listed_findings(counted))
         return f"{fine}: {found}{_behind(hidden, 'them')}{rest}; {compared}"
-    return f"{fine}: no deviation from {'it' if older else 'the charter'}{rest}; {compared}"
+    return f"{fine}: no deviation from {'it' if extent.older else 'the charter'}{rest}; {compared}"

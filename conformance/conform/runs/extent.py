@@ -1,0 +1,154 @@
+"""Says how much was judged of how much: what was left out and why, and what is left open.
+
+It is made once for a run, from what was judged, and kept in its summary.json. Terminal, JSON,
+JUnit, pytest, badge, report, comparison and exit code read it and count nothing themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from charter.formats.canonical import Json
+from charter.formats.suite import SMALL_SUITE, Manifest
+from charter.formats.verdict import JUDGED, Kind
+from conform.runs.judged_rows import of_kinds
+from conform.runs.not_compared import (
+    WISHES,
+    ComparedScope,
+    Left,
+    left_out,
+    obstacle,
+    read,
+    shown,
+)
+from conform.runs.obligations import (
+    UNKNOWN,
+    AskedObligations,
+    Fate,
+    Gap,
+    asked_obligations,
+    ledger_of,
+    read_obligations,
+)
+from conform.storage.arrow import pa
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite
+
+ANOTHER_SMALL_SUITE = "a small suite that no `conform generate` made"
+"""How a small suite is called that is not the one of the ledger beside the models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a suite a run judged. `suite` and `judged` are numbers of vectors, `inconclusive`
+    of the judged ones; `left` is what was not compared. `older` names the older charter by which
+    was judged ("": none), `small` the small suite ("": it is a full one)."""
+
+    suite: int
+    judged: int
+    inconclusive: int = 0
+    left: tuple[Left, ...] = ()
+    obligations: AskedObligations = UNKNOWN
+    older: str = ""
+    small: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """Whether something was not compared, or not asked, that must be."""
+        return any(not one.allowed for one in self.left) or self.obligations.missing
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of the suite was judged and compared, and enough is asked by it."""
+        every = not self.left and self.judged == self.suite
+        return every and not self.obligations.too_few and self.small != ANOTHER_SMALL_SUITE
+
+    @property
+    def wishes(self) -> tuple[str, ...]:
+        """The options with which the caller left vectors out."""
+        return tuple(sorted({one.allowed for one in self.left} & {*WISHES}))
+
+    @property
+    def by(self) -> str:
+        """By what was judged, if that is neither the charter of today nor a full suite."""
+        return self.older or self.small
+
+    def told(self) -> str:
+        """A sentence: how much was judged, what was not compared, and what is not asked."""
+        some = f", {self.inconclusive:,} of them inconclusive" if self.inconclusive else ""
+        told = [f"judged {self.judged:,} of {self.suite:,}{some}"]
+        left = shown(self.left)
+        told += [f"not compared: {left}"] if left else []
+        told += [self.obligations.told()] if self.obligations.unasked else []
+        return "; ".join(told)
+
+    def json(self) -> dict[str, Json]:
+        """The fields of summary.json that say it."""
+        return {
+            "suite_vectors": self.suite,
+            "judged": self.judged,
+            "not_compared": [one.json() for one in self.left],
+            "obligations": self.obligations.json(),
+            "complete": self.complete,
+            "older_charter": self.older,
+            "small_suite": bool(self.small),
+            "generated_suite": self.small != ANOTHER_SMALL_SUITE,
+        }
+
+
+def read_extent(summary: Mapping[str, Json]) -> Extent:
+    """What summary.json says; runs of earlier versions say less."""
+    verdicts = summary.get("verdicts")
+    counted = verdicts if isinstance(verdicts, dict) else {}
+    judged = sum(_int(counted.get(kind, 0)) for kind in JUDGED)
+    small = SMALL_SUITE if summary.get("small_suite") else ""
+    another = summary.get("generated_suite") is False
+    return Extent(
+        _int(summary.get("suite_vectors", summary.get("vectors", judged))),
+        _int(summary.get("judged", judged)),
+        _int(counted.get(Kind.INCONCLUSIVE, 0)),
+        read(summary.get("not_compared")),
+        read_obligations(summary.get("obligations")),
+        str(summary.get("older_charter", "")),
+        ANOTHER_SMALL_SUITE if small and another else small,
+    )
+
+
+def extent_of(
+    folder: RunFolder, suite: Suite, scope: ComparedScope, verdicts: pa.Table, older: str
+) -> Extent:
+    """The extent of a run, from its committed buckets and their verdicts. Raises `BadSuite`."""
+    kinds = Counter(verdicts["kind"].to_pylist())
+    judged = sum(kinds[kind] for kind in JUDGED)
+    left = left_out(folder, scope, verdicts)
+    fate = _fates(scope, verdicts)
+    return Extent(
+        suite.manifest.vectors, judged, kinds[Kind.INCONCLUSIVE], left,
+        asked_obligations(suite, fate, scope.allowed), older, small_suite(suite.manifest),
+    )  # fmt: skip
+
+
+def small_suite(manifest: Manifest) -> str:
+    """How a small suite is called in a verdict, "" for a full one or one of other origin."""
+    if not manifest.small:
+        return ""
+    book = ledger_of(manifest)
+    is_own = book is None or book.suite in ("", manifest.digest)
+    return SMALL_SUITE if is_own else ANOTHER_SMALL_SUITE
+
+
+def _fates(scope: ComparedScope, verdicts: pa.Table) -> Fate:
+    """Why vectors were not judged."""
+    lost = {
+        row["id"]: Gap.ALLOWED if obstacle(row, scope.allowed) in scope.allowed else Gap.LOST
+        for row in of_kinds(verdicts, {*Kind} - JUDGED).to_pylist()
+    }
+    came = {*verdicts["id"].to_pylist()}
+    unasked = Gap.LEFT_OUT if scope.limited or scope.stopped else Gap.LOST
+    return lambda vector: lost.get(vector, None if vector in came else unasked)
+
+
+def _int(value: Json) -> int:
+    assert isinstance(value, int)
+    return value
