@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
+from math import prod
 from typing import assert_never
 
 from charter.core import nodes as n
@@ -210,8 +211,37 @@ class Expr:
             case t.Map(key=key, value=part):
                 kinds = [part] * layout.size(key)
                 return self.digits(kinds, lambda i: self.keep.entry(value, i))
-            case _:
+            case t.Union():
+                return self.bit_of_case(kind, value)
+            case t.Seq():
+                return self.bit_of_list(kind, value)
+            case t.Set() | t.Ranking():
                 return self.searched(kind, value)
+
+    def bit_of_case(self, kind: t.Union, value: Held) -> Number:
+        """The position of a value in the domain of a union, which has one case after another."""
+        code, tag, before, found = self.code, self.keep.tag(value), 0, self.code.memory(1)
+        for i, (_, params) in enumerate(kind.cases):
+            kinds = [part for _, part in params]
+            with code.when(code.compare("eq", tag, i)):
+                inside = self.digits(kinds, partial(self.keep.argument, value, i))
+                code.store(code.add(inside, before), found)
+            before += prod(map(self.layout.size, kinds))
+        return code.load(found)
+
+    def bit_of_list(self, kind: t.Seq, value: Held) -> Number:
+        """The position of a sequence in the domain of its type, shorter ones first."""
+        code, length, size = self.code, self.keep.length(value), self.layout.size(kind.inner)
+        total: Number = 0
+        before: Number = 0
+        for i in range(self.layout.most(kind)):
+            there = code.compare("lt", i, length)
+            if there == FALSE:
+                break
+            more = code.add(code.mul(total, size), self.bit(kind.inner, self.keep.item(value, i)))
+            total = code.select(there, more, total)
+            before = code.select(there, code.add(before, size**i), before)
+        return code.add(total, before)
 
     def digits(self, kinds: list[t.Type], part: Callable[[int], Held]) -> Number:
         """The position of a value, computed from the positions of its parts."""

@@ -20,6 +20,9 @@ from charter.semantics.values import NotFinite, TooManyValues, Universe
 MOST_COUNTER = 63
 FAR = 1 << 61
 LARGEST_DOMAIN = 4096
+"""The most values of what a set holds, or of the keys of a map: the bits of a mask."""
+WORD = 64
+"""Bits of a number."""
 
 
 class CannotCompile(Exception):
@@ -120,7 +123,10 @@ class Layout:
         except TooManyValues as error:
             raise CannotCompile(str(error)) from None
         if len(found) > LARGEST_DOMAIN:
-            raise CannotCompile(f"a set or a map over {len(found)} values")
+            raise CannotCompile(
+                f"a set or a map over {show_type(kind)}, which has {len(found):,} values here: the"
+                f" native engine holds at most {LARGEST_DOMAIN:,}"
+            )
         return found
 
     def refuse_many(self, params: Sequence[Param]) -> None:

@@ -10,10 +10,12 @@ from charter.core import types as t
 from charter.core.operators import StrictOp
 from charter.explore.native.code import FOLDED, TRUE, Number, Truth
 from charter.explore.native.expr_emitter import ExprEmitter
-from charter.explore.native.layout import CannotCompile, mask_type
+from charter.explore.native.layout import FAR, LARGEST_DOMAIN, WORD, CannotCompile, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
 from charter.explore.native.values import Held, Scalar, scalar
 
+MOST_OPEN = 256
+"""The most numbers in a set whose type has no range."""
 SetOp = OneOf["union", "intersection", "difference", "subset"]
 
 
@@ -54,9 +56,20 @@ def members_span(expr: ExprEmitter, kind: t.Type, items: list[Held]) -> tuple[in
     if expr.layout.is_open(t.inner_of(kind)):
         low = min((scalar(item).low for item in items), default=0)
         high = max((scalar(item).high for item in items), default=0)
-        if high - low > 255:
-            raise CannotCompile("a set of numbers without a range")
+        _refuse_wide(low, high, MOST_OPEN)
     return low, high
+
+
+def _refuse_wide(low: int, high: int, most: int) -> None:
+    """Raises CannotCompile for a set of more than `most` numbers. Only a set of numbers without a
+    range gets here: what others hold has fewer values, or is refused by its type."""
+    if high - low >= most:
+        bounds = "" if low <= -FAR or high >= FAR else f" from {low:,} to {high:,}"
+        raise CannotCompile(
+            f"a set of numbers{bounds} whose type has no range: the native engine holds at most"
+            f" {most:,}; a parameter, a field or a variable of type `int LOW..HIGH` in place of"
+            " `int` bounds them"
+        )
 
 
 def single(expr: ExprEmitter, kind: t.Type, item: Held, low: int, high: int) -> Number:
@@ -70,8 +83,7 @@ def single(expr: ExprEmitter, kind: t.Type, item: Held, low: int, high: int) -> 
 def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Held:
     """Prints a union, an intersection, a difference, or whether that is empty."""
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
-    if high - low > 511:
-        raise CannotCompile("a set of numbers without a range")
+    _refuse_wide(low, high, LARGEST_DOMAIN)
     ty = mask_type(high - low + 1)
     x, y = expr.keep.rebased(a, low, high), expr.keep.rebased(b, low, high)
     if op in ("difference", "subset"):
@@ -92,6 +104,10 @@ def member(expr: ExprEmitter, kind: t.Type, item: Held, mask: Scalar) -> Truth:
             at = code.select(inside, at, 0)
     else:
         at = expr.bit(kind, item)
+    if mask.place is not None and ty != "i64":  # a wide mask is not moved through registers
+        word = code.load(mask.place, code.binary("lshr", at, WORD.bit_length() - 1))
+        bit = code.bit(word, code.binary("and", at, WORD - 1))
+        return code.both(inside, code.nonzero(bit))
     bit = code.bit(mask.ref, code.cast(at, "i64", ty), ty)
     return code.both(inside, code.nonzero(bit, ty))
 

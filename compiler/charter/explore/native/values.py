@@ -16,11 +16,12 @@ SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A number from `low` to `high`, or a set as a mask whose bits are the members from `low` to
-    `high`."""
+    `high`. `place`: where in memory the mask stands, if it was read there."""
 
     ref: Number
     low: int
     high: int
+    place: Pointer | None = None
 
     @property
     def ty(self) -> str:
@@ -64,7 +65,8 @@ class Keeper:
             return InMemory(kind, pointer, offset)
         ty, low, high = self.layout.register(kind)
         if isinstance(kind, t.Set):
-            return Scalar(self.code.load(pointer, offset, ty), low, high)
+            place = self.code.at(pointer, offset)
+            return Scalar(self.code.load(place, 0, ty), low, high, place)
         raw = self.code.load(pointer, offset)
         if isinstance(kind, t.Bool):
             return self.code.nonzero(raw)
