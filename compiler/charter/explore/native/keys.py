@@ -20,8 +20,9 @@ from charter.core.nodes import StateVar
 from charter.explore.native import functions as fn
 from charter.explore.native.code import FALSE, TRUE, Code, Number, Pointer, Ref, Truth, array
 from charter.explore.native.functions import OUT, STATE
-from charter.explore.native.layout import CannotCompile, Packing, mask_type
+from charter.explore.native.layout import CannotCompile, Packing
 from charter.explore.native.orbit_signature import Signatures
+from charter.explore.native.set_members import SetMembers
 from charter.explore.native.unit import Unit
 from charter.semantics.quotient import Quotient, Renaming, permute
 
@@ -40,6 +41,7 @@ class KeyPrinter:
     variables: tuple[StateVar, ...]
     packing: Packing
     code: Code = field(init=False)
+    sets: SetMembers = field(init=False)
     renamings: tuple[Renaming, ...] = ()
     opaque: frozenset[str] = frozenset()
 
@@ -80,6 +82,7 @@ class KeyPrinter:
     def print_key(self) -> None:
         """`@key(slots, words)`, `@anchor(pairs)`, and what they need."""
         self.renamings = self.quotient.renamings(self.unit.layout.universe)
+        self.sets = SetMembers(self.unit, self.quotient)
         ranked = sorted(self.quotient.ranked & self.quotient.counters)
         self.opaque = self.quotient.counters - set(ranked)
         if ranked:
@@ -337,7 +340,7 @@ class KeyPrinter:
         """The orbit signatures of the elements of a sort, in memory."""
         layout = self.unit.layout
         signatures = Signatures(
-            self.code, layout, sort, self.opaque, lambda kind: not self.quotient.permutes(kind)
+            self.code, self.sets, sort, self.opaque, lambda kind: not self.quotient.permutes(kind)
         )
         size = layout.size(t.Sort(sort))
         place = self.code.memory(size)
@@ -385,8 +388,14 @@ class KeyPrinter:
             case t.Sort(name=name):
                 row = self.row([list(renaming[name]) for renaming in self.renamings])
                 return [code.select(there, code.load(row, code.load(place)), 0)]
-            case t.Set(inner=inner):
-                return self.mask(kind, inner, place)
+            case t.Set(inner=t.Sort() as inner):
+                return [self.mask(inner, place)]
+            case t.Set():
+                table, length = self.sets.ways(self.renamings)
+                way = code.row(table, RENAMING, length)
+                return self.sets.renamed(
+                    code, kind, (place, there), (code.at(way, 1), code.load(way))
+                )
             case t.Map(key=key, value=value):
                 return self.entries(key, value, place, there)
             case t.Union():
@@ -441,15 +450,11 @@ class KeyPrinter:
                 at += layout.slots(part)
         return [tag, *rest]
 
-    def mask(self, kind: t.Set, inner: t.Type, place: Pointer) -> list[Number]:
-        """A set with its members renamed."""
-        code, layout = self.code, self.unit.layout
-        size, slots = layout.size(inner), layout.slots(kind)
-        row, ty = self.row(self.moved(inner)), mask_type(size)
-        whole = code.load(place, 0, ty)
+    def mask(self, inner: t.Sort, place: Pointer) -> Number:
+        """A set of elements, renamed."""
+        code, row, whole = self.code, self.row(self.moved(inner)), self.code.load(place)
         found: Number = 0
-        for old in range(size):
-            bit = code.bit(whole, old, ty)
-            new = code.cast(code.load(row, old), "i64", ty)
-            found = code.binary("or", found, code.binary("shl", bit, new, ty), ty)
-        return [code.cast(code.binary("lshr", found, 64 * i, ty), ty, "i64") for i in range(slots)]
+        for old in range(self.unit.layout.size(inner)):
+            moved = code.binary("shl", code.bit(whole, old), code.load(row, old))
+            found = code.binary("or", found, moved)
+        return found

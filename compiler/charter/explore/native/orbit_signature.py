@@ -13,11 +13,11 @@ from charter.core import types as t
 from charter.core.nodes import StateVar
 from charter.explore.native.code import TRUE, Code, Number, Truth
 from charter.explore.native.functions import STATE
-from charter.explore.native.layout import Layout, mask_type
+from charter.explore.native.layout import Layout
+from charter.explore.native.set_members import MIXER, SetMembers
 
 ENOUGH = 48
 """After so many parts, no further variables are included."""
-MIXER = 0x9E3779B97F4A7C15
 
 
 @dataclass(slots=True)
@@ -26,11 +26,16 @@ class Signatures:
     without order; `fixed` tells whether permutations do not change a type."""
 
     code: Code
-    layout: Layout
+    sets: SetMembers
     sort: str
     opaque: frozenset[str]
     fixed: Callable[[t.Type], bool]
     seen: int = field(default=0)
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of values in memory."""
+        return self.sets.unit.layout
 
     def of(self, variables: tuple[StateVar, ...], element: int) -> Number:
         """The signature of one element."""
@@ -78,7 +83,7 @@ class Signatures:
                 same = code.compare("eq", code.load(STATE, at), element)
                 return code.widened(code.both(there, same))
             case t.Set():
-                return self.members(kind, at, element, owned)
+                return self.members(kind, where, element, owned)
             case t.Map():
                 return self.entries(kind, where, element, owned)
             case t.Record(fields=fields):
@@ -93,19 +98,27 @@ class Signatures:
             case t.Seq() | t.Ranking():
                 return self.items(kind, where, element, owned)
 
-    def members(self, kind: t.Set, at: int, element: int, owned: bool) -> Number | None:
-        """Of a set whether the element is in it and, of its own, how large it is."""
-        code = self.code
-        if not owned and kind.inner != t.Sort(self.sort):
-            return None
+    def members(
+        self, kind: t.Set, where: tuple[int, Truth], element: int, owned: bool
+    ) -> Number | None:
+        """Of a set whether the element is in it and, of its own, how large it is; of a set of other
+        values what its members say of the element."""
+        code, inner, (at, there) = self.code, kind.inner, where
+        place = code.at(STATE, at)
+        if self.fixed(inner):
+            if not owned:
+                return None
+            self.seen += 1
+            words = [code.load(place, i) for i in range(self.layout.slots(kind))]
+            total: Number = 0
+            for word in words:
+                total = self.mixed(total, word)
+            return total
         self.seen += 1
-        ty = mask_type(self.layout.size(kind.inner))
-        mask = code.load(STATE, at, ty)
-        count = code.bits(mask, ty) if owned else 0
-        if kind.inner != t.Sort(self.sort):
-            return count
-        bit = code.bit(mask, element, ty)
-        return self.mixed(count, code.cast(bit, ty, "i64"))
+        if inner != t.Sort(self.sort):
+            return self.sets.said(code, kind, (place, there), (self.sort, element))
+        mask = code.load(place)
+        return self.mixed(code.bits(mask) if owned else 0, code.bit(mask, element))
 
     def several(
         self, kinds: list[t.Type], where: tuple[int, Truth], element: int, owned: bool
