@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ from charter.cache.files import from_cache, to_cache
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.diagnostics import NOWHERE
+from charter.explore.native import search
 from charter.explore.native.explore import (
     CannotCompile,
     Choices,
@@ -101,7 +103,7 @@ def test_a_long_search_goes_on_in_optimized_code(
     model: n.Model, whole: Exploration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert whole.search.program.better is not None  # it was short
-    monkeypatch.setattr(CodeSource, "pays_after", 1_000)
+    monkeypatch.setattr(CodeSource, "pays_after", 1e-9)  # in the second chunk
     options = NativeOptions(cache=tmp_path, workers=2)
     found = explore(model, model.instances[0], options)
     assert (counts(found), verdicts(found)) == (counts(whole), verdicts(whole))
@@ -112,6 +114,17 @@ def test_a_long_search_goes_on_in_optimized_code(
     assert again.search.program.better is None  # optimized code is taken where it is there
     assert again.search.program.digest == whole.search.program.digest
     assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
+
+
+def test_few_transitions_that_are_dear_make_a_search_go_on_in_optimized_code(
+    model: n.Model, whole: Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = iter(range(1_000_000))
+    clock = SimpleNamespace(process_time=lambda: float(next(used)), monotonic=time.monotonic)
+    monkeypatch.setattr(search, "time", clock)  # each chunk takes a second
+    found = explore(model, model.instances[0], NativeOptions())
+    assert found.search.program.better is None
+    assert (counts(found), verdicts(found)) == (counts(whole), verdicts(whole))
 
 
 def test_code_comes_back_from_the_cache(tmp_path: Path) -> None:
@@ -332,7 +345,7 @@ def test_states_of_earlier_levels_are_moved_to_files(
     for place in ("states", "visited_set"):
         monkeypatch.setattr(f"charter.explore.native.{place}.BLOCK_BITS", 8)
     monkeypatch.setattr("charter.explore.native.states.BLOCK_ROWS", 256)
-    monkeypatch.setattr("charter.explore.native.search.BLOCK_ROWS", 256)
+    monkeypatch.setattr("charter.explore.native.blocks.BLOCK_ROWS", 256)
     tight = explore(model, model.instances[0], NativeOptions(APART, memory=needed - 600_000))
     assert (counts(tight), verdicts(tight)) == (counts(roomy), verdicts(roomy))
     assert tight.search.states.moved > 0 and tight.storage.spilled > 0

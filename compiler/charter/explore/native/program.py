@@ -48,6 +48,9 @@ from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
 from charter.semantics.quotient import Quotient
 
+OPTIMIZED_EACH_SECOND = 250_000
+"""Bytes of IR that LLVM optimizes in a second of processor time."""
+
 Noted = list[tuple[str, str]]
 Numbered = list[tuple[int, n.Property[E]]]
 
@@ -85,10 +88,11 @@ class CodeSource:
     cache: Path | None
 
     @property
-    def pays_after(self) -> int:
-        """The number of transitions after which a search goes on in optimized code. They take about
-        as long as compiling it: both times grow with the text."""
-        return self.printed.length
+    def pays_after(self) -> float:
+        """The seconds of processor time after which a search goes on in optimized code: about as
+        long as compiling it takes. So a search never takes longer than that above what it would
+        with the better of the two choices, however dear its transitions are."""
+        return self.printed.length / OPTIMIZED_EACH_SECOND
 
     def code(self, *, optimized: bool) -> ObjectCode:
         """The object code, from the cache if it is there."""

@@ -13,12 +13,13 @@ from pathlib import Path
 from threading import Lock
 
 from charter.explore.native import scc, transition_graph
+from charter.explore.native.blocks import Blocks
 from charter.explore.native.llvm import Library, linked
 from charter.explore.native.machine_context import CAPACITY, FATAL, MARGIN, NOTE, SOURCE
 from charter.explore.native.machine_context import LINKS as LINKED
 from charter.explore.native.memory import Array, Room
 from charter.explore.native.program import object_code
-from charter.explore.native.search import BRIEF, Blocks, GaveUp, Note, Search, SearchCounts
+from charter.explore.native.search import BRIEF, GaveUp, Note, Search, SearchCounts
 from charter.explore.native.unit import WHY
 from charter.semantics.lasso import OUTSIDE, FairEdge, Lasso, cycle
 
@@ -197,7 +198,7 @@ def follow(search: Search, graph: Graph, tell: Callable[[SearchCounts], None]) -
         graph.truths.address,
     )
     block.write(transition_graph.TABLES, search.tables())
-    followers = _Followers(search, graph, Blocks(search, 0, search.distinct, BLOCK), tell)
+    followers = _Followers(search, graph, Blocks(0, search.distinct, BLOCK), tell)
     contexts = [Array.of(search.plan.size) for _ in range(search.workers)]
     for context in contexts:
         context.view[LINKED] = block.address

@@ -8,13 +8,14 @@ ends.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
-from threading import Lock
+from math import inf
 
 from charter.explore.native.anchor import Anchor, anchor_of, use
+from charter.explore.native.blocks import Blocks
 from charter.explore.native.journal import Journal, JournalLevel
 from charter.explore.native.layout import MOST_COUNTER
 from charter.explore.native.machine_context import (
@@ -30,7 +31,7 @@ from charter.explore.native.machine_context import (
 )
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.program import Program, first_row
-from charter.explore.native.states import BLOCK_ROWS, States
+from charter.explore.native.states import States
 from charter.explore.native.unit import FATAL_COUNTER, WHY
 from charter.explore.native.worker import BUFFER, Worker, empty, filled
 from charter.explore.result import WRONG
@@ -40,7 +41,8 @@ BUFFERED = 1 << 17
 BLOCK = 2048
 """States that a worker takes at once, at most."""
 LEAST = 64
-"""States that are worth a block, where a chunk has few for each worker."""
+"""States that are worth a block, where a chunk has few for each worker; and of the first block, as
+long as nobody knows how dear they are."""
 FEWER = 4
 """How many times fewer it takes once workers have come into each other's way."""
 MOST_SPAN = 1 << 40
@@ -115,7 +117,10 @@ class Search:
     _fresh: list[Array] = field(default_factory=list)
     _unwritten: list[tuple[int, JournalLevel]] = field(default_factory=list)
     _block: int = BLOCK
+    _tried_block: int = LEAST
     _span: int = BLOCK
+    _spent: float = 0.0
+    """Seconds of processor time of all chunks so far."""
 
     @property
     def plan(self) -> MachineContext:
@@ -355,13 +360,13 @@ class Search:
     def _chunk(self, done: int, end: int, pool: ThreadPoolExecutor) -> int:
         """Expand as many states as fit into the buffers; returns the number of the next state."""
         better = self.program.better
-        if better is not None and self.generated >= better.pays_after:
+        if better is not None and self._spent >= better.pays_after:
             self.program = self.program.optimized()
             use(self.program.library, self.anchor)
         end = min(end, done + self._span)
         if self.most:
             end = min(end, done + max(1, self.most - self.distinct))
-        begun = time.monotonic()
+        begun, used = time.monotonic(), time.process_time()
         blocks = self._expand_all(done, end, pool)
         self.expanded = blocks.next
         lists = filled(self._crew, self.plan)
@@ -371,10 +376,13 @@ class Search:
             counts = list(pool.map(self._insert, range(PARTITIONS), repeat(lists)))
         self._merge(counts)
         took = time.monotonic() - begun
+        self._spent += time.process_time() - used
         if took > LONG:
             self._span = max(1, self._span // 2)
         elif took < BRIEF:
             self._span = min(2 * self._span, MOST_SPAN)
+        if took <= LONG:
+            self._tried_block = min(2 * self._tried_block, BLOCK)
         return blocks.next
 
     def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> Blocks:
@@ -382,9 +390,12 @@ class Search:
         taken, everything is repeated with smaller blocks."""
         counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
         before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
+        # Where the search stops must not depend on how long something takes.
+        until = inf if self.most else time.monotonic() + LONG
         while True:
             share = max(LEAST, (end - done) // (2 * self.workers))
-            blocks = Blocks(self, done, end, min(self._block, share))
+            size = min(self._block, self._tried_block, share)
+            blocks = Blocks(done, end, size, until)
             empty(self._crew, self.plan)
             if self.workers == 1:
                 self._expand(self._crew[0], blocks)
@@ -448,45 +459,7 @@ class Search:
     def _check_rest(self) -> None:
         """Check the properties of states that will not be expanded."""
         worker, check = self._crew[0], self.program.library["check"]
-        rest = Blocks(self, self.expanded, self.distinct, BLOCK)
+        rest = Blocks(self.expanded, self.distinct, BLOCK)
         for number, count in rest.taken(lambda: True):
             worker.context.view[SOURCE] = number
             check(worker.context.address, self.states.address(number), count)
-
-
-@dataclass(slots=True)
-class Blocks:
-    """Hands out blocks of at most `size` states in order, until one is given back unfinished.
-    `is_torn`: a later block had been taken by then."""
-
-    search: Search
-    next: int
-    end: int
-    size: int
-    is_torn: bool = False
-    lock: Lock = field(default_factory=Lock)
-    _closed: bool = False
-
-    def taken(self, ready: Callable[[], bool]) -> Iterator[tuple[int, int]]:
-        """The blocks (first number, count) for one worker, while `ready()` is true."""
-        while True:
-            with self.lock:
-                if self._closed or self.next >= self.end:
-                    return
-                if not ready():
-                    self._closed = True
-                    return
-                block = self._block()
-            yield block
-
-    def _block(self) -> tuple[int, int]:
-        number = self.next
-        count = min(self.size, self.end - number, BLOCK_ROWS - number % BLOCK_ROWS)
-        self.next += count
-        return number, count
-
-    def give_back(self, number: int, count: int) -> None:
-        """Give back the unfinished rest of a block; the next chunk begins with it."""
-        with self.lock:
-            self.is_torn = self.is_torn or self.next != number + count
-            self.next, self._closed = number, True
