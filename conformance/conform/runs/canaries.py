@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
+from charter.formats.adapter import read_results
 from charter.formats.canonical import Json
 from charter.formats.target import DEADLINES
 from charter.formats.verdict import JUDGED, Kind, Verdict
@@ -22,9 +23,11 @@ from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging import model
-from conform.judging.assess import VectorItem
+from conform.judging.assess import VectorItem, assess
 from conform.judging.derive import difference
 from conform.judging.judge import ways
+from conform.judging.read_result import BatchTexts
+from conform.judging.visible_references import visible
 from conform.runs.run_context import RunContext
 
 SAMPLE = 16
@@ -138,7 +141,10 @@ def on_target(session: Session, usable: Sequence[VectorItem], where: str) -> lis
             came = nonce.encode() in judgement.line
             got = "the nonce" if came else "none"
             seen = Canary("nonce", where, chosen.id, "the nonce", got, came)
-            return [_flipped(chosen, verdict, where), seen]
+            flipped = _flipped(chosen, verdict, where)
+            if flipped.ok and (told := _differs_again(session, chosen, judgement)):
+                flipped = replace(flipped, got="another answer than before", ok=False, detail=told)
+            return [flipped, seen]
     detail = f"so with {len(usable)} vectors: {verdict.detail}"
     return [Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), False, detail)]
 
@@ -151,6 +157,20 @@ def _flipped(chosen: VectorItem, verdict: Verdict, where: str) -> Canary:
     if verdict.kind is Kind.DIVERGES and not ok and first is not None:
         got = f"diverges at step {first.step}, not {last}"
     return Canary("flipped", where, chosen.id, "diverges", got, ok, verdict.detail)
+
+
+def _differs_again(session: Session, chosen: VectorItem, judgement: Judgement) -> str:
+    """How the second answer to a question does not conform, as the first did, by the expectation
+    that was not changed; "" if it does. The charter may allow several answers."""
+    message = orjson.loads(judgement.line)
+    asked = [(result["id"], result["nonce"]) for result in message["results"]]
+    results = read_results(message, message["run"], asked)
+    item = visible(chosen, session.judge, session.siblings)
+    batch = BatchTexts.of(results, session.judge.observes)
+    verdict = assess(item, results.results[0], batch, session.judge, session.siblings).verdict
+    if verdict.kind is not Kind.DIVERGES or verdict.first is None:
+        return ""
+    return f"asked again, {chosen.id[:12]} diverges at step {verdict.first.step}"
 
 
 def _ask_changed(session: Session, chosen: VectorItem, nonce: str) -> Judgement:

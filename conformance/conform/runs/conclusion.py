@@ -81,8 +81,8 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     wish = options.wanted.option or LIMIT
     intended = replace(intended, wish=wish, stopped=stopped(folder))
     extent = extent_of(folder, suite, intended, rows.verdicts, options.older)
-    release = str(run.about["release"])
-    record_failed(run.resolved.prepared.target, release, rows, options.baseline.known)
+    target, known = run.resolved.prepared.target, options.baseline.known
+    unsteady = record_failed(target, run.about, rows, known)
     found = run_findings(rows, given_states(rows.deviations, suite))
     changed = options.baseline.changed(found, suite.manifest.digest) if saw_all(extent.left) else {}
     findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)
@@ -91,7 +91,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     inputs = summary.ConclusionInputs(
         tuple(entries), stale, options.strict, extent, findings, baseline,
         {} if options.update_baseline else changed, suite.manifest.digest,
-        changed_since(run.about, run.resolved),
+        changed_since(run.about, run.resolved), unsteady,
     )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)

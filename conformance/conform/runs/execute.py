@@ -66,7 +66,8 @@ def run_target(
     resolved = prepared_run(chosen, ranges)
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
-    part = part_of(suite, options.wanted, failed_before(prepared.target, prepared.release))
+    failed = frozenset(failed_before(prepared.target, prepared.release))
+    part = part_of(suite, options.wanted, failed)
     if told := all_asked_told(options.wanted, part):
         say(told)
     selection = part.json(options.wanted)

@@ -20,6 +20,7 @@ from conform.console.errors import BadSuite
 from conform.judging.assess import VectorItem
 from conform.runs.findings import finding_id
 from conform.runs.judged_rows import JudgedRows, of_kinds
+from conform.runs.resume import DIGESTS
 from conform.suites.cache import Suite, cache_folder
 
 _BRANCH = re.compile(rb'"branch":"([^"]+)"')
@@ -119,31 +120,48 @@ def all_asked_told(wanted: Wanted, part: SuitePart) -> str:
 # --- what failed before --------------------------------------------------------------------------
 
 
-def failed_before(target: Target, release: str) -> frozenset[str]:
-    """The vectors that failed when they were last asked of a release of a target; none if that is
-    not known."""
+def failed_before(target: Target, release: str) -> Mapping[str, str]:
+    """The vectors that failed when they were last asked of a release of a target, each with what it
+    was judged with then ("": not known); none if that is not known."""
     try:
-        ids = orjson.loads(regular(_record(target, release)).read_bytes())
+        held = orjson.loads(regular(_record(target, release)).read_bytes())
     except (OSError, orjson.JSONDecodeError):
-        return frozenset()
-    return frozenset(map(str, ids)) if isinstance(ids, list) else frozenset()
+        return {}
+    if not isinstance(held, dict):
+        return {}
+    return {str(name): str(judged_with) for name, judged_with in held.items()}
 
 
-def record_failed(target: Target, release: str, judged: JudgedRows, known: frozenset[str]) -> None:
+def record_failed(
+    target: Target, about: Mapping[str, Json], judged: JudgedRows, known: frozenset[str]
+) -> tuple[str, ...]:
     """Keep which vectors of a run failed: those that broke the adapter, and those with a deviation
     that neither the overlay nor the baseline (`known`) lists. Others that the run asked do not fail
-    any more."""
+    any more; returns those of them that failed before with the same files (`about`: run.json)."""
     deviations = judged.deviations.select(["id", "entry", "cause"]).to_pylist()
     failing = {*of_kinds(judged.verdicts, _TROUBLE)["id"].to_pylist()}
     failing |= {row["id"] for row in deviations if _is_new(row, known)}
-    asked = judged.verdicts["id"].to_pylist()
-    kept = sorted(failing) + sorted(failed_before(target, release).difference(asked))
+    release, judged_by = str(about["release"]), _judged_by(about)
+    before, asked = failed_before(target, release), {*judged.verdicts["id"].to_pylist()}
+    kept = dict.fromkeys(sorted(failing), judged_by)
+    kept |= {name: before[name] for name in sorted(before.keys() - asked)}
     path = _record(target, release)
     with contextlib.suppress(OSError):  # it only changes the order of the next run
         path.parent.mkdir(parents=True, exist_ok=True)
         hidden = path.with_name(f"{path.name}.{os.getpid()}")
-        hidden.write_bytes(orjson.dumps(kept[:_MOST_FAILED]))
+        hidden.write_bytes(orjson.dumps(dict([*kept.items()][:_MOST_FAILED])))
         hidden.replace(path)
+    fine = of_kinds(judged.verdicts, [Kind.CONFORMS, Kind.INCONCLUSIVE])["id"].to_pylist()
+    return tuple(sorted(name for name in fine if judged_by and before.get(name) == judged_by))
+
+
+def _judged_by(about: Mapping[str, Json]) -> str:
+    """A digest of the files of an implementation and of what it was judged with; "" if nobody knows
+    which files it has."""
+    if about.get("sources") is None:
+        return ""
+    names = ("spec_digest", "entries", "implementation", *DIGESTS)
+    return canonical.digest([about.get(name) for name in names])
 
 
 def _is_new(row: Mapping[str, str], known: frozenset[str]) -> bool:

@@ -74,8 +74,9 @@ class ConclusionInputs:
     """What the result depends on besides counts: the overlay entries that apply to the release,
     those of them that are stale, whether explained deviations count as failures (`strict`), how
     much was judged, the findings, those known before, and those of them that are not as they were
-    listed (`changed`, then and now), the digest of the suite, and which files are not as they were
-    when the run began."""
+    listed (`changed`, then and now), the digest of the suite, which files are not as they were when
+    the run began, and which vectors failed in the last run of the same files and conform now
+    (`unsteady`)."""
 
     @property
     def known(self) -> int:
@@ -96,6 +97,7 @@ class ConclusionInputs:
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     digest: str = ""
     files_changed: Sequence[str] = ()
+    unsteady: Sequence[str] = ()
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -152,6 +154,7 @@ def conclude(
         "exit": exit_code,
         "trusted": not untrusted,
         "files_changed": list(inputs.files_changed),
+        "unsteady": list(inputs.unsteady),
         "skipped_canaries": trust.skipped(canaries),
         "reasons": list(reasons),
     }
@@ -180,6 +183,8 @@ def _exit(
     if inputs.strict and inputs.changed:
         names = ", ".join(inputs.changed)
         reasons.append((1, f"findings of the baseline that changed: {names} (--strict)"))
+    if inputs.strict and inputs.unsteady:
+        reasons.append((1, f"{trust.unsteady(len(inputs.unsteady))} (--strict)"))
     if stale:
         noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
         reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))

@@ -65,6 +65,15 @@ def mixed(changed: Sequence[str]) -> list[str]:
     ]
 
 
+def unsteady(count: int) -> str:
+    """That vectors which failed before conform now, though nothing changed."""
+    one = count == 1
+    return (
+        f"{count:,} {'vector' if one else 'vectors'} that failed in the last run of the same files"
+        f" {'conforms' if one else 'conform'} now"
+    )
+
+
 def skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
     """The canaries that were not possible, and why: `[{"where", "why"}, ...]`."""
     return [

@@ -189,6 +189,47 @@ class Leaks(Fake):
         return {"case": "rejected", "error": "NOT_LEADER"} if nobody else reply
 
 
+class Remembers(Fake):
+    """Knows of each question of a line whether it was asked before, and how many steps are left."""
+
+    coming, again, left = (), False, 0
+
+    def start(self, question):
+        (self.again, self.left), *Remembers.coming = Remembers.coming
+        super().start(question)
+
+    def perform(self, operation, args):
+        self.left -= 1
+        return super().perform(operation, args)
+
+
+def remember(line):
+    """LOG has the ids of the questions that were asked, also in earlier runs."""
+    with open(sys.argv[2], "a+") as memory:
+        memory.seek(0)
+        known = memory.read().split()
+        asked = json.loads(line).get("questions", ())
+        Remembers.coming = [(one["id"] in known, len(one["operations"])) for one in asked]
+        memory.write("".join(f" {one['id']}" for one in asked))
+
+
+class WrongFirst(Remembers):
+    """Says NOT_LEADER where nobody can be elected, the first time that it is asked."""
+
+    def perform(self, operation, args):
+        reply = super().perform(operation, args)
+        nobody = not self.again and reply == {"case": "rejected", "error": "NOBODY"}
+        return {"case": "rejected", "error": "NOT_LEADER"} if nobody else reply
+
+
+class WrongAgain(Remembers):
+    """Shows another version after the last step of a question that was put to it before."""
+
+    def observe(self):
+        shown = super().observe()
+        return {**shown, "version": 99} if self.again and not self.left else shown
+
+
 class Noisy(Fake):
     def start(self, question):
         sys.stderr.write("WARN nothing to see here\n" * 5000)
@@ -344,6 +385,8 @@ def leaves_others(line):
 
 
 BEFORE = {
+    "wrong_first": remember,
+    "wrong_again": remember,
     "leaves_others": leaves_others,
     "eats_suite": eats_suite,
     "once": once,
@@ -419,7 +462,8 @@ KINDS = {
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
     "unversioned": Unversioned, "leaks": Leaks, "lacking": Lacking,
-    "lacking_and_partial": LackingAndPartial,
+    "lacking_and_partial": LackingAndPartial, "wrong_first": WrongFirst,
+    "wrong_again": WrongAgain,
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.commands.missing_operations import allowing, denied, next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.refutations import EXCEPTION, refused
+from conform.runs import trust
 from conform.runs.adapter_failures import place_told
 from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.conclusion import Finished
@@ -52,6 +53,13 @@ def show(finished: Finished) -> None:
         out(
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
             f"{typed(asks, finished.inside)} asks it"
+        )
+    if unsteady := _texts(counted.get("unsteady", [])):
+        asks = ["conform", "doctor", "--adapter", str(about["found_by"])]
+        out(
+            f"{trust.unsteady(len(unsteady))}, such as {unsteady[0][:12]}: the implementation"
+            f" answers otherwise each time, or the machine was busy;"
+            f" {typed(asks, finished.inside)} asks it"
         )
     if not missing and _conforming(counted):
         _show_skipped(counted["skipped_canaries"])
