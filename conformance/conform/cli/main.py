@@ -195,6 +195,7 @@ def _prepare_process() -> None:
 
 def _run(name: str, about: str, given: list[str]) -> int:
     from charter.formats.project import BadProject
+    from conform.cli.unused_options import refuse_unused
     from conform.console.errors import ConformError
     from conform.console.interrupts import interrupt_behind
     from conform.console.terminal import say
@@ -202,6 +203,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
     try:
         command = command_of(name)
         chosen = parser_of(name, about).parse_args(given)
+        refuse_unused(name, parser_of(name, about), given, chosen)
         chosen.given = [name, *given]
         code = command.run(chosen)
         sys.stdout.flush()  # at the exit of Python a closed pipe is not caught
