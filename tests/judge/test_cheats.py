@@ -1,5 +1,6 @@
 """Ways to be called fine without having been compared: each is refused, or told by its name."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,38 @@ def test_image_that_is_claimed_and_not_given_is_not_fine(mode, cheat, judged, la
     assert finished.exit_code == 3
     assert last_line(f"fake-{mode}")[1].endswith("not compared: the image of 5")
     assert judged(cheat(mode, image=REASON), "allowed").exit_code == 0
+
+
+def with_limits(name, *limits):
+    path = Path("adapters") / name / "adapter.toml"
+    path.write_text("\n[[limits]]\n".join([path.read_text(), *limits]))
+    return name
+
+
+def test_limits_of_a_target_are_said_beside_its_findings(cheat, called, tiny_toy_suite, tmp_path):
+    target = with_limits(
+        cheat("wrong_image"), 'says = "half"\nvariables = ["version"]', 'says = "all"',
+        'says = "other"\nvariables = ["leader"]',
+    )  # fmt: skip
+    asked = ("--target", target, "--suite", tiny_toy_suite, "--engine", "inline")
+    told = called("run", *asked, "--out", tmp_path / "run")[1].splitlines()
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    (found,) = summary["findings"]
+    assert found["limits"] == ["half"]
+    assert "leader" in summary["images_lack"] and "leader" not in found["sentence"]
+    limits = [line.strip() for line in told if "a limit of the target: " in line]
+    lacking = f"its images never show {', '.join(summary['images_lack'])}"
+    assert limits == [f"a limit of the target: {says}" for says in ("half", "all", lacking)]
+    out = called("report", tmp_path / "run", "--out", tmp_path / "site")[1]
+    pages = {path.name: path.read_text() for path in (tmp_path / "site").rglob("*.html")}
+    assert "<li>half</li>" in pages[f"{found['id']}.html"], out
+    assert all(f"<li>{says}</li>" in pages["index.html"] for says in ("half", "all", "other"))
+
+
+def test_limit_of_what_the_suite_does_not_have_is_refused(cheat, judged):
+    target = with_limits(cheat("faithful"), 'says = "x"\nvariables = ["version.high"]')
+    with pytest.raises(BadSuite, match=r"a limit of 'version.high', which the suite does not have"):
+        judged(target)
 
 
 @pytest.mark.parametrize(

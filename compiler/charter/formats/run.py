@@ -45,6 +45,7 @@ class RunFinding:
     `like` is the id of a finding listed before it that may have the same cause: the same operation
     differs in the same variables ("": there is none). `observed` is a digest of what all its
     deviations observed: equal in two runs of one suite if nothing about the finding changed.
+    `limits` are sentences about what the target hides or cannot do that it may depend on.
     """
 
     id: str
@@ -63,6 +64,7 @@ class RunFinding:
     hides: int = 0
     like: str = ""
     observed: str = ""
+    limits: tuple[str, ...] = ()
 
     @property
     def new(self) -> bool:
@@ -87,6 +89,7 @@ class RunFinding:
             "hides": self.hides,
             "like": self.like,
             "observed": self.observed,
+            "limits": list(self.limits),
         }
 
 
@@ -115,6 +118,7 @@ def _finding(item: JsonReader) -> RunFinding:
         hides=item.item("hides").integer() if "hides" in held else 0,
         like=item.text("like") if "like" in held else "",
         observed=item.text("observed") if "observed" in held else "",
+        limits=item.item("limits").texts() if "limits" in held else (),
     )
 
 

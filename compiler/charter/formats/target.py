@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from charter.formats.canonical import Json
 from charter.formats.files import regular
+from charter.formats.limits import TargetLimit, read_limits
 from charter.formats.project import BadProject, Project
 from charter.formats.spelling import meant
 
@@ -31,6 +33,7 @@ _VECTOR = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
+    "limits",
 }  # fmt: skip
 
 
@@ -67,6 +70,7 @@ class Target:
     variants: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     not_compared: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[TargetLimit, ...] = ()
     sources: tuple[str, ...] | None = None
 
     def variant(self, release: str) -> str:
@@ -77,6 +81,10 @@ class Target:
             if found is not None:
                 return found
         return ""
+
+    def limits_of(self, release: str) -> list[Json]:
+        """The limits of a release, as run.json has them."""
+        return [limit.json() for limit in self.limits if limit.applies(release)]
 
     def releases_of(self, variant: str) -> tuple[str, ...]:
         """The releases that are judged against a variant ("": the protocol as it stands)."""
@@ -141,6 +149,7 @@ def read_target(path: Path) -> Target:
             variants=_table(content, "variants"),
             errors=_table(content, "errors"),
             not_compared=_not_compared(content),
+            limits=read_limits(content.get("limits", []), _texts(content, "releases", ())),
             sources=_texts(content, "sources") if "sources" in content else None,
         )
         if not found.start:

@@ -99,6 +99,33 @@ class JudgedTypes:
             case _:
                 pass
 
+    def fields(self, path: str, *, keyless: bool = False) -> tuple[str, ...]:
+        """The variable and the fields on a path into an observation, without keys of maps: of
+        `partition.t1.elr` they are `partition` and `elr`. It ends where the types know no more.
+        `keyless`: the path has no keys, as `partition.elr`."""
+        found: list[str] = []
+        shape = DeclaredType("record", (), tuple(self.observes.items()))
+        for part in path.split("."):
+            shape = self._meant(shape)
+            while shape.kind == "map" and keyless:
+                shape = self._meant(shape.parts[1][1])
+            if shape.kind == "map":
+                shape = shape.parts[1][1]
+                continue
+            cases = shape.parts if shape.kind == "union" else (("", shape),)
+            inner = [kind for _, case in cases for name, kind in case.parts if name == part]
+            if not inner:
+                break
+            found.append(part)
+            shape = inner[0]
+        return tuple(found)
+
+    def _meant(self, shape: DeclaredType) -> DeclaredType:
+        """A type without its name and without `option`."""
+        while shape.kind in ("option", "name"):
+            shape = self.named[shape.names[0]] if shape.kind == "name" else shape.parts[0][1]
+        return shape
+
     def _wrong(
         self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
     ) -> Iterator[str]:

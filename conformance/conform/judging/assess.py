@@ -17,6 +17,7 @@ from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.equal_values import OpaqueSteps, equal_values
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
+from conform.judging.image_parts import ImageParts
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.read_result import BatchTexts, Malformed, RelabelledSteps, project
 from conform.judging.refutations import (
@@ -54,13 +55,14 @@ class VectorItem:
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """A verdict, the transitions for the ledger of the target (the renamed observation before a
-    step, and the branch that the step certainly took), the digest of replies and observations, and
-    whether an image is missing although the adapter claims the capability."""
+    step, and the branch that the step certainly took), the digest of replies and observations,
+    whether an image is missing although the adapter claims the capability, and what images show."""
 
     verdict: Verdict
     transitions: tuple[tuple[bytes, str], ...] = ()
     behaviour: str = ""
     imageless: bool = False
+    images: tuple[ImageParts, ...] = ()
 
 
 @dataclass(slots=True)
@@ -86,7 +88,8 @@ def assess(
         return Assessment(Verdict(item.id, kind, lie or f"{threw}{result.detail}"))
     found = _compared(item, result, batch, judge, siblings)
     if IMAGE in judge.offers and found.verdict.kind in JUDGED:
-        return replace(found, imageless=lacks_image(item.question, result, batch))
+        lacking = lacks_image(item.question, result, batch)
+        return replace(found, imageless=lacking, images=judge.reader.image_parts(result, batch))
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from charter.formats.adapter import Result, Results, is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from conform.judging.image_parts import ImageParts, image_parts
 from conform.judging.relabel import Relabelling, behaviour_digest, key
 
 _AGREEMENTS = 10_000
@@ -79,6 +80,7 @@ class ResultReader:
         self.types = types
         self._relabelling = Relabelling(types)
         self._agreements: dict[tuple[bytes, bytes], bool] = {}
+        self._parts: dict[tuple[bytes, bytes], ImageParts] = {}
 
     def read(self, result: Result, batch: BatchTexts, operations: Sequence[str]) -> RelabelledSteps:
         """The relabelled steps of one result of these operations, which may be left out where all
@@ -120,6 +122,24 @@ class ResultReader:
                 images.append(number)
         behaviour = behaviour_digest(digests)
         return RelabelledSteps(tuple(replies), tuple(states), tuple(images), fault, behaviour)
+
+    def image_parts(self, result: Result, batch: BatchTexts) -> tuple[ImageParts, ...]:
+        """What each image of a result shows of the observation beside it."""
+        return tuple(
+            self._shown(batch, image, observation)
+            for _, observation, image in result.steps
+            if image >= 0 and observation >= 0 and not is_fault(batch.values[image])
+        )
+
+    def _shown(self, batch: BatchTexts, image: int, observation: int) -> ImageParts:
+        pair = (batch.texts[image], batch.texts[observation])
+        known = self._parts.get(pair)
+        if known is None:
+            if len(self._parts) > _AGREEMENTS:
+                self._parts.clear()
+            known = image_parts(batch.values[image], batch.values[observation])
+            self._parts[pair] = known
+        return known
 
     def _agree(self, batch: BatchTexts, image: int, observation: int) -> bool:
         pair = (batch.texts[image], batch.texts[observation])

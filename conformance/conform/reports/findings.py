@@ -45,7 +45,8 @@ class Finding(FindingGroup):
 
     `entry` is None for a new finding, and for an entry that sections.json does not list. `loaded`
     are the vectors that start from a given state; `reason` is that of the run's
-    baseline; `shrunk` is its smallest vector.
+    baseline; `shrunk` is its smallest vector; `limits` says what the target hides or cannot do that
+    the finding may depend on.
     """
 
     name: str = ""
@@ -56,6 +57,7 @@ class Finding(FindingGroup):
     sentence: str = ""
     reason: str = ""
     shrunk: ShrunkVector | None = None
+    limits: tuple[str, ...] = ()
 
     @property
     def from_initial(self) -> FindingExample | None:
@@ -130,7 +132,8 @@ def rank(finding: Finding) -> tuple[bool, int, int, str]:
 
 
 def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
-    listed = None if entry else _listed(run).get(name)
+    every = _listed(run).get(name)
+    listed = None if entry else every
     shrunk, reason = (listed.shrunk, listed.known) if listed else (None, "")
     return Finding(
         id=name,
@@ -140,6 +143,7 @@ def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
         reason=reason,
         sentence=listed.sentence if listed and shrunk else "",
         shrunk=ShrunkVector(shrunk.vector, shrunk_lines(shrunk)) if shrunk else None,
+        limits=every.limits if every else (),
     )
 
 

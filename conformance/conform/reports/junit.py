@@ -13,7 +13,7 @@ from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
 from conform.runs.adapter_failures import place_told
-from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
+from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
 
 
 def junit(run: ReportedRun) -> str:
@@ -96,6 +96,7 @@ def _finding(suite: Xml.Element, run: ReportedRun, finding: RunFinding) -> None:
         f"{plural(finding.vectors, 'vector')}; step {example.step} of {example.vector}:",
         *(shrunk_lines(shrunk) if shrunk else finding.shown),
         *((CHOSEN_START,) if not shrunk and finding.chosen else ()),
+        *(f"{LIMIT_TOLD} {says}" for says in finding.limits),
         _replay(run, example.vector),
     ]
     failure = Xml.SubElement(case, "failure", type=finding.severity, message=finding.sentence)

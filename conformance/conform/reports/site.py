@@ -46,7 +46,8 @@ def environment() -> jinja2.Environment:
         in_system_of=wording.in_system_of, releases=wording.releases, statement=wording.statement,
         scope=wording.scope, extent=wording.extent, judged=wording.judged,
         stale=wording.stale, unmet=wording.unmet, uncompared=wording.uncompared,
-        excess=wording.excess, bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,
+        limits_of=wording.limits_of, excess=wording.excess,
+        bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,
         implementation=wording.implementation, VERDICTS=wording.VERDICTS,
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
     )  # fmt: skip

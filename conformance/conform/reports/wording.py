@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from charter.formats.limits import noted_limits
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.extent import Extent, read_extent
 from conform.runs.findings import listed_findings
+from conform.runs.limits import images_told
 from conform.runs.not_compared import Left
 from conform.runs.resume import continued_told
 
@@ -148,6 +150,12 @@ def unexplained(run: ReportedRun, new: int) -> str:
 def uncompared(run: ReportedRun) -> tuple[Left, ...]:
     """What parts of the suite were not compared."""
     return extent(run).left
+
+
+def limits_of(run: ReportedRun) -> tuple[str, ...]:
+    """What the target hides or cannot do, in sentences."""
+    declared = tuple(limit.says for limit in noted_limits(run.about.get("limits")))
+    return (*declared, *images_told(run.summary))
 
 
 def stale(run: ReportedRun) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from conform.runs.failing_operation import with_steps
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
+from conform.runs.limits import RunLimits
 from conform.runs.not_compared import LIMIT, ComparedScope, Left, saw_all
 from conform.runs.options import RunOptions
 from conform.runs.resume import continued
@@ -83,7 +84,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     extent = extent_of(folder, suite, intended, rows.verdicts, options.older)
     target, known = run.resolved.prepared.target, options.baseline.known
     unsteady = record_failed(target, run.about, rows, known)
-    found = run_findings(rows, given_states(rows.deviations, suite))
+    found = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(run.about))
     changed = options.baseline.changed(found, suite.manifest.digest) if saw_all(extent.left) else {}
     findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)
     if options.shrink:

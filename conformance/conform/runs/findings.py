@@ -22,6 +22,7 @@ from conform.console.errors import BadRun
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, shown_part, value_at
 from conform.judging.relabel import key
 from conform.runs.judged_rows import JudgedRows, of_kinds
+from conform.runs.limits import NO_LIMITS, RunLimits
 from conform.runs.observed_digest import ObservedDigest
 
 _GRAVITY = tuple(map(str, Severity))
@@ -161,10 +162,13 @@ def lengths(verdicts: pa.Table) -> dict[str, int]:
 
 
 def run_findings(
-    judged: JudgedRows, starts: Mapping[str, GivenState] = MappingProxyType({})
+    judged: JudgedRows,
+    starts: Mapping[str, GivenState] = MappingProxyType({}),
+    limits: RunLimits = NO_LIMITS,
 ) -> tuple[RunFinding, ...]:
     """The findings of a run: those that no overlay entry explains first, then the gravest, then
-    those with most vectors. `starts` are the given states of vectors."""
+    those with most vectors. `starts` are the given states of vectors, `limits` those of the
+    target."""
     table = judged.deviations
     batches = table.select(GROUPED).to_batches()
     verdicts = of_kinds(judged.verdicts, [Kind.DIVERGES]).select(COUNTED)
@@ -177,7 +181,11 @@ def run_findings(
     told = {(row["step"], row["id"], row["cause"]): row for row in rows
             if (row["step"], row["id"], row["cause"]) in examples}  # fmt: skip
     found = [
-        replace(_finding(group, told[first.step, first.id, first.cause]), chosen=first.chosen)
+        replace(
+            _finding(group, told[first.step, first.id, first.cause]),
+            chosen=first.chosen,
+            limits=limits.touching(group.branches, group.paths),
+        )
         for group, first in zip(groups.values(), firsts.values(), strict=True)
     ]
     digests = _observed(table)
@@ -298,6 +306,8 @@ CHOSEN = (
 """What is said of a given state that may be impossible."""
 CHOSEN_START = f"it starts in a given state {CHOSEN}"
 """The same of a vector whose given state is not shown with it."""
+LIMIT_TOLD = "a limit of the target:"
+"""What begins a line about a limit that a finding may depend on."""
 
 
 def is_chosen(question: Mapping[str, Json], why: Mapping[str, Json]) -> bool:

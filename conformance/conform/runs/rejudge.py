@@ -30,6 +30,7 @@ from conform.runs.extent import extent_of
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
+from conform.runs.limits import RunLimits
 from conform.runs.not_compared import LIMIT, saw_all
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
@@ -93,10 +94,10 @@ def rejudge(
     beside = judged_target.folder if found else Path(old.place)
     model.use_folders(model_folders(manifest.models.charter, options.suite, beside))
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
-    if not found:  # nobody knows the releases of entries, but which ones applied
-        held = before["entries"]
-        assert isinstance(held, dict)
-        entries = {name: one for name, one in entries.items() if name in held}
+    if found:
+        about["limits"] = judged_target.limits_of(str(before["release"]))
+    else:
+        entries = _applied(entries, before)
     about.pop("types", None)
     about |= {**judged_with(suite, entries), **label_types(manifest)}
     about["not_compared"] = dict(judged_target.not_compared)
@@ -119,7 +120,7 @@ def rejudge(
     rows = JudgedRows.of(new)
     intended = replace(intended, wish=_wish(about))
     extent = extent_of(new, suite, intended, rows.verdicts, options.older)
-    found_now = run_findings(rows, given_states(rows.deviations, suite))
+    found_now = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(about))
     changed = options.baseline.changed(found_now, manifest.digest) if saw_all(extent.left) else {}
     inputs = summary.ConclusionInputs(
         tuple(entries), (), False, extent, options.baseline.applied(found_now), options.baseline,
@@ -133,6 +134,13 @@ def rejudge(
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)
     return Finished(new, about, concluded, tuple(counts.canaries))
+
+
+def _applied(entries: Mapping[str, str], before: Mapping[str, Json]) -> dict[str, str]:
+    """The entries that applied in a run: of a target that is gone nobody knows their releases."""
+    held = before["entries"]
+    assert isinstance(held, dict)
+    return {name: one for name, one in entries.items() if name in held}
 
 
 def _partial(about: Mapping[str, Json]) -> bool:

@@ -54,6 +54,7 @@ def described(
         "overlay": chosen.overlay,
         "errors": dict(chosen.errors),
         "not_compared": dict(chosen.not_compared),
+        "limits": chosen.limits_of(prepared.release),
         **implementation_digests(prepared),
         "engine": options.engine,
         "buckets": suite.buckets,

@@ -232,6 +232,7 @@ def check_fits(suite: Suite, prepared: Prepared) -> None:
             f" {manifest.protocol}; choose another with --suite"
         )
     _check_allowed(suite, chosen)
+    _check_limits(suite, prepared)
     if chosen.component and chosen.component != manifest.component:
         raise BadSuite(
             f"{chosen.id} is an adapter of the component {chosen.component}, but the suite is about"
@@ -259,6 +260,28 @@ def _check_allowed(suite: Suite, chosen: Target) -> None:
             raise BadSuite(
                 f"{chosen.folder / FILE} allows to leave {name!r} out, and the suite {lacks};"
                 f" {like}"
+            )
+
+
+def _check_limits(suite: Suite, prepared: Prepared) -> None:
+    """Raises `BadSuite` for a limit of the target that names a variable, a field or an operation
+    that the suite does not have: it would be printed beside nothing."""
+    chosen, types = prepared.target, suite.manifest.judged_types()
+    for limit in chosen.limits if types else ():
+        if not limit.applies(prepared.release):
+            continue
+        assert types is not None
+        unknown = [name for name in limit.operations if name not in types.replies]
+        unknown += [
+            name
+            for name in limit.variables
+            if types.fields(name, keyless=True) != (*name.split("."),)
+        ]
+        if unknown:
+            like = meant(unknown[0], (*types.replies, *types.observes))
+            raise BadSuite(
+                f"{chosen.folder / FILE} has a limit of {unknown[0]!r}, which the suite does not"
+                f" have{like and f'; {like}'}"
             )
 
 

@@ -37,6 +37,8 @@ class RunCounts:
     canaries: list[Json] = field(default_factory=list)
     broken_batches: int = 0
     unexplained_breaks: list[str] = field(default_factory=list)
+    images_show: set[str] = field(default_factory=set)
+    images_lack: set[str] = field(default_factory=set)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
         self.vectors += _int(bucket["vectors"])
@@ -62,6 +64,10 @@ class RunCounts:
         breaks = bucket.get("unexplained_breaks", [])
         assert isinstance(breaks, list)
         self.unexplained_breaks += [str(detail) for detail in breaks]
+        parts = bucket.get("image_parts", {})
+        assert isinstance(parts, dict)
+        self.images_show.update(_texts(parts.get("shown")))
+        self.images_lack.update(_texts(parts.get("lacking")))
 
     @property
     def judged(self) -> int:
@@ -149,6 +155,7 @@ def conclude(
         "claimed_too_much": counts.claimed,
         "by_branch": branches,
         "bounds": counts.bounds.json(),
+        "images_lack": [*sorted(counts.images_lack - counts.images_show)],
         "distinct_pairs": pairs,
         "seconds": round(seconds, 3),
         "exit": exit_code,
@@ -232,3 +239,7 @@ def _int(value: Json) -> int:
 def _table(value: Json) -> dict[str, int]:
     assert isinstance(value, dict)
     return {name: _int(count) for name, count in value.items()}
+
+
+def _texts(value: Json) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

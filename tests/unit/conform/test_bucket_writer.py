@@ -135,4 +135,4 @@ def test_states_count_up_to_names_wherever_in_a_bucket_they_come():
 
 
 def question_about(lock):
-    return json.dumps({"sorts": {"Lock": {lock: 1}}}).encode()
+    return json.dumps({"sorts": {"Lock": {lock: 1}}, "operations": []}).encode()

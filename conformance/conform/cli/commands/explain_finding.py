@@ -12,7 +12,7 @@ from conform.cli.commands.run_output import near, typed
 from conform.console.errors import BadBaseline, BadRun, ConformError
 from conform.console.terminal import one_line, plural
 from conform.runs.baseline import read_baseline
-from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
+from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
 from conform.storage.store import RunFolder
 
 _SHOWN = 3
@@ -72,6 +72,7 @@ def _lines(seen: _FindingOfRun) -> Iterator[str]:
         yield f"  {CHOSEN_START}"
     vector = (finding.shrunk or finding).vector
     yield f"see: {typed(['conform', 'replay', vector[:12], '--run', place], '')}"
+    yield from (f"{LIMIT_TOLD} {says}" for says in finding.limits)
     if finding.like:
         yield f"perhaps of the same cause as {finding.like}"
 

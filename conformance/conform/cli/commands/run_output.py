@@ -21,7 +21,8 @@ from conform.runs.adapter_failures import place_told
 from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.conclusion import Finished
 from conform.runs.extent import read_extent
-from conform.runs.findings import CHOSEN_START, listed_findings, shrunk_lines
+from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.limits import general, images_told
 from conform.runs.not_compared import read
 from conform.runs.resume import continued, continued_told
 
@@ -265,6 +266,8 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         show_example(finished, item)
         if item.id in before:
             out(f"         {before[item.id]}")
+        for says in item.limits:
+            out(f"         {LIMIT_TOLD} {one_line(says)}")
         if item.like:
             same = "the same operation, the same variables"
             out(f"         perhaps of the same cause as {item.like}: {same}")
@@ -280,6 +283,8 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         elif item.known:
             told = f"{item.id}  known: {one_line(item.known)}"
             out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
+    for says in (*general(finished.run), *images_told(finished.summary)):
+        out(f"  {LIMIT_TOLD} {one_line(says)}")
     out("")
 
 

@@ -20,6 +20,7 @@ from conform.console.errors import BadSuite
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
+from conform.judging.image_parts import SeenParts
 from conform.runs.adapter_failures import FAILED
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import (
@@ -150,6 +151,7 @@ class Tally:
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
     imageless: int = 0
+    images: SeenParts = field(default_factory=SeenParts)
     broken: list[BrokenBatch] = field(default_factory=list)
     stop: bool = False
 
@@ -178,6 +180,8 @@ class Tally:
         self.judged += verdict.judged
         self.not_judged += verdict.not_judged
         self.imageless += assessment.imageless
+        for parts in assessment.images:
+            self.images.add(parts)
         self.taken.update(verdict.branches)
         if assessment.transitions:
             self.transitions.add(assessment.transitions, verdict.id)
@@ -297,6 +301,7 @@ def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) 
         "deviating": _counts(tally.deviating),
         "bounds": tally.bounds.json(),
         "imageless": tally.imageless,
+        "image_parts": tally.images.json(tally.elements),
         "stopped": tally.stop,
         "broken_batches": len(tally.broken),
         "unexplained_breaks": [batch.detail for batch in tally.broken if not batch.culprits],

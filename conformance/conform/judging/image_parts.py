@@ -1,0 +1,60 @@
+"""Says which parts of an observation an image shows: an adapter may leave out some in all images.
+
+A part is a dotted path down to where no object is; what is left out is named once, at its top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from charter.formats.canonical import Json
+from conform.judging.differ import general_path
+
+
+@dataclass(frozen=True, slots=True)
+class ImageParts:
+    """The parts of an observation that one image shows, and those that it leaves out."""
+
+    shown: frozenset[str]
+    lacking: frozenset[str]
+
+
+def image_parts(image: Json, observation: Json) -> ImageParts:
+    """The parts of an observation that an image shows."""
+    return ImageParts(
+        frozenset(path for path, there in _walk(image, observation, "") if there),
+        frozenset(path for path, there in _walk(image, observation, "") if not there),
+    )
+
+
+def _walk(image: Json, observation: Json, at: str) -> Iterator[tuple[str, bool]]:
+    if not isinstance(image, dict) or not isinstance(observation, dict):
+        yield at, True
+        return
+    for name, value in observation.items():
+        inner = f"{at}.{name}" if at else name
+        yield inner, name in image
+        if name in image:
+            yield from _walk(image[name], value, inner)
+
+
+@dataclass(slots=True)
+class SeenParts:
+    """The parts that some images show, and that some leave out, with elements of sorts as they
+    are named in the questions."""
+
+    shown: set[str] = field(default_factory=set)
+    lacking: set[str] = field(default_factory=set)
+
+    def add(self, parts: ImageParts) -> None:
+        if not (parts.shown <= self.shown and parts.lacking <= self.lacking):
+            self.shown |= parts.shown
+            self.lacking |= parts.lacking
+
+    def json(self, elements: Mapping[str, str]) -> dict[str, Json]:
+        """Both, sorted, with the sort in the place of each element."""
+        return {
+            name: [*sorted({general_path(path, elements) for path in paths})]
+            for name, paths in (("shown", self.shown), ("lacking", self.lacking))
+        }
