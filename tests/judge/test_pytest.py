@@ -111,8 +111,38 @@ def test_what_failed_last_is_chosen_and_counted_among_all_that_was_collected(ask
 def test_a_target_runs_in_its_own_process(asked, targets_folder):
     name = targets_folder("no_load")
     code, out = asked(f"adapters/{name}", *WITHOUT_CANARIES)
+    assert code == 1
+    assert re.search(r"[1-9]\d* could not be compared; not compared: ", out)
+    told = "exit code 1, though no test failed: not compared: "
+    assert out.splitlines()[-1].startswith(told) or f"\n{told}" in out
+
+
+def test_a_variable_that_the_adapter_hides_fails_the_session(asked, targets_folder):
+    code, out = asked(f"{FAKES}Leaderless", "-m", "charter")
+    assert code == 1 and "FAILED" not in out
+    assert "61 of 61 vectors conform; not compared: the variable leader; the canaries " in out
+    assert "exit code 1, though no test failed: not compared: the variable leader; adapter" in out
+    code, out = asked(f"{FAKES}Leaderless", "-o", "charter_strict=false")
     assert code == 0
-    assert re.search(r"[1-9]\d* could not be compared", out)
+    assert "61 of 61 vectors conform; not compared: the variable leader; the canaries " in out
+
+
+def test_an_image_that_is_claimed_and_never_given_fails_the_session(asked, targets_folder):
+    code, out = asked(f"adapters/{targets_folder('never_shown')}", *WITHOUT_CANARIES)
+    assert code == 1
+    assert "exit code 1, though no test failed: not compared: the image of " in out
+
+
+def test_adapter_toml_beside_a_module_allows_what_it_hides(asked, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "hiding.py").write_text(f"from {FAKES[:-1]} import Leaderless\n")
+    toml = 'id = "hiding"\ntitle = "Hiding"\nstart = ["nothing"]\n'
+    allowed = '[not_compared]\n"variable leader" = "it has none"\n'
+    (tmp_path / "mine" / "adapter.toml").write_text(toml + allowed)
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
+    code, out = asked("hiding:Leaderless", "-m", "charter")
+    assert code == 0, out
+    assert "61 of 61 vectors conform; not compared: the variable leader (allowed); the" in out
 
 
 def test_canaries_fail_when_the_reference_does_not_conform(asked, tmp_path):

@@ -14,7 +14,7 @@ from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import Baseline, write_baseline
-from conform.runs.extent import extent_of
+from conform.runs.extent import extent_of_run
 from conform.runs.failing_operation import with_steps
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
@@ -81,7 +81,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     intended = scope(suite, run.about, run.asked)
     wish = options.wanted.option or LIMIT
     intended = replace(intended, wish=wish, stopped=stopped(folder))
-    extent = extent_of(folder, suite, intended, rows.verdicts, options.older)
+    extent = extent_of_run(folder, suite, intended, rows.verdicts, options.older)
     target, known = run.resolved.prepared.target, options.baseline.known
     unsteady = record_failed(target, run.about, rows, known)
     found = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(run.about))

@@ -77,11 +77,14 @@ class Extent:
     def told(self) -> str:
         """A sentence: how much was judged, what was not compared, and what is not asked."""
         some = f", {self.inconclusive:,} of them inconclusive" if self.inconclusive else ""
-        told = [f"judged {self.judged:,} of {self.suite:,}{some}"]
+        told = f"judged {self.judged:,} of {self.suite:,}{some}"
+        return "; ".join(filter(None, (told, self.gaps_told())))
+
+    def gaps_told(self) -> str:
+        """What was not compared, and what is not asked; "" for nothing."""
         left = shown(self.left)
-        told += [f"not compared: {left}"] if left else []
-        told += [self.obligations.told()] if self.obligations.unasked else []
-        return "; ".join(told)
+        told = f"not compared: {left}" if left else ""
+        return "; ".join(filter(None, (told, self.obligations.told())))
 
     def json(self) -> dict[str, Json]:
         """The fields of summary.json that say it."""
@@ -115,13 +118,23 @@ def read_extent(summary: Mapping[str, Json]) -> Extent:
     )
 
 
-def extent_of(
+def extent_of_run(
     folder: RunFolder, suite: Suite, scope: ComparedScope, verdicts: pa.Table, older: str
 ) -> Extent:
     """The extent of a run, from its committed buckets and their verdicts. Raises `BadSuite`."""
+    committed = folder.committed().values()
+    imageless = sum(_int(content.get("imageless", 0)) for content in committed)
+    return extent_of(suite, scope, verdicts, imageless, older)
+
+
+def extent_of(
+    suite: Suite, scope: ComparedScope, verdicts: pa.Table, imageless: int, older: str
+) -> Extent:
+    """The extent of some verdicts (`id`, `kind`, `detail`), of which `imageless` vectors came
+    without an image. Raises `BadSuite`."""
     kinds = Counter(verdicts["kind"].to_pylist())
     judged = sum(kinds[kind] for kind in JUDGED)
-    left = left_out(folder, scope, verdicts)
+    left = left_out(scope, verdicts, imageless)
     fate = _fates(scope, verdicts)
     return Extent(
         suite.manifest.vectors, judged, kinds[Kind.INCONCLUSIVE], left,

@@ -15,13 +15,14 @@ from charter.formats.canonical import Json
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs.judged_rows import of_kinds
-from conform.storage.store import RunFolder
 
 NOT_ASKED = "not asked"
 """The name of vectors that were never sent."""
 LIMIT = "--limit"
 """The reason that allows vectors to be left out because of a limit."""
-WISHES = (LIMIT, "-k", "--last-failed", "-x")
+CHOSEN = "chosen by pytest"
+"""The reason that allows vectors to be left out that pytest was not to run."""
+WISHES = (LIMIT, "-k", "--last-failed", "-x", CHOSEN)
 """The options with which a caller leaves vectors out, as reasons that allow it."""
 
 
@@ -58,19 +59,16 @@ def saw_all(left: Iterable[Left]) -> bool:
     return all(one.what != NOT_ASKED and one.allowed for one in left)
 
 
-def left_out(folder: RunFolder, scope: ComparedScope, verdicts: pa.Table) -> tuple[Left, ...]:
-    """Everything that a run did not compare, from its committed buckets and their verdicts."""
-    committed = folder.committed()
-    came = sum(_int(content["vectors"]) for content in committed.values())
-    imageless = sum(_int(content.get("imageless", 0)) for content in committed.values())
+def left_out(scope: ComparedScope, verdicts: pa.Table, imageless: int) -> tuple[Left, ...]:
+    """Everything that a run did not compare, from its verdicts, and the number of vectors without
+    an image."""
+    came = verdicts.num_rows
     lost = "-x" if scope.stopped else ""
     found = [Left(NOT_ASKED, scope.asked - came, lost)] if scope.asked > came else []
     found += [Left(NOT_ASKED, scope.limited, scope.wish)] if scope.limited else []
-    judged = came
-    if any(_table(content["verdicts"]).keys() - JUDGED for content in committed.values()):
-        unjudged = _unjudged(verdicts, scope.allowed)
-        judged -= sum(unjudged.values())
-        found += [Left(what, count) for what, count in sorted(unjudged.items())]
+    unjudged = _unjudged(verdicts, scope.allowed)
+    judged = came - sum(unjudged.values())
+    found += [Left(what, count) for what, count in sorted(unjudged.items())]
     found += [Left(f"variable {name}", judged) for name in scope.hidden]
     found += [Left(IMAGE, imageless)] if imageless else []
     return tuple(
@@ -122,9 +120,4 @@ def read(value: Json) -> tuple[Left, ...]:
 
 def _int(value: Json) -> int:
     assert isinstance(value, int)
-    return value
-
-
-def _table(value: Json) -> Mapping[str, Json]:
-    assert isinstance(value, dict)
     return value

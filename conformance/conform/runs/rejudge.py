@@ -26,7 +26,7 @@ from conform.runs.canaries import ANOTHER, derived, skipped
 from conform.runs.conclusion import Finished, scope
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
-from conform.runs.extent import extent_of
+from conform.runs.extent import extent_of_run
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
@@ -119,7 +119,7 @@ def rejudge(
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     rows = JudgedRows.of(new)
     intended = replace(intended, wish=_wish(about))
-    extent = extent_of(new, suite, intended, rows.verdicts, options.older)
+    extent = extent_of_run(new, suite, intended, rows.verdicts, options.older)
     found_now = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(about))
     changed = options.baseline.changed(found_now, manifest.digest) if saw_all(extent.left) else {}
     inputs = summary.ConclusionInputs(

@@ -24,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--charter-adapter", metavar="ADAPTER", default="", help=adapter)
     group.addoption("--charter-baseline", metavar="FILE", default="", help=baseline)
     parser.addini("charter_adapter", f"{adapter} (default of --charter-adapter)", default="")
+    strict = "fail if not all was compared that `conform run` must compare (default: true)"
+    parser.addini("charter_strict", strict, type="bool", default=True)
     parser.addini("charter_baseline", f"{baseline} (default of --charter-baseline)", default="")
 
 

@@ -7,12 +7,14 @@ import importlib
 import inspect
 import os
 import secrets
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from charter.formats.target import Target
+from charter.formats.target import FILE, Target, read_target
 from conform.adapters.base import AdapterStart, Connection
 from conform.adapters.direct import DirectConnection
 from conform.adapters.hello import check_hello
@@ -68,9 +70,18 @@ def judged(wanted: str, suite: str) -> JudgedAdapter:
     folders = model_folders(found.manifest.models.charter, suite)
     use_folders(folders)
     start = AdapterStart((), consts=found.manifest.consts)
-    prepared = Prepared(Target(wanted, wanted, Path(), ()), "", start, {})
-    resolved = ResolvedRun(prepared, found, {}, folders)
-    return JudgedAdapter(wanted, resolved, context_of(resolved, "pytest", ""), _named(module, name))
+    made = _named(module, name)
+    allowed = _not_compared(module)
+    chosen = Target(wanted, wanted, Path(), (), not_compared=allowed)
+    resolved = ResolvedRun(Prepared(chosen, "", start, {}), found, {}, folders)
+    return JudgedAdapter(wanted, resolved, context_of(resolved, "pytest", ""), made)
+
+
+def _not_compared(module: str) -> Mapping[str, str]:
+    """What an adapter.toml beside a module allows to leave out. Raises `BadProject`."""
+    place = getattr(sys.modules.get(module), "__file__", None)
+    path = Path(place).parent / FILE if place else None
+    return read_target(path).not_compared if path and path.is_file() else {}
 
 
 def _named(module: str, name: str) -> object:

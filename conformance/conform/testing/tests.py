@@ -10,7 +10,6 @@ import orjson
 import pytest
 
 from charter.formats.project import BadProject
-from charter.formats.suite import SMALL_SUITE
 from charter.formats.verdict import Kind
 from conform.cli.commands.staleness import Older, older_suite
 from conform.console.errors import ConformError
@@ -18,10 +17,12 @@ from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.canaries import canary_told, draw
+from conform.runs.extent import Extent
 from conform.runs.observed_digest import ObservedDigest
 from conform.runs.selection import branches_of
 from conform.testing.failure_text import ShownFinding, broke, command, diverges, findings_of
 from conform.testing.implementation import JudgedAdapter, VectorJudge, judged
+from conform.testing.judged_vectors import NOTE, JudgedVectors, gaps_told, note_of
 
 ROOT = "charter"
 CANARIES = "canaries"
@@ -57,7 +58,10 @@ class CharterTests:
         self.canaries = "were not run, so nothing shows that this suite can fail"
         self.seen: Counter[str] = Counter()
         self.observed: dict[str, ObservedDigest] = {}
+        self.vectors = JudgedVectors()
         self.stale_alone = False
+        self.too_little = False
+        self.extent: Extent | None = None
         self.older = Older()
 
     @property
@@ -129,12 +133,20 @@ class CharterTests:
                 name, _, observed = str(value).partition(" ")
                 self.seen[name] += 1
                 self.observed.setdefault(name, ObservedDigest()).join(int(observed))
+            elif what == NOTE:
+                self.vectors.add(str(value))
         known = report.skipped and hasattr(report, "wasxfail")
         self.outcomes[report.nodeid] = "known" if known else report.outcome
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if (self.stale or self.changed) and session.exitstatus == pytest.ExitCode.OK:
-            self.stale_alone = True
+        if self.vectors.verdicts and not hasattr(session.config, "workerinput"):
+            self.extent = self.vectors.extent(self.judge, self.older.by)
+        if session.exitstatus != pytest.ExitCode.OK:
+            return
+        strict = bool(session.config.getini("charter_strict"))
+        self.stale_alone = bool(self.stale or self.changed)
+        self.too_little = strict and self.extent is not None and self.extent.missing
+        if self.stale_alone or self.too_little:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -147,10 +159,10 @@ class CharterTests:
         told += [f"{counts['skipped']} could not be compared"] if counts["skipped"] else []
         left = manifest.vectors - counts.total()
         told += [f"{left} were not run"] if left else []
-        judge = self.older.by or (SMALL_SUITE if manifest.small else "")
-        by = f"; by {judge}" if judge else ""
-        line = f"{what}: {', '.join(told)}; the canaries {self.canaries}{by}"
-        terminalreporter.line(one_line(line))
+        gaps = gaps_told(self.extent) if self.extent else ""
+        told = [", ".join(told), *([gaps] if gaps else []), f"the canaries {self.canaries}"]
+        told += [f"by {self.extent.by}"] if self.extent and self.extent.by else []
+        terminalreporter.line(one_line(f"{what}: {'; '.join(told)}"))
         if self.older.told:
             terminalreporter.line(one_line(self.older.told))
         if self.stale:
@@ -168,6 +180,14 @@ class CharterTests:
             terminalreporter.line(
                 "exit code 1, though no test failed: known findings that are gone must leave"
                 " the baseline, and those that changed must be looked at",
+                red=True,
+            )
+        if self.too_little:
+            terminalreporter.line(
+                one_line(
+                    f"exit code 1, though no test failed: {gaps}; adapter.toml allows it by a"
+                    " reason, under [not_compared], and charter_strict = false everything"
+                ),
                 red=True,
             )
 
@@ -236,7 +256,9 @@ class VectorTest(_Test):
         tests, item = self.tests, self.vector
         again = command(tests.suite, tests.judged.name, item.id[:_SHOWN])
         (judgement,) = tests.judge.session.run([item], 1)
-        verdict = judgement.assessments[0].verdict
+        (assessment,) = judgement.assessments
+        verdict = assessment.verdict
+        self.user_properties.append(note_of(verdict, imageless=assessment.imageless))
         match verdict.kind:
             case Kind.CONFORMS:
                 return
