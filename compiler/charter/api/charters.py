@@ -225,6 +225,14 @@ def charters_of(project: Project) -> tuple[str, ...]:
     return tuple(protocol.place for protocol in generated.protocols(project))
 
 
+def charter_of(project: Project, protocol: str) -> Path | None:
+    """The charter of a protocol in a project; None if it has none. Raises `Unreadable`."""
+    from charter.api import generated
+
+    found = (one.place for one in generated.protocols(project) if one.name == protocol)
+    return next((project.root / place for place in found), None)
+
+
 def outdated(project: Project) -> str:
     """A sentence if the counts of a full suite in generated/ are of another version of the charter,
     with the command that updates them; "" if not."""

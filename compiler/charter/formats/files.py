@@ -42,7 +42,7 @@ def _below(
     real = folder.resolve()
     if real in above:
         return
-    with suppress(PermissionError):
+    with suppress(PermissionError, FileNotFoundError, NotADirectoryError):
         for path in sorted(folder.iterdir()):
             if passed_over(path.name):
                 continue

@@ -10,7 +10,9 @@ from charter import api
 from charter.formats.project import Project
 from charter.formats.target import id_from
 from conform.adapters.projects import project_here
+from conform.adapters.targets import targets_of
 from conform.cli.commands.charters import Errors, exit_code, read_rest
+from conform.cli.commands.overlay import overlay_warnings
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, plural, say
 from conform.project.skeletons import Skeleton, is_adapter, write_files, write_skeleton
@@ -106,6 +108,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
         raise _errors("nothing was generated", refused) from None
+    for chosen in targets_of(project):
+        for warning in overlay_warnings(chosen):
+            say(warning)
     name = project.relative(project.generated)
     if arguments.json:
         out_json({"changed": [*changed]})

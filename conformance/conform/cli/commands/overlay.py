@@ -1,12 +1,21 @@
-"""Finds out which releases each entry of a target's overlay applies to, by means of the
-compiler."""
+"""Finds out which releases each entry of a target's overlay applies to, and what the compiler warns
+of in it."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
 
+import orjson
+
+from charter.formats.files import files_below
+from charter.formats.project import Project, find_project
 from charter.formats.target import OVERLAY, Target
 from conform.console.errors import ConformError
+from conform.suites.cache import cache_folder
 
 
 def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
@@ -24,3 +33,41 @@ def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
     except (api.Refused, api.Unreadable) as error:
         raise ConformError(f"{path} cannot be read ({error}); `conform check` shows why") from None
     return {entry.name: (entry.first_release, entry.last_release) for entry in entries}
+
+
+def overlay_warnings(chosen: Target) -> tuple[str, ...]:
+    """What `conform check --overlay` warns of in the overlay of a target: what the overlay explains
+    is not called new, so everybody who uses it is told. The charter is compiled only if it or the
+    overlay changed since they were last checked. None if the project lacks the charter."""
+    path, project = chosen.folder / OVERLAY, find_project(chosen.folder)
+    if not path.is_file() or project is None:
+        return ()
+    kept = cache_folder() / "overlays" / f"{_digest(chosen, project)}.json"
+    with contextlib.suppress(OSError, orjson.JSONDecodeError):
+        return tuple(map(str, orjson.loads(kept.read_bytes())))
+    found = _warnings(chosen, project)
+    with contextlib.suppress(OSError):  # it only saves time
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(orjson.dumps(found))
+    return found
+
+
+def _digest(chosen: Target, project: Project) -> str:
+    """A digest of all that the warnings depend on."""
+    found = hashlib.sha256(f"{version('charter-conform')} {chosen.protocol}\n".encode())
+    charters = [path for path in files_below(project.charters) if path.suffix == ".charter"]
+    for path in (chosen.folder / OVERLAY, *charters):
+        found.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:20]
+
+
+def _warnings(chosen: Target, project: Project) -> tuple[str, ...]:
+    from charter import api
+
+    path = Path(chosen.folder / OVERLAY)
+    with contextlib.suppress(api.Refused, api.Unreadable):  # then releases_of says so
+        place = api.charter_of(project, chosen.protocol)
+        if place is not None:
+            found = api.check_overlay(place, path)
+            return tuple(item.show() for item in found if item not in found.errors)
+    return ()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import itertools
 from pathlib import Path
 
+from charter.formats.project import BadProject
 from conform.adapters.projects import model_folders
-from conform.console.terminal import out, out_json
+from conform.cli.commands.overlay import overlay_warnings
+from conform.console.errors import ConformError
+from conform.console.terminal import out, out_json, say
 from conform.judging.model import use_folders
 from conform.reports.pages import write
+from conform.runs.earlier_target import target_of_run
+from conform.storage.store import RunFolder
 
 EXAMPLES = """examples:
   conform report build/runs/kafka-controller-4.3.1-9f01c2aa
@@ -29,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     first = arguments.runs[0]  # sections.json lies beside the models
     use_folders(model_folders(target=first if first.is_dir() else None))
+    for warning in dict.fromkeys(itertools.chain(*map(_warnings, arguments.runs))):
+        say(warning)
     written = write(arguments.runs, arguments.out, arguments.sections)
     if arguments.json:
         out_json(written.json())
@@ -37,3 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
         state = "withheld" if written.withheld else "report"
         out(f"{state}: {written.index}")
     return 3 if written.withheld else 0
+
+
+def _warnings(run: Path) -> tuple[str, ...]:
+    """What is wrong with the overlay of the target that a run judged."""
+    with contextlib.suppress(ConformError, BadProject):  # the report says what is wrong with a run
+        about = RunFolder(str(run.resolve())).read_json("run.json")
+        if about.get("overlay"):
+            return overlay_warnings(target_of_run(run.resolve(), about))
+    return ()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from charter.formats.project import BadProject
+from conform.adapters.targets import target
 from conform.cli.commands.numbers import count
-from conform.cli.commands.overlay import releases_of
+from conform.cli.commands.overlay import overlay_warnings, releases_of
 from conform.cli.commands.run_output import show
 from conform.cli.commands.staleness import older_than_charter
 from conform.console.errors import CannotPrepare, ConformError
@@ -132,6 +133,8 @@ def _run(arguments: argparse.Namespace) -> int:
     older = older_than_charter(arguments.target, arguments.release, arguments.suite)
     if older.told:
         say(older.told)
+    for warning in overlay_warnings(target(arguments.target)):
+        say(warning)
     options = RunOptions(
         target=arguments.target,
         release=arguments.release,

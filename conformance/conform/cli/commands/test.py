@@ -13,7 +13,7 @@ from charter import api
 from charter.formats.canonical import Json
 from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
-from charter.formats.target import Target
+from charter.formats.target import OVERLAY, Target
 from conform.adapters.projects import project_here
 from conform.adapters.targets import found_by, target_of, targets_of
 from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
@@ -22,7 +22,7 @@ from conform.cli.commands.constants import one_value_only, sentence
 from conform.cli.commands.each_instance import CANNOT, code_of
 from conform.cli.commands.missing_operations import unwritten
 from conform.cli.commands.numbers import count_or_all
-from conform.cli.commands.overlay import releases_of
+from conform.cli.commands.overlay import overlay_warnings, releases_of
 from conform.cli.commands.run_output import UNLOADED, near, show, typed
 from conform.cli.commands.story import show_story
 from conform.cli.commands.suite_gaps import mutants_told, not_seen, unasked, untold
@@ -287,6 +287,11 @@ def _judged(
     for path, target in pairs:
         for told in rewritten(models[path], target.component, path, Path(near(str(target.folder)))):
             tested.tell("types", told)
+        if warnings := overlay_warnings(target):
+            overlay = near(str(target.folder / OVERLAY))
+            tested.tell("overlay", f"{overlay}: {plural(len(warnings), 'warning')}")
+        for warning in warnings if not tested.quiet else ():
+            out(warning)
         options = RunOptions(
             target=str(target.folder),
             release=release,
