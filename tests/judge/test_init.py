@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.support.caches import own_cache
 from charter import api
 from charter.formats.suite import read_manifest
 from conform.cli import main as cli
+from conform.cli.commands import init
 from conform.project.starting import TEMPLATES, charter_place
 
 
@@ -96,7 +98,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(conform, here: Path) ->
     (here / "file").touch()
     code, _, err = conform("init", "file/mine", "--adapter", "none")
     assert (code, err.count("\n")) == (2, 1)
-    assert "charter.toml cannot be written: Not a directory; name another folder\n" in err
+    assert "file/mine cannot be written: Not a directory; name another folder\n" in err
 
 
 def test_the_first_test_of_a_skeleton_says_what_to_write_and_the_next_what_is_next(
@@ -166,3 +168,23 @@ def test_doctor_tells_once_of_an_operation_that_ends_the_adapter(conform, tmp_pa
     (forgets,) = (line for line in out.splitlines() if "keeps no state of" in line)
     assert forgets.startswith("-") and "an operation breaks the adapter, see below" in forgets
     assert "the adapter breaks 1 rule" in out
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_nothing_is_left_of_a_project_when_init_is_killed(conform, monkeypatch, tmp_path, exists):
+    """The folder can then be named again."""
+    folder = tmp_path / "mine"
+    if exists:
+        folder.mkdir()
+        (folder / "README.md").write_text("mine")
+    with monkeypatch.context() as patch:
+        patch.setattr("conform.cli.commands.init.write_example", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            init.run(Namespace(name=str(folder), template="lease", adapter="python", json=False))
+    assert [path.name for path in tmp_path.glob("**/*")] == (["mine", "README.md"] * exists)
+    (tmp_path / ".mine.init-1").mkdir()  # of one that was killed by SIGKILL
+    code, out, _ = conform("init", folder)
+    assert code == 0 and str(folder / "adapters" / "lease-python" / "adapter.toml") in out
+    assert (folder / "charter.toml").exists()
+    assert (folder / "README.md").read_text() == "mine" or not exists
+    assert not list(folder.glob(".*init*"))

@@ -16,7 +16,7 @@ from charter.diagnostics import Diagnostic, Refused
 from charter.formats.canonical import Json
 from charter.formats.project import find_project
 from charter.formats.suite import Manifest
-from charter.project.sources import Missing, Selection, read_sources
+from charter.project.sources import Missing, Selection, Unreadable, read_sources
 from charter.semantics.machine import Machine
 
 if TYPE_CHECKING:
@@ -95,9 +95,11 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
 
     subject, rest = _opened(wanted)
     _need_first_states(subject)
+    folder = wanted.out or make.usual_folder(subject, wanted.profile)
+    if refused := make.refuse_other(folder):
+        raise Unreadable(refused)
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress, wanted.most)
-    folder = wanted.out or make.usual_folder(subject, wanted.profile)
     made = make.make(subject, wanted.profile, folder, progress)
     project = find_project(wanted.charter)
     if wanted.profile == "full" and project is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from typing import Literal
 from charter.diagnostics import Source
 from charter.formats.project import find_project
 from charter.formats.reading import BadVector
-from charter.formats.suite import Manifest, read_manifest
+from charter.formats.suite import LINES, MANIFEST, Manifest, read_manifest
 from charter.suites.build import Progress, WantedParts, build_full
 from charter.suites.search_results import place, read_found, write_found
 from charter.suites.smoke import smoke
@@ -24,6 +25,9 @@ from charter.suites.vector_texts import VectorRecord, merged
 from charter.suites.write_suite import write_records
 
 Profile = Literal["smoke", "full"]
+
+_UNFINISHED = ".unfinished"
+_LEFT_BEHIND = frozenset({_UNFINISHED, f".{LINES}.part", f".{MANIFEST}.part"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,30 @@ def usual_folder(about: Subject, profile: Profile) -> Path:
     return folder
 
 
+def refuse_other(folder: Path) -> str:
+    """Why no suite can be written into a folder: it holds something else, which could be lost; ""
+    if it is empty, or holds a suite or what a killed process left of one."""
+    try:
+        held = {path.name for path in folder.iterdir()} - _LEFT_BEHIND
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{folder} cannot be read: {error.strerror}"
+    cut = (folder / f".{MANIFEST}.part").exists()  # it was written, and the suite was to follow
+    if not held or _is_suite(folder) or (cut and held <= {LINES, MANIFEST}):
+        return ""
+    return f"{folder} holds something other than a suite, which could be lost; name another folder"
+
+
+def _is_suite(folder: Path) -> bool:
+    """Whether a folder has the manifest of a suite, of any version."""
+    try:
+        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(about, dict) and {"spec_digest", "vectors", "models"} <= set(about)
+
+
 def in_order(records: Iterable[VectorRecord]) -> list[VectorRecord]:
     """Records sorted, one for each question."""
     return list(merged(sorted(records, key=lambda record: record.id)))
@@ -79,7 +107,7 @@ def in_order(records: Iterable[VectorRecord]) -> list[VectorRecord]:
 @contextlib.contextmanager
 def _scratch(folder: Path) -> Iterator[Path]:
     """A temporary folder on the disk of a suite; what a killed process left in it is removed."""
-    scratch = folder / ".unfinished"
+    scratch = folder / _UNFINISHED
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     try:

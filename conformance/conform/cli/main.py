@@ -102,6 +102,14 @@ class Command(Protocol):
         """Do it, and return the exit code."""
 
 
+class _WrongUsage(SystemExit):
+    """The options are wrong; this ends the process with exit code 2."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(2)
+        self.sentence = sentence
+
+
 class _Parser(argparse.ArgumentParser):
     """Errors of usage are one sentence, and exit code 2."""
 
@@ -114,7 +122,9 @@ class _Parser(argparse.ArgumentParser):
             meant = meant_by(wrong.partition("=")[0], self._option_string_actions)
             if wrong[:1] not in ("", "-") and "--instance" in self._option_string_actions:
                 meant = "an instance is named by --instance NAME; "
-        self.exit(2, f"{self.prog}: {message}; {meant}{self.prog} --help shows how\n")
+        sentence = f"{self.prog}: {message}; {meant}{self.prog} --help shows how"
+        sys.stderr.write(f"{sentence}\n")
+        raise _WrongUsage(sentence)
 
 
 def meant_by(word: str, known: Iterable[str]) -> str:
@@ -202,8 +212,13 @@ def _run(name: str, about: str, given: list[str]) -> int:
 
     try:
         command = command_of(name)
-        chosen = parser_of(name, about).parse_args(given)
-        refuse_unused(name, parser_of(name, about), given, chosen)
+        try:
+            chosen = parser_of(name, about).parse_args(given)
+            refuse_unused(name, parser_of(name, about), given, chosen)
+        except (_WrongUsage, ConformError) as wrong:
+            if refused := getattr(command, "refused", None):
+                refused(given, wrong.sentence if isinstance(wrong, _WrongUsage) else str(wrong))
+            raise
         chosen.given = [name, *given]
         code = command.run(chosen)
         sys.stdout.flush()  # at the exit of Python a closed pipe is not caught

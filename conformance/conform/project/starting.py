@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -65,9 +69,37 @@ def adapter_place(adapter: str) -> str:
     return f"{DEFAULTS['adapters']}/{adapter}"
 
 
-def write_project(files: Mapping[str, str], root: Path, others: tuple[str, ...]) -> list[str]:
-    """Write new files; returns their paths. Nothing is overwritten: raises `ConformError` if a file
-    or one of the paths `others` exists, apart from those that a folder has anyway."""
+@contextlib.contextmanager
+def beside(root: Path) -> Iterator[Path]:
+    """A context with a folder beside `root`, or in it if it exists; what was written there becomes
+    the project at the end, or nothing does. Raises `CannotWrite`."""
+    new = not _exists(root)
+    stage = (root.parent if new else root) / f".{root.name}.init-{os.getpid()}"
+    try:
+        _at(root, partial(stage.mkdir, parents=True))
+        yield stage
+        if new:
+            _at(root, partial(stage.rename, root))
+        else:
+            for path in sorted(stage.rglob("*"), key=lambda path: path.name == FILE):
+                if not path.is_dir():  # charter.toml last: a part of a project is none
+                    to = root / path.relative_to(stage)
+                    _at(to, partial(_move, path, to))
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _move(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    path.rename(to)
+
+
+def write_project(
+    files: Mapping[str, str], root: Path, others: tuple[str, ...], stage: Path
+) -> list[str]:
+    """Write the new files of the project `root` into `stage`; returns their paths. Nothing is
+    overwritten: raises `ConformError` if a file or one of the paths `others` exists, apart from
+    those that a folder has anyway."""
     for path in (*files, *others):
         if path not in _KEPT and _exists(root / path):
             raise ConformError(
@@ -76,7 +108,7 @@ def write_project(files: Mapping[str, str], root: Path, others: tuple[str, ...])
             )
     written = [path for path in files if not _exists(root / path)]
     for path in written:
-        _write(root / path, files[path])
+        _at(root / path, partial(_write, stage / path, files[path]))
     return written
 
 
@@ -89,10 +121,14 @@ def _template(*place: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _at(path: Path, write: Callable[[], object]) -> None:
+    """Do it. Raises `CannotWrite` about a path of the project."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        write()
     except OSError as error:
         raise CannotWrite(
             f"{path} cannot be written: {error.strerror}; name another folder"

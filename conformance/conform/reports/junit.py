@@ -9,6 +9,7 @@ from xml.etree import ElementTree as Xml
 from charter.formats.run import RunFinding
 from charter.formats.verdict import STDERR
 from conform.console.errors import CannotWrite
+from conform.console.files import write_named
 from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
@@ -58,14 +59,18 @@ def junit_of_error(target: str, sentence: str, stderr: Sequence[str] = ()) -> st
     return _written(suite, None)
 
 
+_BEGIN = len("<?xml version='1.0' encoding='utf-8'?>\n<testsuite")
+"""By these characters an earlier file is recognized as JUnit XML."""
+
+
 def write_junit(place: str, text: str) -> None:
     """Write the file, with its folder. Raises `CannotWrite`."""
     path = Path(place)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CannotWrite(f"{path} could not be written ({error.strerror})") from None
+    write_named(path, text, _BEGIN)
 
 
 def _case(suite: Xml.Element, run: ReportedRun, rule: str, more: str = "") -> Xml.Element:

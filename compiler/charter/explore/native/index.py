@@ -16,6 +16,8 @@ from pathlib import Path
 
 from charter.formats.files import regular
 
+BEGIN = b'{"program":'
+"""How an index file begins, also one that is damaged."""
 DAMAGED = "the journal is damaged: the search starts again"
 
 

@@ -8,6 +8,7 @@ level that does.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 from charter.explore.native.anchor import Anchor
-from charter.explore.native.index import DAMAGED, SearchIndex, damaged
+from charter.explore.native.index import BEGIN, DAMAGED, OtherSearch, SearchIndex, damaged
 from charter.explore.native.memory import NoRoom
 from charter.formats.files import regular
 
@@ -59,7 +60,15 @@ class Journal:
     def open(self) -> str:
         """Read the journal; returns a sentence about what could not be used ("": all could). Raises
         OtherSearch."""
+        self._refuse_other()
         found = self.index.read()
+        try:
+            if not self.index.path.exists():  # before `levels`: it says whose folder this is
+                self.index.write({"anchor": self.anchor}, [])
+        except OSError as error:
+            raise OtherSearch(
+                f"{self.folder} cannot hold a journal ({error.strerror}); name another folder"
+            ) from None
         try:
             known = [_level(row) for row in found.rows]
             self.anchor = _anchor(found.head.get("anchor"))
@@ -70,6 +79,15 @@ class Journal:
                 return self._cut(damaged(len(self.levels)))
             self.levels.append(level)
         return self._cut(found.message)
+
+    def _refuse_other(self) -> None:
+        """Raises OtherSearch if the folder holds anything, and no journal."""
+        path = self.index.path
+        with contextlib.suppress(OSError):
+            held = {each.name for each in self.folder.iterdir()} - {path.with_suffix(".new").name}
+            if not held or (path.is_file() and path.read_bytes()[: len(BEGIN)] in (BEGIN, b"")):
+                return
+            raise OtherSearch(f"{self.folder} holds something else; name another folder")
 
     def _checksum(self, level: JournalLevel) -> int:
         start, total = self._start(), 0

@@ -14,6 +14,7 @@ from conform.adapters.targets import targets_of
 from conform.cli.commands.charters import Errors, exit_code, read_rest
 from conform.cli.commands.overlay import overlay_warnings
 from conform.console.errors import ConformError
+from conform.console.files import refuse_other, write_folder
 from conform.console.terminal import out, out_json, plural, say
 from conform.project.skeletons import Skeleton, is_adapter, write_files, write_skeleton
 
@@ -40,6 +41,8 @@ of the sources. Exit code 1: the charter has errors.
 With --adapter: writes the types of a component for an adapter in that language into the adapter's
 folder (default: build/adapter-LANGUAGE). A folder without adapter.toml also gets all else that an
 adapter needs: a skeleton to complete, the SDK, and adapter.toml.
+
+A folder that holds anything but an earlier result of the same kind is refused.
 
 With --backend and --adapter, exit code 2: all is written, but without scenarios, instances and
 mutants that have errors, which is told. generated/ is written only if no charter has errors.
@@ -138,7 +141,7 @@ def _export(arguments: argparse.Namespace) -> int:
         files = _handbook(arguments, selection, rest)
     else:
         files = _tla(arguments, rest.model)
-    write_files(files, folder)
+    write_folder(folder, files)
     _tell_written(folder, files, arguments.json)
     return exit_code(0, rest.broken)
 
@@ -179,6 +182,8 @@ def _adapter(arguments: argparse.Namespace) -> int:
         raise ConformError(str(error)) from None
     files = made.types
     if is_adapter(folder):
+        for path, text in files.items():
+            refuse_other(folder / path, text)
         write_files(files, folder)
     else:
         files = write_skeleton(

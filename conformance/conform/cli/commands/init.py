@@ -15,6 +15,7 @@ from conform.project.starting import (
     EXAMPLE,
     TEMPLATES,
     adapter_place,
+    beside,
     charter_place,
     project_files,
     write_project,
@@ -55,11 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     root, template, language = Path(arguments.name), arguments.template, arguments.adapter
     adapter = "" if language == NONE else f"{template}-{language}"
     others = (adapter_place(adapter),) if adapter else ()
-    written = write_project(project_files(template, adapter), root, others)
-    if adapter:
-        folder = root / adapter_place(adapter)
-        names = _adapter(root / charter_place(template), language, folder)
-        written += [f"{adapter_place(adapter)}/{name}" for name in names]
+    with beside(root) as stage:
+        written = write_project(project_files(template, adapter), root, others, stage)
+        if adapter:
+            folder = stage / adapter_place(adapter)
+            names = _adapter(stage / charter_place(template), language, folder)
+            written += [f"{adapter_place(adapter)}/{name}" for name in names]
     if arguments.json:
         out_json({"written": [str(root / path) for path in written]})
         return 0

@@ -41,6 +41,8 @@ for too few obligations of the rules, a canary misbehaved, or batches broke; 5: 
 has a bug. What -k, --limit, --last-failed and -x leave out costs nothing; the last line says it.
 """
 
+_JUNIT = "--junit"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -82,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--no-shrink", action="store_true", help="do not look for smaller vectors"
                         " that show the findings")  # fmt: skip
-    parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit XML, also if the"
+    parser.add_argument(_JUNIT, default="", metavar="FILE", help="write JUnit XML, also if the"
                         " run fails or is not to be trusted; makes its folder")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -101,6 +103,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    _write_error(arguments, "the run has not come to its end")  # whatever ends it, even SIGKILL
     try:
         return _run(arguments)
     except (ConformError, BadProject) as error:
@@ -117,6 +120,18 @@ def _write_error(arguments: argparse.Namespace, sentence: str, stderr: Sequence[
         from conform.reports.junit import junit_of_error, write_junit  # slow to import
 
         write_junit(arguments.junit, junit_of_error(arguments.target, sentence, stderr))
+
+
+def refused(given: Sequence[str], sentence: str) -> None:
+    """Write the error of usage into the JUnit file that the options name: an older one would say
+    that all is well."""
+    from conform.reports.junit import junit_of_error, write_junit
+
+    for number, word in enumerate(given):
+        option, equals, place = word.partition("=")
+        following = given[number + 1] if number + 1 < len(given) else ""
+        if len(option) >= len("--ju") and _JUNIT.startswith(option) and (place or following):
+            write_junit(place if equals else following, junit_of_error("", sentence))
 
 
 def _baseline(arguments: argparse.Namespace) -> Baseline:

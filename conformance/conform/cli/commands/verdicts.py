@@ -17,6 +17,7 @@ from conform.cli.commands.each_instance import CANNOT, NotSearched, instances_na
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.search_note import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
+from conform.console.files import refuse_other
 from conform.console.progress import searching
 from conform.console.terminal import columns, out, say
 from conform.storage.lease import in_turn
@@ -87,6 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
         digests = verdicts.digests(charter, asked, with_mutants)
     table = _VerdictTable(folder, arguments.most, digests)
     table.take_over()
+    if folder is not None:
+        page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, ())
+        refuse_other(folder / verdicts.PAGE, page)
     try:
         for (variant, mutant), names in places.items():
             with errors_shown(arguments.charter):
