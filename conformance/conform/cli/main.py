@@ -6,11 +6,9 @@ import argparse
 import errno
 import gc
 import importlib
-import io
-import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from textwrap import wrap
 from typing import NoReturn, Protocol, cast
 
@@ -153,7 +151,31 @@ def overview() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Nothing that a user can cause is a traceback, and a
     traceback never ends with the exit code of a finding."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments is not None:
+        return _answer(list(arguments))
+    from conform.console.interrupts import ignore_signals
+    from conform.console.streams import prepare_streams
+
+    try:
+        prepare_streams()
+        code = _answer(sys.argv[1:], _prepare_process)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt as ended:  # before the command began
+        return getattr(ended, "exit_code", 130)
+    except MemoryError:  # before the command began, or while an error was told
+        return _without_memory()
+    except BrokenPipeError:
+        return _unread()
+    except OSError as error:
+        return _unwritten(error)
+    finally:
+        ignore_signals()  # nothing is left but cleaning up
+        gc.freeze()  # else Python looks for cycles in all that is left, several times
+
+
+def _answer(given: list[str], prepare: Callable[[], None] = lambda: None) -> int:
+    """Show the help or the version, or `prepare` and run the command; returns the exit code."""
     if not given or given[0] in ("-h", "--help"):
         sys.stdout.write(overview())
         return 0 if given else 2
@@ -162,44 +184,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         sys.stdout.write(f"conform {version('charter-conform')}\n")
         return 0
-    name = given[0]
-    known = commands()
+    name, known = given[0], commands()
     if name not in known:
         meant = meant_by(name, known)
         sys.stderr.write(
             f"conform: there is no command {name!r}; {meant}conform --help lists them\n"
         )
         return 2
-    if arguments is not None:
-        return _run(name, known[name], given[1:])
-    from conform.console.interrupts import ignore_signals
-
-    try:
-        _prepare_process()
-        return _run(name, known[name], given[1:])
-    except KeyboardInterrupt as ended:  # before the command began
-        return getattr(ended, "exit_code", 130)
-    except MemoryError:  # before the command began, or while an error was told
-        return _without_memory()
-    finally:
-        ignore_signals()  # nothing is left but cleaning up
-        gc.freeze()  # else Python looks for cycles in all that is left, several times
+    prepare()
+    return _run(name, known[name], given[1:])
 
 
 def _prepare_process() -> None:
-    """Signals, output, memory and temporary files of a process of its own."""
+    """Signals, memory and temporary files of a process of its own."""
     from conform.console.interrupts import end_if_hanging, interrupts_later, stop_on_signals
+    from conform.console.memory import refuse_without_room
     from conform.storage.scratch import clean_up, make_scratch
 
     gc.set_threshold(1_000_000, 10, 10)  # models are kept: looking for cycles takes a quarter
     stop_on_signals()
     end_if_hanging(clean_up)
+    refuse_without_room()
     with interrupts_later():
         # An exception while it is imported crashes the process.
         import orjson  # noqa: F401
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
     make_scratch()
 
 
@@ -238,10 +246,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
     except OSError as error:
         if _NO_MEMORY.search(str(error)):
             return _without_memory()
-        place = f"{error.filename}: " if error.filename else ""
-        remedy = _REMEDIES.get(error.errno or 0, "")
-        say(f"conform: {place}{error.strerror or error}{remedy}")
-        return 2
+        return _unwritten(error)
     except Exception as error:
         if _NO_MEMORY.search(str(error)):
             return _without_memory()
@@ -289,10 +294,20 @@ def _status(error: Exception) -> int:
 def _unread() -> int:
     """The exit code after a closed pipe (SIGPIPE); it is not 0, since the result was not delivered.
     Drops buffered output."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.__stdout__.fileno() if sys.__stdout__ else 1)
-    os.close(null)
+    from conform.console.streams import to_nowhere
+
+    to_nowhere(sys.__stdout__.fileno() if sys.__stdout__ else 1)
     return 128 + 13
+
+
+def _unwritten(error: OSError) -> int:
+    """The exit code after a file, or stdout, that could not be read or written."""
+    from conform.console.terminal import say
+
+    place = f"{error.filename}: " if error.filename else ""
+    remedy = _REMEDIES.get(error.errno or 0, "")
+    say(f"conform: {place}{error.strerror or error}{remedy}")
+    return 2
 
 
 def _crashed() -> int:
