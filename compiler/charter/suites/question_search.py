@@ -137,8 +137,19 @@ class QuestionSearch:
         if instance is not None:
             places.append(instance.name)
 
+    def note_crowded(self) -> None:
+        """Note of each obligation that is left, and is about a branch with more outcomes than a
+        step of a vector can have, how many these are."""
+        for instance in searched(self.about.model, self.about.component.name):
+            crowded = self.desk.at(instance)[0].planner.answers.crowded
+            for branch, (_, told) in crowded.items():
+                for row in self.left:
+                    if branch in row.split():
+                        self.note(row, told, instance)
+
     def opened(self) -> dict[str, str]:
         """For each obligation that is left, how far the search went and why no further."""
+        self.note_crowded()
         return {row: self._opened(self.notes.get(row, {})) for row in self.left}
 
     def _opened(self, notes: Mapping[str, Sequence[str]]) -> str:

@@ -241,6 +241,8 @@ def _explored(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None
         elif found.apart:
             found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
     found.plan_walks(explored, instance)
+    for other in (explored.engine, explored.opened):
+        planner.planner.answers.crowded |= other.planner.answers.crowded
     found.looked[instance.name] = -(-classes // every), classes
     for row in found.left:
         found.note(row, EXPLORED, instance)

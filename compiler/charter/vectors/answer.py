@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json, text
@@ -80,11 +82,13 @@ class RelabelledOutcome:
 @dataclass(slots=True)
 class Answers:
     """Answers questions about one machine, with a cache of observations. `outcomes` may be a faster
-    implementation of `machine.outcomes`."""
+    implementation of `machine.outcomes`. `crowded`: of each branch with more outcomes than a step
+    can have, the most that were seen, and a sentence about them."""
 
     machine: Machine
     outcomes: Outcomes
     memory: dict[tuple[object, ...], RelabelledOutcome] = field(default_factory=dict)
+    crowded: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def see(self, run: AllowedTrace, operation: str, outcome: Outcome) -> RelabelledOutcome:
         """The relabelled reply and observation of an outcome after `run`."""
@@ -147,11 +151,29 @@ class Answers:
                         origins = tuple(sorted({*held.origins, origin}))
                         node = AnswerNode(origins, node.branch, node.reply, node.observation)
                     reached[key] = (after, node)
-            if not 0 < len(reached) <= MAX_NODES:
-                raise NoAnswer(f"a step has more than {MAX_NODES} nodes, or none")
+            if not reached:
+                raise NoAnswer(f"{call.operation} has no outcome")
+            if len(reached) > MAX_NODES:
+                raise NoAnswer(
+                    self._too_many(call.operation, [node for _, node in reached.values()])
+                )
             runs = [run for run, _ in reached.values()]
             steps.append(tuple(node for _, node in reached.values()))
         return Answer(tuple(observations.items), tuple(replies.items), tuple(steps))
+
+    def _too_many(self, name: str, reached: Sequence[AnswerNode]) -> str:
+        """That a step has more outcomes than a vector can hold: of which branch, by which picks."""
+        chosen = self.machine.operations[name]
+        assert isinstance(chosen, n.Operation)
+        taken = Counter(node.branch for node in reached)
+        branch, count = max(taken.items(), key=lambda pair: pair[1])
+        lines = (line for b in chosen.branches if f"{name}/{b.name}" == branch for line in b.body)
+        picks = [f"`pick {line.name}`" for line in lines if isinstance(line, n.Pick)]
+        by = f" by {' and '.join(picks)}" if picks else ""
+        told = f"{branch} has {count:,} outcomes{by}, a step of a vector has at most {MAX_NODES}"
+        if count > self.crowded.get(branch, (0, ""))[0]:
+            self.crowded[branch] = count, told
+        return told
 
 
 @dataclass(slots=True)

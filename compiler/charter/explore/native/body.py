@@ -21,11 +21,9 @@ from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
 from charter.explore.native.guards import Guards
 from charter.explore.native.layout import CannotCompile, Layout
-from charter.explore.native.unit import FATAL_ROWS, Unit
+from charter.explore.native.unit import FATAL_ROWS, ROWS_OF_CALL, Unit
 from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
-ROWS_OF_CALL = 64
-"""Outcomes of one call inside a step."""
 VARS, ARGS, ROWS, ROOM = Pointer("%vars"), Pointer("%args"), Pointer("%rows"), Ref("%room")
 
 

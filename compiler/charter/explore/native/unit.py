@@ -10,7 +10,11 @@ from charter.core import types as t
 from charter.diagnostics import Span
 from charter.explore.native.code import Code, Pointer, array
 from charter.explore.native.layout import Layout
+from charter.explore.native.machine_context import MARGIN, ROWS_ROOM
 from charter.semantics.machine import Machine
+
+ROWS_OF_CALL = 64
+"""Outcomes of one call inside a step."""
 
 FATAL_RANGE = 1
 FATAL_ROWS = 2
@@ -21,9 +25,10 @@ FATAL_CUT = 6
 
 WHY: Mapping[int, str] = {
     FATAL_RANGE: "a number outside the range of its type",
-    FATAL_ROWS: "a step with too many outcomes",
+    FATAL_ROWS: f"a call of an operation in a step with more than {ROWS_OF_CALL} outcomes, or an"
+    f" operation or step with more than {ROWS_ROOM:,} for one list of arguments",
     FATAL_COUNTER: "a counter past 63",
-    FATAL_SUCCESSORS: "a state with too many successors",
+    FATAL_SUCCESSORS: f"a state with more than {MARGIN:,} successors",
     FATAL_OFFERS: "an operation with too many arguments",
     FATAL_CUT: "a step that the instance leaves out, and that the engine does not support",
 }

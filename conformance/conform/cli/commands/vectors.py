@@ -54,7 +54,7 @@ UNSEARCHED = (
     " rename a small one"
 )
 
-_NAMED = 3
+_NAMED, _REASONS = 3, 5
 
 
 def not_explored(names: Sequence[str]) -> str:
@@ -186,6 +186,8 @@ def show(made: api.MadeSuite, *, full: bool) -> None:
         for name in made.open:
             if made.open[name] == note:
                 out(f"  {name}")
+    for why, amount in sorted(made.refused.items(), key=lambda pair: -pair[1])[:_REASONS]:
+        out(f"{number(amount)} vectors not made: {why.partition(': ')[2] or why}")
     if made.pairs:
         out(f"branches in a row: {made.pairs}")
     out(f"suite: {made.folder}")
