@@ -77,9 +77,10 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     vector = run["summary"]["findings"][0]["vector"]
     code, out, _ = conform("replay", vector, "--run", run["folder"])
     assert code == 1 and "DIVERGES" in out
-    known = [f'[{one["id"]}]\nreason = "old"\n' for one in run["summary"]["findings"]]
-    (project / "baselines").mkdir()
-    (project / "baselines" / "lamp.toml").write_text("\n".join(known))
+    known = project / "baselines" / "lamp.toml"
+    known.parent.mkdir()
+    conform("run", "--target", "lamp", "--baseline", known, "--update-baseline")
+    known.write_text(known.read_text().replace('reason = ""', 'reason = "old"'))
     code, out, err = conform("test")
     assert code == 0, out + err
 
@@ -415,3 +416,15 @@ def test_a_suite_without_vectors_is_told_with_the_command_that_looks_for_questio
     command = re.findall("`([^`]*)`", told)[1]
     assert conform(*shlex.split(command)[1:])[0] == 0
     assert "no vectors" not in conform("generate")[2]
+
+
+def test_properties_that_no_instance_searches_are_named(conform, project: Path) -> None:
+    (project / "spec" / "lamp.charter").write_text(
+        charters.LAMP.partition("mutant")[0] + LAMP.removeprefix(charters.LAMP)
+    )
+    code, out, err = conform("test")
+    assert code == 4, out + err
+    told = "explore   lamp has no instance, so nothing searches toggles, shines; write one, as in"
+    assert told in out
+    code, out, _ = conform("test", "--json")
+    assert json.loads(out)["charters"][0]["unsearched"] == ["toggles", "shines"]

@@ -56,7 +56,8 @@ Findings that baselines/ID.toml lists with a reason are known (ID: that of the a
 
 Exit code 0: all is well; 1: an error in a charter, a violated property, a failing scenario, or a
 new finding on an implementation; 2: something is missing here; 3: a run is incomplete or not to be
-trusted; 4: vacuous, or `misses` or `fails` is wrong. The first of 1, 3 and 4 counts.
+trusted; 4: vacuous, a property that no instance searches, or `misses` or `fails` is wrong. The
+first of 1, 3 and 4 counts.
 """
 
 _WORST = (1, 3, 4, 0)
@@ -216,9 +217,25 @@ def _checked(path: Path, tested: Tested) -> Model:
             "charter": str(path),
             "diagnostics": diagnostics_json(found),
             "instances": list[Json](explored),
+            "unsearched": [*_unsearched(model, tested)],
         }
     )
     return model
+
+
+def _unsearched(model: Model, tested: Tested) -> tuple[str, ...]:
+    """The properties and witnesses that no instance searches: nothing is known of them."""
+    searched = {instance.machine for instance in model.instances}
+    every = [(one.machine, one.name) for one in (*model.properties, *model.liveness)]
+    for machine in dict.fromkeys(name for name, _ in every if name not in searched):
+        names = ", ".join(name for of, name in every if of == machine)
+        tested.codes.append(4)
+        tested.tell(
+            "explore",
+            f"{machine} has no instance, so nothing searches {names}; write one, as in `instance"
+            f" tiny of {machine} {{ ... }}`",
+        )
+    return tuple(name for machine, name in every if machine not in searched)
 
 
 def _explored(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
