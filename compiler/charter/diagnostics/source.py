@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _NEWLINE: Final = re.compile("\n")
+EXCERPT_COLUMNS: Final = 240
+"""How much of a line an excerpt shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,21 @@ class Span:
         return " ".join(text[start:end].split())
 
     def excerpt(self) -> str:
-        """The first line of the span with carets under it, and a line number in the margin."""
+        """The first line of the span with carets under it, and a line number in the margin. A long
+        line is cut around the span."""
         line, column = self.source.position(self.start)
-        text = self.source.line(line)
-        width = max(1, min(self.end - self.start, len(text) - column + 1))
+        text, start = self.source.line(line), column - 1
+        width = max(1, min(self.end - self.start, len(text) - start))
+        left, right = "", ""
+        if len(text) > EXCERPT_COLUMNS:
+            begin = max(0, min(start - EXCERPT_COLUMNS // 3, len(text) - EXCERPT_COLUMNS))
+            end = begin + EXCERPT_COLUMNS
+            left, right = "..." if begin else "", "..." if end < len(text) else ""
+            text, start = text[begin:end], start - begin
+            width = max(1, min(width, len(text) - start))
         margin = f"{line:>5} | "
-        indent = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
-        return f"{margin}{text}\n{' ' * (len(margin) - 2)}| {indent}{'^' * width}"
+        indent = "".join("\t" if char == "\t" else " " for char in left + text[:start])
+        return f"{margin}{left}{text}{right}\n{' ' * (len(margin) - 2)}| {indent}{'^' * width}"
 
 
 def _unmatched(text: str) -> tuple[int, int]:

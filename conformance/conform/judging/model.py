@@ -28,6 +28,12 @@ WIRE = "_wire"
 SECTIONS = ".sections.json"
 """The end of the names of files that describe charters, which lie beside their models."""
 
+EXPORTS = (
+    "PROTOCOL", "VARIANT", "COMPONENT", "SPEC_DIGEST",
+    "initial", "outcomes", "encode", "decode", "observe", "given",
+)  # fmt: skip
+"""What the module of each model has."""
+
 Sorts = Mapping[str, Sequence[str]]
 """The elements of each sort, by name."""
 
@@ -143,7 +149,7 @@ def use_folders(folders: Sequence[str]) -> None:
 
 
 def load(module: str) -> JudgeModel:
-    """The model in `module`. Raises `BadSuite` if there is none."""
+    """The model in `module`. Raises `BadSuite` if there is none, or if the module is none."""
     try:
         found = importlib.import_module(module + WIRE if find_spec(module + WIRE) else module)
     except ImportError as error:
@@ -152,6 +158,12 @@ def load(module: str) -> JudgeModel:
             " command in the project of its charter, or name a suite or the folder of a target"
             f" there, after `conform generate`; searched: {_searched()}"
         ) from None
+    missing = [name for name in EXPORTS if not hasattr(found, name)]
+    if missing:
+        raise BadSuite(
+            f"the suite names the model {module}, but that module has no {missing[0]}, so it is no"
+            " generated model: name the model in the suite's manifest, or run `conform generate`"
+        )
     return cast("JudgeModel", found)
 
 

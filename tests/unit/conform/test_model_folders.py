@@ -14,6 +14,7 @@ from tests.support.judging import environment
 from charter.api import generated as generate
 from charter.formats.project import project_at
 from conform.adapters.projects import builtin, model_folders
+from conform.console.errors import BadSuite
 from conform.judging.model import load, use_folders
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
@@ -102,3 +103,13 @@ def test_workers_of_spark_load_the_models_of_the_project(
     assert isinstance(verdicts, dict)
     assert {kind: count for kind, count in verdicts.items() if count} == {"conforms": 1}
     assert finished.folder.place.startswith(str(project / "build" / "runs"))
+
+
+def test_a_module_that_is_no_model_is_refused_by_name(project: Path) -> None:
+    use_folders(model_folders())
+    module = "charter_models.lamp.lamp"
+    (project / "generated" / "charter_models" / "lamp" / "lamp_wire.py").unlink()
+    (project / "generated" / "charter_models" / "lamp" / "lamp.py").write_text("X = 1\n")
+    sys.modules.pop(module, None)
+    with pytest.raises(BadSuite, match="no PROTOCOL, so it is no generated model"):
+        load(module)

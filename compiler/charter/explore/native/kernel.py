@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import argument
-from charter.core.walk import nodes
+from charter.core.walk import fold, nodes
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
 from charter.explore.native.code import Code, Number, Pointer, Ref, Truth
@@ -44,6 +45,7 @@ from charter.explore.native.machine_context import (
 )
 from charter.explore.native.unit import FATAL_SUCCESSORS, Unit
 from charter.explore.native.visited_set import hashed
+from charter.passes.fold_constants import simplify
 
 BLOCK = Pointer("%states")
 """The states of a block, one row after another."""
@@ -90,10 +92,19 @@ class Kernel:
         code = Code.of(fn.prop(number), CTX, STATE, AFTER, took)
         expr = Expr(self.unit, code, took=took)
         expr.before, expr.after = places(STATE), places(AFTER)
-        self.bind_arguments(expr, prop.body)
-        holds = expr.truth(prop.body)
+        body = cast("s.Expr", fold(prop.body, self.without_absent))
+        self.bind_arguments(expr, body)
+        holds = expr.truth(body)
         code.give(holds if prop.kind == "witness" else code.negation(holds))
         self.unit.add(code)
+
+    def without_absent(self, expr: n.Expr) -> n.Expr:
+        """`took` is false of an operation that the instance does not offer, and then the arguments
+        of that operation are not read."""
+        offered = self.unit.machine.operations
+        if isinstance(expr, n.Took) and expr.branch.partition("/")[0] not in offered:
+            return n.Literal(False, type=expr.type, span=expr.span)
+        return simplify(expr)
 
     def bind_arguments(self, expr: Expr, body: s.Expr) -> None:
         """Bind the arguments of transitions that a property reads."""

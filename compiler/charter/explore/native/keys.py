@@ -20,7 +20,7 @@ from charter.core.nodes import StateVar
 from charter.explore.native import functions as fn
 from charter.explore.native.code import FALSE, TRUE, Code, Number, Pointer, Ref, Truth, array
 from charter.explore.native.functions import OUT, STATE
-from charter.explore.native.layout import CannotCompile, Packing
+from charter.explore.native.layout import MOST_COUNTER, CannotCompile, Packing
 from charter.explore.native.orbit_signature import Signatures
 from charter.explore.native.set_members import SetMembers
 from charter.explore.native.unit import Unit
@@ -140,7 +140,8 @@ class KeyPrinter:
         low = {name: self.quotient.fixed.get(name, -1) for name in names}
         cells = {name: code.memory(1) for name in names}
         for name, cell in cells.items():
-            code.store((1 << (low[name] + 1)) - 1, cell)
+            # The engine stops where a counter exceeds 63, so higher bits are not asked for.
+            code.store((1 << min(low[name] + 1, MOST_COUNTER + 1)) - 1, cell)
         # Unused slots are 0. Where 0 is not a rank they may be counted too.
         for name, at, there in self.counters(cells, exact=min(low.values()) < 0):
             bit = code.select(there, code.binary("shl", 1, code.load(at)), 0)

@@ -3,7 +3,7 @@ memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache as remembered
 from functools import lru_cache
@@ -328,6 +328,12 @@ def slots_of(plan: ProgramInterface, state: State) -> list[int]:
     return [slot for v in plan.machine.variables for slot in encode(v.type, state[v.name])]
 
 
+def fit(plan: ProgramInterface, slots: Sequence[int]) -> bool:
+    """Whether each number of a state is one that the engine can hold."""
+    bits = [bits for v in plan.machine.variables for bits in plan.layout.bits(v.type)]
+    return not any(slot >> width for slot, width in zip(slots, bits, strict=True))
+
+
 def first_row(program: Program) -> Array:
     """The row of the initial state; its tag is zero."""
     plan, context, library = program.plan, program.plan.context, program.library
@@ -354,6 +360,8 @@ def program(
     machine = machine_of(model, instance)
     plan, source = _plan_and_source(machine, choices, cache)
     initial = slots_of(plan, machine.initial())
+    if not fit(plan, initial):
+        raise CannotCompile(f"a counter past {MOST_COUNTER} in the initial state")
     digest = sha256(f"{source.printed.digest}\n{initial}".encode()).hexdigest()
     optimized = optimized or source.is_optimized_already()
     code = source.code(optimized=optimized)

@@ -23,7 +23,7 @@ from charter.explore.native.machine_context import (
     SOURCE,
 )
 from charter.explore.native.memory import Array
-from charter.explore.native.program import Program, slots_of
+from charter.explore.native.program import Program, fit, slots_of
 from charter.explore.native.search import Note
 from charter.explore.result import Trace
 from charter.explore.result import TraceStep as Bare
@@ -125,8 +125,7 @@ class Teller:
         `outcome`, in the order of the search. Raises OverflowError where a number does not fit."""
         plan = self.program.plan
         slots = slots_of(plan, state)
-        bits = [bits for v in plan.machine.variables for bits in plan.layout.bits(v.type)]
-        if any(slot >> width for slot, width in zip(slots, bits, strict=True)):
+        if not fit(plan, slots):
             raise OverflowError(max(slots))
         context = plan.context
         asked = OutcomeBuffer.of(self.program)
