@@ -12,6 +12,7 @@ from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
 from charter.check.elaborate import check_citations, elaborate, elaborate_edited, elaborated
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
+from charter.check.function_costs import check_costs
 from charter.check.look_alikes import check_look_alikes
 from charter.check.ranges import check_ranges
 from charter.check.replies import check_replies
@@ -47,6 +48,7 @@ def check_protocol(
     check_ranges(model, diagnostics, checked)
     check_bounds(model, diagnostics)
     _recursion(model.functions, diagnostics)
+    check_costs(model.functions, diagnostics)
     if not variant:
         _witness(files, model, diagnostics)
         check_mutants(files, model, diagnostics)
@@ -64,6 +66,7 @@ def check_edited(
         check_faults(component, ghosts_of(component), diagnostics)
     check_bounds(model, diagnostics)
     _recursion(model.functions, diagnostics)
+    check_costs(model.functions, diagnostics)
     return model
 
 
@@ -184,6 +187,7 @@ def _bent(edited: sx.Protocol, before: Unchanged, model: ir.Model, fresh: _Fresh
     if changes.functions:
         functions = {each.name: each for each in (*model.functions, *changes.functions)}
         _recursion(functions.values(), fresh.found)
+        check_costs(functions.values(), fresh.found)
     ghosts = {component.name: ghosts_of(component) for component in model.components}
     for component in changes.components:
         known = ghosts.get(component.name, frozenset()) | ghosts_of(component)
