@@ -20,8 +20,9 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import offered
 from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import changes, show_value
+from charter.semantics.retell import changes
 from charter.semantics.scenario import ScenarioFails, follow
+from charter.semantics.shown_values import show_value
 from charter.semantics.values import to_json
 
 __all__ = ["Place", "Refused", "Valued", "WrongState", "in_instance", "in_scenario", "in_trace"]

@@ -111,7 +111,8 @@ def _reason(answer: Inducted) -> str:
 
 
 def _breaking(machine: Machine, found: SolverTransition) -> StepThatBreaks:
-    from charter.semantics.retell import retell, show_value
+    from charter.semantics.retell import retell
+    from charter.semantics.shown_values import show_value
 
     (told,) = retell(machine, [(found.operation, found.args)], [found.before, found.after])
     before = {

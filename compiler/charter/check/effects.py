@@ -143,6 +143,8 @@ def _picks(
                 facts = facts.let(line.name, line.value)
             case ir.Require():
                 facts = facts.holding(line.condition)
+            case ir.Pick() if is_wrong(line.domain):
+                pass  # the error was reported
             case ir.Pick() if not line.or_none and not can_pick(line, facts, functions):
                 message = f"`pick {line.name}` may have nothing to pick from"
                 hint = "`or none`, or a conjunct of the guard such as `S != {}`"

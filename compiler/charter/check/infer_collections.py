@@ -32,7 +32,7 @@ def set_literal(scope: TypeScope, node: sx.SetLit, expected: ty.Type | None) -> 
     if _is_binder_alone(scope, node):
         message = "this comprehension has no condition"
         hint = "`{ x in S if condition }`, or `S` for all of it"
-        return scope.wrong("name/unknown", message, node.span, hint=hint)
+        return scope.wrong("syntax/unexpected", message, node.span, hint=hint)
     items = _items(scope, node.items, guide)
     kind = ty.Set(_common(items))
     return ir.SetNew(items, type=kind, span=node.span)

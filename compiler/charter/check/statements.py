@@ -67,7 +67,7 @@ def pick(body: Body, node: sx.Pick) -> None:
         key = whole_type(scope, node.index.domain)
         scope, name = scope.bind(node.index.name, key)
         index = (name, key)
-    source, inner = domain(scope, node.domain)
+    source, inner = _picked_from(scope, node.domain)
     kind = inner
     if node.or_none and not is_unknown(inner):
         if isinstance(inner, ty.Option):
@@ -81,6 +81,24 @@ def pick(body: Body, node: sx.Pick) -> None:
     name = body.bind(node.name, kind)
     line = ir.Pick(name, kind, index, source, node.or_none, span=node.span, doc=doc_of(node))
     body.lines.append(line)
+
+
+def _picked_from(scope: TypeScope, node: sx.Expr) -> tuple[ir.Expr, ty.Type]:
+    """The set of a `pick`, and the type of its members."""
+    last = node
+    while True:
+        match last:
+            case sx.If():
+                last = last.otherwise
+            case sx.LetIn() | sx.Quantifier():
+                last = last.body
+            case sx.Binary(op="or", right=sx.NoneLit()) if last is not node:
+                message = "this `or none` is a part of the expression before it"
+                hint = "put parentheses around the set: `pick x in (if c then S else T) or none`"
+                scope.error("type/mismatch", message, last.right.span, hint=hint)
+                return unknown(node.span), UNKNOWN
+            case _:
+                return domain(scope, node)
 
 
 def assign(body: Body, node: sx.Assign) -> None:

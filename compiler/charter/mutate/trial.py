@@ -24,9 +24,9 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
-from charter.semantics.retell import show_value
 from charter.semantics.scenario import failures
 from charter.semantics.shared_outcomes import SharedOutcomes
+from charter.semantics.shown_values import show_value
 
 SCENARIOS_AFTER = 10_000
 """States of an instance before which the scenarios are run."""

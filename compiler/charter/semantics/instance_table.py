@@ -11,7 +11,8 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json
 from charter.semantics.machine import Machine
-from charter.semantics.retell import path_of, show_value
+from charter.semantics.retell import path_of
+from charter.semantics.shown_values import show_value
 from charter.semantics.values import Universe
 
 

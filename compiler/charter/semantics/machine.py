@@ -21,6 +21,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.judged_types import judged_types
+from charter.semantics.shown_values import show_value
 from charter.semantics.values import Universe, fits, from_json, is_bounded, to_json
 
 E = TypeVar("E", bound="n.Expr")
@@ -237,6 +238,11 @@ class Machine(Generic[E_co, S_co]):
         params = self.operations[operation].params
         pairs = zip(params, args, strict=True)
         return {p.name: to_json(p.type, value, self.universe) for p, value in pairs}
+
+    def args_shown(self, operation: str, args: tuple[Value, ...]) -> dict[str, str]:
+        """Arguments by parameter name, each in the notation of charters."""
+        pairs = zip(self.operations[operation].params, args, strict=True)
+        return {p.name: show_value(p.type, value, self.universe) for p, value in pairs}
 
     def trace_json(self, trace: Iterable[Taken]) -> list[Json]:
         """A trace with its arguments by name."""

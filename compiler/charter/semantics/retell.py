@@ -12,6 +12,7 @@ from charter.core.nodes import Value
 from charter.semantics.evaluate import Mail
 from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine
+from charter.semantics.shown_values import show_value
 from charter.semantics.values import Universe
 
 Act = tuple[str, tuple[Value, ...]]
@@ -87,11 +88,7 @@ def retell(
     """The steps of a run with the given states."""
     told: list[RetoldStep] = []
     for (operation, args), before, after in zip(acts, states[:-1], states[1:], strict=True):
-        params = machine.operations[operation].params
-        shown = tuple(
-            (p.name, show_value(p.type, value, machine.universe))
-            for p, value in zip(params, args, strict=True)
-        )
+        shown = tuple(machine.args_shown(operation, args).items())
         rules, mail = _followed(machine, (operation, args), before, after)
         told.append(
             RetoldStep(operation, shown, rules, changes(machine, before, after), mail, after)
@@ -207,35 +204,3 @@ def _differing(
         case _:
             one, other = (show_value(kind, value, universe) for value in (old, new))
             yield Change(f"{path}{behind}", one, other, variable, keys)
-
-
-def show_value(kind: t.Type, value: Value, universe: Universe) -> str:
-    """A value in charter notation; a present option is shown as its content."""
-    match kind, value:
-        case t.Bool(), bool():
-            return "true" if value else "false"
-        case t.Sort(name=name), int():
-            return universe.sorts[name][value]
-        case t.Option(inner=inner), _:
-            return "none" if value is None else show_value(inner, value, universe)
-        case t.Record(name=name, fields=fields), tuple():
-            pairs = zip(fields, value, strict=True)
-            inside = [f"{f}: {show_value(part, v, universe)}" for (f, part), v in pairs]
-            return f"{name} {{ {', '.join(inside)} }}"
-        case t.Union() as union, (str() as tag, *rest):
-            named = zip(union.params(tag), rest, strict=True)
-            args = ", ".join(show_value(part, v, universe) for (_, part), v in named)
-            return f"{tag}({args})" if args else tag
-        case t.Set(inner=inner), frozenset():
-            return "{" + ", ".join(sorted(show_value(inner, v, universe) for v in value)) + "}"
-        case t.Map(key=key, value=inner), tuple():
-            pairs_of = zip(universe.domain(key), value, strict=True)
-            each = [
-                f"{show_value(key, k, universe)}: {show_value(inner, v, universe)}"
-                for k, v in pairs_of
-            ]
-            return f"[{', '.join(each)}]"
-        case (t.Seq() | t.Ranking()) as listed, tuple():
-            return f"<{', '.join(show_value(listed.inner, v, universe) for v in value)}>"
-        case _:
-            return str(value)

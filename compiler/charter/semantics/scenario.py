@@ -15,7 +15,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine, NoInitialState
-from charter.semantics.retell import show_value
+from charter.semantics.shown_values import show_value
 
 MachineOf = Callable[[n.Model, n.Instance], Machine]
 """The machine of an instance; `shared_outcomes` has a faster one than `Machine.of`."""

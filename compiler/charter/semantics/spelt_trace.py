@@ -8,7 +8,8 @@ from charter.core.nodes import Value
 from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act, NotARun, show_value
+from charter.semantics.retell import Act, NotARun
+from charter.semantics.shown_values import show_value
 
 
 def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:

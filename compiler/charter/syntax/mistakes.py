@@ -8,6 +8,7 @@ from typing import Final, get_args
 
 from charter.formats.spelling import nearest
 from charter.syntax.misplaced import MISPLACED
+from charter.syntax.near_misses import NEAR_MISSES
 from charter.syntax.nodes import BinaryOp
 from charter.syntax.parser_position import Mistake, Stuck
 from charter.syntax.tla_habits import HABITS
@@ -39,6 +40,7 @@ MEMBERS: Final = frozenset({"state", "operation", "step", "observe"})
 """Words that a part of a component or system begins with."""
 
 MISTAKES: Final = (
+    *NEAR_MISSES,
     *MISPLACED,
     *HABITS,
     Mistake(
@@ -146,12 +148,6 @@ MISTAKES: Final = (
         ),
         lambda s: s.second_last == "int" and s.expects(".."),
         back=2,
-    ),
-    Mistake(
-        "there are no semicolons between or after statements",
-        "remove the semicolon",
-        ("sort A;", "component c { operation f() -> bool { branch a { let x = 1; reply x } } }"),
-        lambda s: s.text == ";",
     ),
     Mistake(
         "there are no commas between the lines of an instance",

@@ -14,7 +14,7 @@ from charter.render.story.svg import document
 from charter.render.story.words import in_values
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import show_value
+from charter.semantics.shown_values import show_value
 from charter.semantics.values import Universe
 
 _WIDE, _GAP, _LINE, _TOP, _MOST = 264, 16, 18, 40, 36

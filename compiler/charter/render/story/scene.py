@@ -23,7 +23,8 @@ from charter.render.story.tell import Story
 from charter.render.story.words import in_values, in_words, spoken
 from charter.semantics.evaluate import Mail
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Change, RetoldStep, keys_of, show_value
+from charter.semantics.retell import Change, RetoldStep, keys_of
+from charter.semantics.shown_values import show_value
 
 Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""

@@ -17,7 +17,8 @@ from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import Mail
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act, RetoldStep, keys_of, retell, run_of, show_value
+from charter.semantics.retell import Act, RetoldStep, keys_of, retell, run_of
+from charter.semantics.shown_values import show_value
 from charter.semantics.values import to_json
 
 Same = Callable[[State, State], bool]

@@ -15,7 +15,7 @@ from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Locals, Scope
 from charter.semantics.machine import Machine
-from charter.semantics.retell import show_value
+from charter.semantics.shown_values import show_value
 
 LONG = 60
 """The most characters of a value that is shown."""

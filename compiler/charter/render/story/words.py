@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.retell import show_value
+from charter.semantics.shown_values import show_value
 from charter.semantics.values import Universe
 
 

@@ -103,7 +103,7 @@ def show_where(found: SearchResult, first: Story | None) -> None:
         out(f"state {number(state.number)}, level {len(state.trace)}:")
         if place or first is None:
             for count_, step in enumerate(state.trace, 1):
-                args = found.machine.args_json(step.operation, step.args)
+                args = found.machine.args_shown(step.operation, step.args)
                 out(f"  {count_:>2}  {call_line(step.operation, args)}")
         else:
             show_steps(first)

@@ -118,7 +118,7 @@ def _show_place(story: Story) -> None:
     show_state(story.last_state())
     if story.found.fails is not None:
         operation, args = story.found.fails
-        line = call_line(operation, story.machine.args_json(operation, args))
+        line = call_line(operation, story.machine.args_shown(operation, args))
         out(f"  {len(story.steps) + 1:>2}  {line} fails")
 
 
@@ -145,9 +145,9 @@ def _shown(value: Json) -> str:
     return value if isinstance(value, str) else key(value).decode()
 
 
-def call_line(operation: str, args: Mapping[str, Json]) -> str:
-    """An operation with its arguments."""
-    return f"{operation}({', '.join(f'{name}: {_shown(value)}' for name, value in args.items())})"
+def call_line(operation: str, args: Mapping[str, str]) -> str:
+    """An operation with its arguments, which are in the notation of charters."""
+    return f"{operation}({', '.join(f'{name}: {value}' for name, value in args.items())})"
 
 
 def show_steps(story: Story) -> None:
@@ -156,7 +156,7 @@ def show_steps(story: Story) -> None:
         if story.found.loop == count - 1 > 0:  # else the headline says it
             out("  and these steps repeat for ever:")
         operation, args = act
-        out(f"  {count:>2}  {call_line(operation, story.machine.args_json(operation, args))}")
+        out(f"  {count:>2}  {call_line(operation, story.machine.args_shown(operation, args))}")
         for rule in told.rules:
             out(f"        by {rule}")
         for change in told.changes:
