@@ -268,7 +268,7 @@ def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> TypeResolver:
             if _named_well(node.name, diagnostics) and values.add(node.name.text, node.name.span):
                 types.declared[node.name.text] = node
         elif isinstance(node, sx.ConstDecl) and values.add(node.name.text, node.name.span):
-            types.consts[node.name.text] = types.type(node.type)
+            types.consts[node.name.text] = _const_type(types.type(node.type), node, diagnostics)
     for name, decl in types.declared.items():
         types.named(name, decl.name.span)
         if isinstance(decl, sx.EnumDecl):
@@ -279,6 +279,17 @@ def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> TypeResolver:
                 values.add(case.name.text, case.name.span)
     types.resolved = {name: types.resolved[name] for name in types.declared}
     return types
+
+
+def _const_type(kind: ty.Type, node: sx.ConstDecl, diagnostics: Diagnostics) -> ty.Type:
+    """The type of a constant. A question and an instance give a constant as a number."""
+    if isinstance(kind, ty.Int | ty.Bool | ty.Counter) or is_unknown(kind):
+        return kind
+    message = f"a constant is a number or a bool, so it cannot be of {show_type(kind)}"
+    start = f"`start {node.name.text} = ...`"
+    hint = f"declare a state variable that nothing changes; an instance has {start}"
+    diagnostics.error("type/mismatch", message, node.type.span, hint=hint)
+    return UNKNOWN
 
 
 def _named_well(name: sx.Name, diagnostics: Diagnostics) -> bool:

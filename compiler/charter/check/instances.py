@@ -129,6 +129,9 @@ class Bounds:
 
     def _const(self, name: str, value: sx.Expr, origin: Origin | None) -> None:
         kind = self.scope.globals.consts[name]
+        if is_unknown(kind):
+            self.consts[name] = 0
+            return  # the error is that of the declaration
         scope, values = self._within(origin)
         core = substitute(scope.check(value, kind), values)
         span = value.span if origin is None else origin.like.name.span
@@ -142,10 +145,7 @@ class Bounds:
         self.consts[name] = 0
         if is_unknown(core.type):
             return  # an error was reported
-        message = "a constant is given as a literal"
-        if isinstance(core, ir.Literal):
-            message = f"a constant is a number or a bool, so it cannot be of {show_type(kind)}"
-        self.scope.error("type/mismatch", message, span)
+        self.scope.error("type/mismatch", "a constant is given as a literal", span)
 
     def _start(self, node: sx.Start, origin: Origin | None) -> None:
         """`start x = e`, in a system also `start part.x = e`, for all indices of a part."""

@@ -480,11 +480,21 @@ witness w of c: true"""
     ]
 
 
-def test_a_constant_of_an_enum_is_refused() -> None:
-    text = """const mode: Status
-component c {}
-witness w of c: mode == OFF
-instance tiny of c { Broker = 1 Topic = 1 limit = 1 mode = OFF }
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("Status", "OFF"), ("set Broker", "{b1}"), ("map Broker -> int 0..3", "[b in Broker: 1]"),
+        ("option bool", "none"), ("Broker", "b1"),
+    ],
+)  # fmt: skip
+def test_a_constant_that_no_instance_can_give_is_refused_where_it_is_declared(
+    kind: str, value: str
+) -> None:
+    text = f"""const mode: {kind}
+component c {{}}
+witness w of c: mode == mode
+instance tiny of c {{ Broker = 1 Topic = 1 limit = 1 mode = {value} }}
 """
-    message = "a constant is a number or a bool, so it cannot be of Status"
-    assert told(text) == [(message, "")]
+    message = f"a constant is a number or a bool, so it cannot be of {kind}"
+    hint = "declare a state variable that nothing changes; an instance has `start mode = ...`"
+    assert told(text) == [(message, hint)]
