@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import os
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from charter.formats.adapter import constant
-from charter.formats.project import find_project
+from charter.formats.project import Project, find_project
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
 from charter.formats.spelling import meant
@@ -143,6 +144,8 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
         if found:
             return found
     _refuse_unknown_names(chosen)
+    if any(_waits_for_generate(project, chosen.protocol) for project in searched):
+        raise BadSuite(f"there is no suite for {chosen.id} yet: run `conform generate`")
     of = (
         f"fits {chosen.id}, an adapter of the {_described(chosen)}"
         if chosen.protocol
@@ -152,6 +155,15 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
         f"no generated suite {of}; {_at_hand()}; `conform vectors` makes the suite of any charter,"
         " and --suite names it"
     )
+
+
+def _waits_for_generate(project: Project, protocol: str) -> bool:
+    """Whether a project has a charter of a protocol, and no suite of it yet."""
+    if not protocol or any(each.protocol == protocol for _, each in _manifests(project.generated)):
+        return False
+    begins = re.compile(rf"^protocol\s+{re.escape(protocol)}\s*$", re.MULTILINE)
+    texts = sorted(project.charters.rglob("*.charter"))
+    return any(begins.search(text.read_text("utf-8", "replace")) for text in texts)
 
 
 def _described(chosen: Target) -> str:

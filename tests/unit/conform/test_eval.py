@@ -166,7 +166,7 @@ def test_words_that_people_try_first_are_commands(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"help\n{word}\nlock"))
     told = said(capsys, "repl", lease)
-    assert told.count("\n") == 0 and ":steps, :step N, :back, :help, :quit" in told
+    assert told.count("\n") == 0 and ":steps, :step N, do op(...), :back, :help, :quit" in told
 
 
 def test_variable_is_no_command_when_it_is_called_help(
@@ -214,3 +214,28 @@ def test_an_operation_is_told_with_the_command_that_takes_it(
     lists = "acquire is no function but a step; :steps lists those that can be taken, :step N takes"
     assert [line.startswith((takes, lists)) for line in found.err.splitlines()] == [True] * 4
     assert found.err.count(takes) == 2
+
+
+def test_a_step_is_taken_when_it_is_written_as_in_a_scenario(
+    lease: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "do acquire( bob )\nlock.owner\n:back\ndo acquire(ann) -> free\nlock.owner\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    assert said(capsys, "repl", lease).splitlines() == [
+        "acquire(bob) -> free: lock.owner: none -> bob; lock.token: 0 -> 1",
+        "bob: option Client",
+        "the initial state of tiny",
+        "acquire(ann) -> free: lock.owner: none -> ann; lock.token: 0 -> 1",
+        "ann: option Client",
+    ]
+
+
+def test_a_step_that_cannot_be_taken_is_told_when_it_is_written_out(
+    lease: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "do acquire(ann) -> taken\ndo fly(ann)\ndo acquire\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    assert main(["repl", lease]) == 0
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert "acquire(ann) -> taken cannot be taken" in first
+    assert "there is no step 'fly'" in second and "write `do op(a, b)`" in third

@@ -332,6 +332,17 @@ def test_the_suite_of_a_target_is_that_of_its_component(tmp_path, targets_folder
     (suites / "keeper" / "manifest.json").unlink()
     with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
         suite_for(chosen, "")
+    (tmp_path / "spec").mkdir(exist_ok=True)
+    (tmp_path / "spec" / "lease.charter").write_text(f"protocol {chosen.protocol}.later\n")
+    with pytest.raises(BadSuite, match="no generated suite fits fake-deaf"):
+        suite_for(chosen, "")  # the charter is of another protocol
+    (tmp_path / "spec" / "lease.charter").write_text(f"-- first\nprotocol {chosen.protocol}\n")
+    others = suites / "warden" / "manifest.json"
+    held = others.read_bytes()
+    others.unlink()
+    with pytest.raises(BadSuite, match=r"^there is no suite for fake-deaf yet: run `conform gen"):
+        suite_for(chosen, "")
+    others.write_bytes(held)
     reference = target("reference")
     assert suite_for(reference, "") == str(suites / "warden")
     (suites / "warden" / "manifest.json").unlink()

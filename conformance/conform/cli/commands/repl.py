@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from charter.api import evaluate
+from charter.api import Refused, evaluate
 from conform.cli.commands.charters import exit_code
 from conform.cli.commands.eval import add_state, chosen_place, values
 from conform.console.errors import ConformError
@@ -25,6 +27,7 @@ Each line is an expression, or one of these:
   :state      the state variables, with their values
   :steps      what can happen next, numbered
   :step N     go there
+  do op(a, b) take a step as a scenario does; `-> branch` behind it chooses one of several outcomes
   :back       go back
   :help       show these lines
   :quit       end, as the end of the input does
@@ -33,9 +36,10 @@ Each line is an expression, or one of these:
 Exit code 0: ended; 2: no such state, or scenarios, instances or mutants with errors were left out,
 which is told at the start.
 """
-COMMANDS = ":state, :steps, :step N, :back, :help, :quit"
+COMMANDS = ":state, :steps, :step N, do op(...), :back, :help, :quit"
 WORDS = {"help": ":help", "quit": ":quit", "exit": ":quit"}
 """What people type first, and the command that they mean."""
+CALL = re.compile(r"(\w+)\s*\((.*)\)(?:\s*->\s*(\w+))?", re.DOTALL)
 MOST = 200
 """The steps that `:steps` shows."""
 
@@ -98,6 +102,8 @@ def _do(line: str, places: list[Place]) -> None:
             out(places[-1].told)
         case ":help":
             out(f"an expression, or one of these: {COMMANDS}")
+        case "do":
+            _take(argument, places)
         case _ if line.startswith(":"):
             raise ConformError(f"there is no {command}; {COMMANDS}")
         case _ if _names_a_step(line, places[-1]):
@@ -129,6 +135,53 @@ def _is_a_step(line: str, place: Place) -> str:
         f"{_name(line)} is no function but a step; :steps lists those that can be taken, :step N"
         " takes one"
     )
+
+
+def _take(call: str, places: list[Place]) -> None:
+    """Take the step that is written as in a scenario: `op(a, b)` or `op(a, b) -> branch`."""
+    place, parts = places[-1], CALL.fullmatch(call.strip())
+    if parts is None:
+        raise ConformError("write `do op(a, b)`, or `do op(a, b) -> branch`")
+    name, args, branch = parts.groups()
+    if name not in place.machine.operations:
+        raise ConformError(f"there is no step {name!r}; :steps lists those that can be taken")
+    given = ", ".join(_value(arg, place) for arg in _arguments(args))
+    wanted = f"{name}({given})"
+    ends = (f" -> {branch}: ",) if branch else (": ", " -> ")
+    found = [
+        (number, told, after)
+        for number, (told, after) in enumerate(place.steps(), start=1)
+        if told.startswith(tuple(wanted + end for end in ends))
+    ]
+    if not found:
+        raise ConformError(f"{call.strip()} cannot be taken; :steps lists what can")
+    if len(found) > 1:
+        ways = "\n".join(f"{number:>3}  {told}" for number, told, _ in found)
+        raise ConformError(f"{len(found)} outcomes are allowed; :step N takes one\n{ways}")
+    _, told, after = found[0]
+    places.append(after)
+    out(told)
+
+
+def _arguments(text: str) -> Iterator[str]:
+    """Arguments without the commas between them; those inside of brackets are no separators."""
+    depth, begun = 0, 0
+    for at, char in enumerate(text):
+        depth += (char in "([{<") - (char in ")]}>")
+        if char == "," and not depth:
+            yield text[begun:at].strip()
+            begun = at + 1
+    if text.strip():
+        yield text[begun:].strip()
+
+
+def _value(argument: str, place: Place) -> str:
+    """An argument as `:steps` shows it; its text if it has no value by itself, as `none`."""
+    try:
+        (valued,) = place.evaluate(argument)
+    except (Refused, evaluate.WrongState):
+        return argument
+    return valued.text
 
 
 def _go(argument: str, places: list[Place]) -> None:
