@@ -17,6 +17,7 @@ from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
 from charter.formats.project import Project
+from charter.formats.suite import Manifest
 from charter.project.core_cache import check_once, core_of
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
@@ -203,18 +204,20 @@ def generate(project: Project) -> tuple[str, ...]:
     return generated.write(project)
 
 
-def suite_digests(project: Project, protocol: str, component: str, variant: str) -> tuple[str, str]:
-    """The digest of the rules of a component as the charters of a project are now, and that of what
-    its questions are made from besides; "" if they lack the protocol or the component. Raises
-    `Refused` and `Unreadable`."""
+def suite_digests(project: Project, manifest: Manifest) -> tuple[str, str]:
+    """The digest of the rules of a suite's component as the charters of a project are now, and that
+    of what its questions are made from besides; "" if they lack the protocol or the component.
+    Raises `Refused` and `Unreadable`."""
     from charter.api import generated
-    from charter.suites.subject import subject
+    from charter.suites.make import open_subject
 
     for found in generated.protocols(project):
-        if found.name == protocol:
+        if found.name == manifest.protocol:
+            asked = manifest.variant, manifest.component
             with contextlib.suppress(Missing):
-                now = subject(found.sources, variant, component)
-                return now.spec_digest, now.asked_digest
+                now = open_subject(project.root / found.place, found.sources, *asked)
+                full = "states" in manifest.counts
+                return now.spec_digest, now.full_digest if full else now.asked_digest
     return "", ""
 
 

@@ -26,7 +26,7 @@ from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.core_cache import core_of
-from charter.project.sources import PLAIN, Selection, read_source, speaks_of
+from charter.project.sources import PLAIN, Missing, Selection, read_source, speaks_of
 from charter.render.python_model.delta import Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
@@ -370,21 +370,20 @@ _LINES, _WIDEST = 40, 160
 
 
 def outdated(project: Project) -> str:
-    """A sentence if the counts of a full suite are of other rules or obligations, with the command
-    that updates them; "" if not. `generate` does not make full suites."""
-    places = {protocol.name: protocol.place for protocol in protocols(project)}
+    """A sentence if the counts of a full suite are of other rules, obligations, questions or
+    instances, with the command that updates them; "" if not. `generate` does not make full suites.
+    Raises `Refused` for a charter with errors."""
+    known = {protocol.name: protocol for protocol in protocols(project)}
     for path in sorted((project.generated / "suites").rglob(FULL)):
         small = path.with_name(MANIFEST)
         manifest = _object(small) if small.exists() else {}
         where = project.relative(path)
-        protocol = manifest.get("protocol")
-        if protocol not in places:
+        protocol = known.get(str(manifest.get("protocol")))
+        if protocol is None:
             return f"{where} has no suite beside it; remove it"
-        full = _object(path)
-        told = [(one.get("spec_digest"), _obligations(one)) for one in (full, manifest)]
-        if told[0] != told[1]:
+        if not _is_full_of(project, protocol, manifest, _object(path)):
             variant = f" --variant {manifest['variant']}" if manifest.get("variant") else ""
-            command = f"conform vectors {places[str(protocol)]} --profile full{variant}"
+            command = f"conform vectors {protocol.place} --profile full{variant}"
             return (
                 f"{where} is of an older version of the charter, or of conform; run `{command}`, or"
                 " remove it"
@@ -392,7 +391,24 @@ def outdated(project: Project) -> str:
     return ""
 
 
-def _obligations(suite: dict[str, Json]) -> Json:
+def _is_full_of(
+    project: Project, protocol: Protocol, small: Mapping[str, Json], full: Mapping[str, Json]
+) -> bool:
+    """Whether the counts of a full suite are of the charter as it is, and of the small suite that
+    lies beside them. The rest is compared first, which needs no compiler."""
+    told = [(one.get("spec_digest"), _obligations(one)) for one in (full, small)]
+    if told[0] != told[1] or full.get("small_suite") != small.get("digest"):
+        return False
+    variant, component = str(small.get("variant", "")), str(small.get("component", ""))
+    place = project.root / protocol.place
+    try:
+        about = open_subject(place, protocol.sources, variant, component)
+    except Missing:  # a variant or a component that there is no more
+        return False
+    return full.get("made_from") == about.full_digest
+
+
+def _obligations(suite: Mapping[str, Json]) -> Json:
     """How many obligations a suite was made for: a later version of conform may derive others."""
     counts = suite.get("counts")
     return counts.get("obligations") if isinstance(counts, dict) else None

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SuiteRequest:
     """Which suite to make: of a component (the first, if "") in a variant, `smoke` or `full`, into
-    the folder `out` (build/suites/... if None). With `search` new questions are searched for
+    the folder `out` (None: build/suites/..., and the counts of a full suite go into generated/).
+    With `search` new questions are searched for
     first, in instances with at most `most` states (0: in all)."""
 
     charter: Path
@@ -102,8 +103,8 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         subject = make.look(subject, wanted.charter, progress, wanted.most)
     made = make.make(subject, wanted.profile, folder, progress)
     project = find_project(wanted.charter)
-    if wanted.profile == "full" and project is not None:
-        committed_suite.keep_full(project, subject, made.manifest)
+    if wanted.profile == "full" and wanted.out is None and project is not None:
+        committed_suite.keep_full(project, subject, made)
     model, component = subject.model, subject.component.name
     return MadeSuite(
         made.manifest,

@@ -12,8 +12,8 @@ from charter.formats.canonical import Json
 from charter.formats.kills import KILLS, KillingVector, MutantKills
 from charter.formats.project import Project
 from charter.formats.shared_rows import without_shared_rows
-from charter.formats.suite import LINES, MANIFEST, Manifest
-from charter.suites.make import in_order
+from charter.formats.suite import LINES, MANIFEST
+from charter.suites.make import Made, in_order
 from charter.suites.sections import sections
 from charter.suites.smoke import Smoke, smoke
 from charter.suites.subject import PACKAGE, Subject
@@ -86,24 +86,28 @@ def kills_json(small: Smoke) -> dict[str, Json]:
     }
 
 
-def full_json(manifest: Manifest) -> str:
-    """The counts of a full suite that are committed."""
+def full_json(about: Subject, made: Made) -> str:
+    """The counts of a full suite that are committed, with what the suite was made from: the digest
+    of the small suite that is part of it, and that of the rest."""
+    manifest = made.manifest
     return pretty(
         {
             "digest": manifest.digest,
             "spec_digest": manifest.spec_digest,
+            "small_suite": made.small,
+            "made_from": about.full_digest,
             "vectors": manifest.vectors,
             "counts": dict(manifest.counts),
         }
     )
 
 
-def keep_full(project: Project, about: Subject, manifest: Manifest) -> Path | None:
+def keep_full(project: Project, about: Subject, made: Made) -> Path | None:
     """Write digest and counts of a full suite beside the small one, if there is one."""
     folder = project.generated / suite_place(about)
     if not folder.is_dir():
         return None
-    (folder / FULL).write_text(full_json(manifest), encoding="utf-8", newline="\n")
+    (folder / FULL).write_text(full_json(about, made), encoding="utf-8", newline="\n")
     return folder / FULL
 
 

@@ -22,7 +22,7 @@ from charter.suites.search_results import place, read_found, write_found
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject, overlays_in, renamed, subject
 from charter.suites.vector_texts import VectorRecord, merged
-from charter.suites.write_suite import write_records
+from charter.suites.write_suite import concluded, write_records
 
 Profile = Literal["smoke", "full"]
 
@@ -32,10 +32,12 @@ _LEFT_BEHIND = frozenset({_UNFINISHED, f".{LINES}.part", f".{MANIFEST}.part"})
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A written suite, with `refused` vectors by reason. `left` has the open obligations, each with
-    its bound and reason; `failed` the failing scenarios, `unasked` those that are no question."""
+    """A written suite, with `refused` vectors by reason, and the digest of the `small` one that is
+    part of it. `left` has the open obligations, each with its bound and reason; `failed` the
+    failing scenarios, `unasked` those that are no question."""
 
     manifest: Manifest
+    small: str
     refused: dict[str, int]
     left: dict[str, str]
     failed: tuple[str, ...]
@@ -124,12 +126,15 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
     left = {row.name: row.note for row in small.ledger.rows if row.status == "open"}
     if profile == "smoke":
         manifest = write_records(folder, records, of.manifest(small.counts()))
-        return Made(manifest, {}, left, small.failed, small.unasked)
+        return Made(manifest, manifest.digest, {}, left, small.failed, small.unasked)
+    lines = [record.digest_line() for record in records]
+    digest = concluded(of.manifest(small.counts()), lines).digest
     with _scratch(folder) as scratch:
         name = of.component.name
         left_out = of.found.still_left_out(of.model, name)
         built = build_full(WantedParts(of.model, name, left_out), scratch, progress)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
+        about = replace(about, asked_digest=of.full_digest)
         manifest = write_records(folder, merged(everything), about)
-        return Made(manifest, dict(built.refused), left, small.failed, small.unasked)
+        return Made(manifest, digest, dict(built.refused), left, small.failed, small.unasked)

@@ -48,6 +48,9 @@ LEFT_OUT = "left out, with "
 OBLIGATIONS = 5
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
 
+FULL_SUITES = 1
+"""Raised whenever another full suite is made of the same charter: other walks, paths or states."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundQuestion:

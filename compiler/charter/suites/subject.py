@@ -22,7 +22,14 @@ from charter.project.core_cache import core_of
 from charter.project.sources import Missing, Selection
 from charter.semantics.judged_types import judged_types
 from charter.suites.adapters import targets_in
-from charter.suites.search_results import NOTHING, Found, beside, bounds_digests, uncited
+from charter.suites.search_results import (
+    FULL_SUITES,
+    NOTHING,
+    Found,
+    beside,
+    bounds_digests,
+    uncited,
+)
 
 PACKAGE = "charter_models"
 
@@ -78,6 +85,16 @@ class Subject:
         change it."""
         bounds = bounds_digests(self.model, self.component.name)
         told = repr((bounds, [*map(show_scenario, self.model.scenarios)]))
+        return hashlib.sha256(told.encode()).hexdigest()[:20]
+
+    @property
+    def full_digest(self) -> str:
+        """A digest (20 hex digits) of what a full suite is made from besides the small one: rules,
+        properties and witnesses, all instances, those that the search left out, and how conform
+        makes vectors of them."""
+        bare = replace(self.model, scenarios=(), mutants=(), variants=(), sources=())
+        left_out = self.found.still_left_out(self.model, self.component.name)
+        told = repr((FULL_SUITES, sorted(left_out), self.asked_digest, show_model(uncited(bare))))
         return hashlib.sha256(told.encode()).hexdigest()[:20]
 
     def manifest(self, counts: Mapping[str, int]) -> Manifest:

@@ -7,15 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from charter import api
 from charter.api import generated as generate
 from charter.diagnostics import Source
 from charter.formats.project import BadProject, project_at
 from charter.project import pipeline
 from charter.project.sources import Selection
+from charter.suites.make import open_subject
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -98,14 +101,18 @@ def test_other_peoples_files_are_not_removed(small_root: Path, tmp_path: Path) -
     assert mine.exists()
 
 
-def with_counts(root: Path, digest: str, obligations: int = 3) -> None:
+def with_counts(root: Path, digest: str, obligations: int = 3, variant: str = "") -> None:
     """A small suite of the charter that stands, and counts of a full one of `digest`."""
     folder = root / "generated" / "suites" / "lamp" / "lamp"
     folder.mkdir(parents=True)
     counts = {"obligations": 3}
-    about = {"protocol": "lamp", "variant": "dim", "spec_digest": "5" * 20, "counts": counts}
+    about = {"protocol": "lamp", "variant": variant, "spec_digest": "5" * 20, "counts": counts,
+             "digest": "d" * 20}  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(about))
-    full = {"spec_digest": digest, "vectors": 7, "counts": {"obligations": obligations}}
+    (lamp,) = (one for one in generate.protocols(project_at(root)) if one.name == "lamp")
+    made_from = open_subject(root / lamp.place, lamp.sources, "", "").full_digest
+    full = {"spec_digest": digest, "vectors": 7, "counts": {"obligations": obligations},
+            "small_suite": "d" * 20, "made_from": made_from}  # fmt: skip
     (folder / "full.json").write_text(json.dumps(full))
 
 
@@ -113,18 +120,74 @@ def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
     small_root: Path, tmp_path: Path
 ) -> None:
     """Or when conform derives other obligations from the same charter."""
-    for name in ("fresh", "old", "fewer"):
+    for name in ("fresh", "old", "fewer", "gone"):
         shutil.copytree(small_root / "spec", tmp_path / name / "spec")
     with_counts(tmp_path / "fresh", "5" * 20)
     with_counts(tmp_path / "old", "4" * 20)
     with_counts(tmp_path / "fewer", "5" * 20, obligations=2)
+    with_counts(tmp_path / "gone", "5" * 20, variant="dim")
     assert generate.outdated(project_at(tmp_path / "fresh")) == ""
-    for name in ("old", "fewer"):
+    for name, option in (("old", ""), ("fewer", ""), ("gone", " --variant dim")):
         assert generate.outdated(project_at(tmp_path / name)) == (
             "generated/suites/lamp/lamp/full.json is of an older version of the charter, or of"
-            " conform; run `conform vectors spec/lamp/lamp.charter --profile full --variant dim`,"
-            " or remove it"
+            f" conform; run `conform vectors spec/lamp/lamp.charter --profile full{option}`, or"
+            " remove it"
         )
+
+
+@pytest.fixture
+def with_target(small_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository with a target and the counts of a full suite, where the test is;
+    the place of these."""
+    shutil.copytree(small_root / "spec", tmp_path / "spec")
+    adapter = tmp_path / "adapters" / "lamp" / "adapter.toml"
+    adapter.parent.mkdir(parents=True)
+    adapter.write_text(
+        'id = "lamp"\ntitle = "A lamp"\nprotocol = "lamp"\ncomponent = "lamp"\nstart = ["true"]\n'
+    )
+    (tmp_path / "charter.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    generate.write(project_at(tmp_path))
+    api.make_suite(FULL, lambda *_: None)
+    return tmp_path / "generated" / "suites" / "lamp" / "lamp" / "full.json"
+
+
+FULL = api.SuiteRequest(Path("spec/lamp/lamp.charter"), profile="full")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "instance walked of lamp { }\n",  # walked only: the small suite has no question of it
+        "witness twice of lamp: took press/off\n",  # of which a full suite has a vector
+        'scenario "on" of lamp { do press() -> on }\n',
+    ],
+)
+def test_counts_of_a_full_suite_are_refused_when_what_it_is_made_from_was_edited(
+    with_target: Path, tmp_path: Path, more: str
+) -> None:
+    """The rules are the same, and with them `spec_digest`."""
+    project = project_at(tmp_path)
+    assert generate.stale(project) == ""
+    spec_digest = json.loads(with_target.read_text())["spec_digest"]
+    charter = tmp_path / "spec" / "lamp" / "lamp.charter"
+    charter.write_text(charter.read_text() + more)
+    generate.write(project)
+    manifest = json.loads(with_target.with_name("manifest.json").read_text())
+    assert manifest["spec_digest"] == spec_digest
+    assert "full.json is of an older version of the charter" in generate.stale(project)
+    api.make_suite(FULL, lambda *_: None)
+    assert generate.stale(project) == ""
+
+
+def test_a_full_suite_that_goes_to_a_named_folder_changes_nothing_else(
+    with_target: Path, tmp_path: Path
+) -> None:
+    with_target.write_text("{}")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    made = api.make_suite(replace(FULL, out=tmp_path / "mine"), lambda *_: None)
+    shutil.rmtree(made.folder)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("damage", [b"\xff\xfe", b"[]", b'{"protocol'])

@@ -27,8 +27,8 @@ EXAMPLES = """examples:
 
 Without --backend: writes generated/ of the project from its charters and adapters. Exit code 0:
 it is up to date; 1: with --check something is stale, or a charter has errors. `conform vectors
---profile full` writes the counts of a full suite (full.json); this command only checks that they
-belong to the present charter.
+--profile full` without --out writes the counts of a full suite (full.json); this command only
+checks that they belong to the present charter, its instances, searches and small suite.
 
 With --backend tla: writes a charter as TLA+ modules and cfgs for TLC into a folder (default:
 build/tla). Exit code 1: the charter has errors, or the export does not support it.

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from charter.formats import canonical
+from charter.formats.files import files_below
 from charter.formats.project import Project, find_project
 from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, Manifest, read_manifest
@@ -87,14 +88,16 @@ def _state(project: Project, manifest: Manifest) -> str:
     """A digest of the charters of a project, of those that a suite was made from, and of the
     version that compares them."""
     found = hashlib.sha256(f"{version('charter-conform')} {manifest.spec_digest}".encode())
-    for path in sorted(_charters(project)):
+    for path in sorted(_sources(project)):
         found.update(f"\n{project.relative(path)}\n".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()
 
 
-def _charters(project: Project) -> Iterable[Path]:
-    return (path for path in project.charters.rglob("*.charter") if path.is_file())
+def _sources(project: Project) -> Iterable[Path]:
+    """The charters, and what searches for questions noted."""
+    below = files_below(project.charters)
+    return (path for path in below if path.suffix == ".charter" or path.name == "proofs.json")
 
 
 def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
@@ -106,9 +109,7 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
     made = f"{suite} was made" if suite else "generated/ was made"
     where = "" if project == find_project(Path()) else f" in {project.root}"
     try:
-        now, asked = api.suite_digests(
-            project, manifest.protocol, manifest.component, manifest.variant
-        )
+        now, asked = api.suite_digests(project, manifest)
     except api.Refused as error:
         return Older(
             _OLDER,

@@ -94,7 +94,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --search: leave out instances with more than N states"
         f" (default: {MOST:,}; 0: none)",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, help="folder of the suite (default: build/suites/...)")
+    place = "build/suites/..., and the counts of a full suite go into generated/"
+    parser.add_argument("--out", type=Path, help=f"folder of the suite (default: {place})")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
