@@ -83,9 +83,13 @@ class Question(NamedTuple):
     consts: Mapping[str, int] = _NO_CONSTS
 
 
+MISPLACED_FAULT = "a Fault is the answer to an operation, and start, observe or image raised one"
+
+
 class Fault(Exception):
     """Raise it in `perform` for an exception of the implementation that the charter does not name:
-    `Fault("java.lang.IllegalStateException", "message")`. It ends the question."""
+    `Fault("java.lang.IllegalStateException", "message")`. It ends the question. In `start` and
+    `observe` it is an error of the adapter."""
 
     def __init__(self, name: str, message: str = "") -> None:
         super().__init__(name, message)
@@ -233,6 +237,9 @@ def _answer(
         status, detail, steps = Status.UNSUPPORTED, str(error), []
     except NotLoadable as error:
         status, detail, steps = Status.NOT_LOADABLE, str(error), []
+    except Fault as fault:
+        detail = f"{MISPLACED_FAULT}: {fault.name}: {fault.message}{_place_of(fault)}"
+        status, steps = Status.ERROR, []
     except Exception as error:  # any exception affects only this question
         if not quiet:
             import traceback  # adapters start often: what few need is imported where they need it

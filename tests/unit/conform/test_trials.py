@@ -4,16 +4,19 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 from tests.support.fakes import fake
 from tests.support.judging import fake_start
 from tests.support.toy import charter
 from tests.support.toy.vectors import NODES, TYPES, random_vectors, vector
 
+from charter.formats.status import Status
 from charter.formats.suite import Manifest, Models
 from charter.formats.target import Target
 from charter.formats.types import read_types
 from conform import sdk
+from conform.adapters.base import SentQuestion
 from conform.adapters.direct import DirectConnection
 from conform.adapters.doctor import Check, Probes, check_adapter
 from conform.adapters.hello import disagreement
@@ -171,3 +174,17 @@ def test_a_release_may_lack_a_capability():
 def test_a_component_that_disagrees_is_told():
     told = disagreement(DirectConnection(fake.Fake).welcome, replace(TARGET, component="keper"))
     assert told.startswith("hello says that the adapter drives the component 'keeper', but adapter")
+
+
+@pytest.mark.parametrize("method", ["start", "observe"])
+def test_a_fault_where_no_operation_runs_is_told_in_a_sentence(method, monkeypatch):
+    def fails(*_):
+        raise sdk.Fault("redis.Error", "unknown XINFO")
+
+    made = fake.Fake()
+    monkeypatch.setattr(type(made), method, fails)
+    sent = SentQuestion("q", "n-1", item_of(random_vectors(1)[0]).question).message()
+    answer = sdk.answer_message(made, {"run": 0, "questions": [orjson.loads(sent)]})
+    (result,) = answer["results"]
+    assert result["status"] == Status.ERROR
+    assert result["detail"].startswith(f"{sdk.MISPLACED_FAULT}: redis.Error: unknown XINFO (test_")

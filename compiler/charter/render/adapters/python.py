@@ -210,6 +210,13 @@ class PythonPage:
         """The fields of `Sorts`."""
         return [*self.states()[0][1].fields]
 
+    def sorts_hint(self) -> str:
+        """A comment that shows how an adapter reads the elements of a sort; "" without sorts."""
+        for name, _ in self.sorts_fields():
+            place = f"question.sorts.{attribute(name)}"
+            return f"        # {place} has the elements of the sort by name, each with its id.\n"
+        return ""
+
     def fields(self, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
         """The fields of a dataclass."""
         rows: list[str] = []

@@ -226,7 +226,8 @@ def _checked(path: Path, tested: Tested) -> Model:
 def _unsearched(model: Model, tested: Tested) -> tuple[str, ...]:
     """The properties and witnesses that no instance searches: nothing is known of them."""
     searched = {instance.machine for instance in model.instances}
-    every = [(one.machine, one.name) for one in (*model.properties, *model.liveness)]
+    every = [(one.machine, one.name) for one in model.properties]
+    every += [(one.machine, one.name) for one in model.liveness]
     for machine in dict.fromkeys(name for name, _ in every if name not in searched):
         names = ", ".join(name for of, name in every if of == machine)
         tested.codes.append(4)

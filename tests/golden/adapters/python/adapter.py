@@ -16,6 +16,7 @@ class Adapter(protocol.Adapter):
         """Clears everything of earlier questions, and configures the implementation with the
         constants of this one. A given state is loaded if the adapter claims `load`.
         """
+        # question.sorts.node has the elements of the sort by name, each with its id.
 
     def observe(self) -> protocol.Observation:
         """Returns the state as it is."""

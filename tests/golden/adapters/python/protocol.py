@@ -228,9 +228,14 @@ class Adapter(ABC):
         raise sdk.Unsupported("image")
 
 
-def about(name: str, version: str, capabilities: tuple[str, ...] = ()) -> sdk.About:
+def about(
+    name: str,
+    version: str,
+    capabilities: tuple[str, ...] = (),
+    observes: tuple[str, ...] = OBSERVES,
+) -> sdk.About:
     """What hello says of an adapter that performs all operations and shows all variables."""
-    return sdk.About(name, version, COMPONENT, OPERATIONS, OBSERVES, capabilities, CONSTS)
+    return sdk.About(name, version, COMPONENT, OPERATIONS, observes, capabilities, CONSTS)
 
 
 def implementation(about: sdk.About, adapter: Adapter) -> sdk.Implementation:
