@@ -41,10 +41,11 @@ def without_let(e: n.Expr) -> n.Expr:
 
 def is_total(expr: n.Expr) -> bool:
     """Whether an expression of small core is always defined, as far as its text shows."""
-    return all(_adds_no_condition(node) for node in nodes(expr))
+    return all(adds_no_condition(node) for node in nodes(expr))
 
 
-def _adds_no_condition(e: n.Expr) -> bool:
+def adds_no_condition(e: n.Expr) -> bool:
+    """Whether a node of small core has a value wherever its parts have one."""
     match e:
         case n.Checked() | n.Call() | n.Builtin() | n.Match() | n.MapWith():
             return False

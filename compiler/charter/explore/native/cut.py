@@ -98,4 +98,4 @@ def _is_offered(offers: OfferPrinter, step: s.Operation | s.Step, places: Sequen
     if step.name not in offers.unit.machine.operations:
         return FALSE
     both = reduce(lambda a, b: n.Binary("and", a, b, type=t.Bool()), conditions)
-    return offers.reading(step, places).truth(both)
+    return offers.reading(step.params, places).truth(both)

@@ -6,7 +6,7 @@ Which arguments are offered: see `semantics.environment`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
@@ -14,11 +14,12 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
-from charter.explore.native.code import TRUE, Code, Number, Pointer, Ref, Truth
+from charter.explore.native.code import FALSE, TRUE, Code, Number, Pointer, Ref, Truth
+from charter.explore.native.early_tests import EarlyTest, early_tests_of, levels
 from charter.explore.native.expr import Expr
 from charter.explore.native.functions import CTX
 from charter.explore.native.layout import MOST_COUNTER, CannotCompile, Layout
-from charter.explore.native.machine_context import ERROR, OP, ROWS_ROOM, MachineContext
+from charter.explore.native.machine_context import ERROR, FATAL, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
 from charter.semantics.compared_numbers import NOTHING, NumbersCompared
@@ -217,26 +218,34 @@ class OfferPrinter:
         operation = self.unit.machine.operations[name]
         self.code = code = Code.of(fn.offer(number), CTX)
         code.store(number, CTX, OP)
-        self.loop(operation, lambda places: self.call(operation, target, places))
+        only = self.conditions(name)
+        self.loop(operation, lambda places: self.call(operation, target, places), only)
         code.give()
         self.unit.add(code)
 
-    def loop(self, operation: s.Operation | s.Step, body: Callable[[Sequence[int]], None]) -> None:
-        """Loops over all argument lists of an operation. `body` prints what is done with each; it
-        is given the places of the arguments in the context."""
+    def loop(
+        self,
+        operation: s.Operation | s.Step,
+        body: Callable[[Sequence[int]], None],
+        only: Sequence[s.Expr] = (),
+    ) -> None:
+        """Loops over all argument lists of an operation, but for some where `only` or a condition
+        of the step is false. `body` prints what is done with each; it is given the places of the
+        arguments in the context."""
+        tests = early_tests_of(operation, only, self.unit.declared)
         open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
         for foreign in (0, 1) if open_ else (0,):
-            _Loops(self, operation, foreign, body).all()
+            _Loops(self, operation, foreign, body, tests).all()
 
     def conditions(self, name: str) -> list[s.Expr]:
         """The conditions of the instance on the arguments of an operation."""
         return [condition for of, condition in self.unit.machine.instance.only if of == name]
 
-    def reading(self, operation: s.Operation | s.Step, places: Sequence[int]) -> Expr:
-        """An emitter of expressions that read the state and the arguments in the context."""
+    def reading(self, params: Sequence[n.Param], places: Sequence[int]) -> Expr:
+        """An emitter of expressions that read the state and arguments in the context."""
         expr = Expr(self.unit, self.code)
         expr.before = self.variable_slots.places(self.code.at(CTX, self.context.fields))
-        for param, at in zip(operation.params, places, strict=True):
+        for param, at in zip(params, places, strict=True):
             expr.names[param.name] = expr.keep.part(param.type, CTX, at)
         return expr
 
@@ -245,7 +254,7 @@ class OfferPrinter:
     ) -> None:
         """The operation, unless the instance does not offer it with these arguments."""
         code, context, unit = self.code, self.context, self.unit
-        expr, on = self.reading(operation, places), code.label()
+        expr, on = self.reading(operation.params, places), code.label()
         for condition in self.conditions(operation.name):
             inside = code.label()
             code.fork(expr.truth(condition), inside, on)
@@ -274,6 +283,7 @@ class _Loops:
     operation: s.Operation | s.Step
     foreign: int
     body: Callable[[Sequence[int]], None]
+    tests: Sequence[EarlyTest]
 
     @property
     def code(self) -> Code:
@@ -284,13 +294,48 @@ class _Loops:
         offers, code = self.offers, self.code
         offsets, _ = arguments_of(offers.unit.layout, self.operation.params)
         places = [offers.context.arguments + offset for offset in offsets]
-        parts = [(p.type, at) for p, at in zip(self.operation.params, places, strict=True)]
+        parts = [*zip(self.operation.params, places, strict=True)]
+        closed = [part for part in parts if not t.holds(part[0].type, t.Counter)]
+        others = [(p.type, at) for p, at in parts if t.holds(p.type, t.Counter)]
+        layout = offers.unit.layout
+        early = levels(self.tests, [(p.name, layout.size(p.type)) for p, _ in closed])
 
         def called(total: Number) -> None:
             with code.when(code.compare("eq", total, self.foreign)):
                 self.body(places)
 
-        self.together(parts, {}, called)
+        def level(number: int, masks: Masks, unsure: Truth) -> None:
+            with self.tested(early.get(number, ()), closed[:number], unsure) as more:
+                if number == len(closed):
+                    self.next(others, masks, 0, called)
+                    return
+                kind, at = closed[number][0].type, closed[number][1]
+                with self.each(kind, at) as i:
+                    level(number + 1, self.narrowed(kind, i, masks), more)
+
+        level(0, {}, FALSE)
+
+    @contextmanager
+    def tested(
+        self, tests: Sequence[EarlyTest], known: Sequence[tuple[n.Param, int]], unsure: Truth
+    ) -> Iterator[Truth]:
+        """What is printed inside runs only where the tests are true, or where one of them, or one
+        before (`unsure`), has no value. Yields that."""
+        code, offers = self.code, self.offers
+        with ExitStack() as stack:
+            for test in tests:
+                fatal = code.load(CTX, FATAL)
+                expr = offers.reading([param for param, _ in known], [at for _, at in known])
+                for let in test.lets:
+                    expr.names[let.name] = expr.value(let.value)
+                holds = expr.truth(test.condition)
+                failed = code.nonzero(code.load(CTX, ERROR))
+                gave_up = code.compare("ne", code.load(CTX, FATAL), fatal)
+                code.store(0, CTX, ERROR)
+                code.store(fatal, CTX, FATAL)
+                unsure = code.either(unsure, code.either(failed, gave_up))
+                stack.enter_context(code.when(code.either(unsure, holds)))
+            yield unsure
 
     def together(self, parts: Iterable[Part], masks: Masks, body: Body) -> None:
         """Loops over values side by side: those without counters first, since their elements say
