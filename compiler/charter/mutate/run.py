@@ -17,8 +17,9 @@ from charter.mutate.results import MutantVerdict, load, store
 from charter.mutate.trial import Limits, MutantTrials, OutOfTime, alone, search
 from charter.semantics.scenario import ScenarioFails, failing
 
-BATCH = 12
-"""Mutants that a process tries at once: each batch is sent the model."""
+BATCH, BATCHES = 12, 8
+"""The fewest mutants that a process tries at once, and how often it gets some: each time it is sent
+the model, and it computes once what these mutants do alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def tried(
         trials = MutantTrials(model, places, limits)
         yield from (trials.verdict(one) for one in made)
         return
-    batches = [tuple(made[i : i + BATCH]) for i in range(0, len(made), BATCH)]
+    size = max(BATCH, -(-len(made) // (jobs * BATCHES)))
+    batches = [tuple(made[i : i + size]) for i in range(0, len(made), size)]
     tasks = [_Batch(model, tuple(places), limits, batch) for batch in batches]
     for verdicts in in_processes(_try_all, tasks, jobs):
         yield from verdicts

@@ -30,6 +30,9 @@ from charter.semantics.shown_values import show_value
 
 SCENARIOS_AFTER = 10_000
 """States of an instance before which the scenarios are run."""
+DEAR = 24
+"""The branches or steps of a machine from which on compiling it for a mutant takes longer than its
+scenarios, which compute together what mutants do alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +102,37 @@ class MutantTrials:
         self, made: MadeMutant, changed: ir.Model, places: Sequence[InstanceBaseline]
     ) -> Iterator[MutantVerdict]:
         """What the instances and the scenarios show of a mutant, the quickest first: the scenarios
-        of a machine before its first large instance."""
+        of a machine before its first large instance, of a large machine before all."""
         waiting = list(dict.fromkeys(place.machine for place in places))
         for place in places:
-            if place.machine in waiting and place.distinct > SCENARIOS_AFTER:
-                waiting.remove(place.machine)
-                yield from self._scenarios(made, changed, place.machine)
+            dear = place.distinct > SCENARIOS_AFTER or self._is_dear(place.machine)
+            if place.machine in waiting and dear:
+                first = [m for m in waiting if m == place.machine or self._is_dear(m)]
+                waiting = [machine for machine in waiting if machine not in first]
+                for machine in first:
+                    yield from self._scenarios(made, changed, machine)
             yield self._in(made, changed, place)
         for machine in waiting:
             yield from self._scenarios(made, changed, machine)
 
+    def _is_dear(self, machine: str) -> bool:
+        """Whether it takes long to compile a machine."""
+        branches = sum(
+            len(o.branches)
+            for c in self.model.components
+            if c.name == machine
+            for o in c.operations
+        )
+        steps = sum(len(s.steps) for s in self.model.systems if s.name == machine)
+        return branches + steps >= DEAR
+
     def _scenarios(
         self, made: MadeMutant, changed: ir.Model, machine: str
     ) -> Iterator[MutantVerdict]:
-        """The first scenario of a machine that fails, of those that a mutant affects."""
-        followed = affected(self.model, changed)
-        chosen = replace(changed, scenarios=followed)
+        """A scenario of a machine that fails, of those that a mutant affects; those of few elements
+        first, which take the least time."""
+        followed = sorted(affected(self.model, changed), key=_elements)
+        chosen = replace(changed, scenarios=tuple(followed))
         failed = next(failures(chosen, machine, self.outcomes.among(changed)), None)
         if failed is not None:
             yield MutantVerdict(made.id, "caught", f"scenario {failed.title}", detail=failed.moment)
@@ -193,6 +211,11 @@ class MutantTrials:
         told = _told(found, Machine.of(self.model, instance))
         steps = len(found.trace) + 1
         return MutantVerdict(made.id, "survives", "", name, steps, told, found.replies)
+
+
+def _elements(scenario: ir.Scenario) -> int:
+    """How many elements the sorts of a scenario have."""
+    return sum(len(members) for _, members in scenario.instance.sorts)
 
 
 def search(

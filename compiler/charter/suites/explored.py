@@ -35,6 +35,11 @@ TOLD = 1000
 """After how many classes of transitions the progress is told."""
 
 
+MANY = 500_000
+"""Of more classes of transitions the progress says how there would be fewer."""
+LESS = "`only` and `offers` in the instance make it less, --search --most N leaves it out"
+
+
 def _untold(_: str) -> None:
     """Tells no progress."""
 
@@ -149,11 +154,16 @@ class ExploredInstance:
     def _cases(self) -> Iterator[Transition]:
         """The cases of the graph, telling how far they are."""
         states = len(self.graph.states)
+        several = self.acts_in_all()
+        less = f"; {LESS}" if several > MANY else ""
+        if less:
+            self.tell(f"{states:,} states, with up to {several:,} classes of transitions{less}")
         for number, transition in enumerate(self.graph.cases(), 1):
             if not number % TOLD:
+                every = max(number, number * states // (transition.source + 1))
                 self.tell(
-                    f"{number:,} classes of transitions, of {transition.source:,} of {states:,}"
-                    " states"
+                    f"{number:,} of some {every:,} classes of transitions, of"
+                    f" {transition.source:,} of {states:,} states{less}"
                 )
             yield transition
 
@@ -292,6 +302,11 @@ class ExploredInstance:
             outcomes = self.outcomes(state, act)
             if len(outcomes) == 1:
                 yield act, outcomes[0]
+
+    def acts_in_all(self) -> int:
+        """How many acts there are in all states, if all have as many as the first."""
+        states = self.graph.states
+        return len(states) * sum(1 for _ in self.acts(states[0]))
 
     def acts(self, state: State) -> Iterator[Act]:
         """Every operation of the component with every list of arguments in a state."""

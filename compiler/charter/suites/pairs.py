@@ -41,8 +41,7 @@ def pairs_in(answer: Answer) -> set[Pair]:
 
 def is_small(explored: ExploredInstance) -> bool:
     """Whether the states of an instance are few enough to try every act in each of them."""
-    states = explored.graph.states
-    return len(states) * sum(1 for _ in explored.acts(states[0])) <= MOST_TRIED
+    return explored.acts_in_all() <= MOST_TRIED
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,8 @@ class QuestionSearch:
     `apart` are obligations that are left with these values of the constants. `notes` has, for each
     obligation that is not met, the results of the parts of the search. `taken` are the pairs of
     branches that scenarios and kept questions take, `pairs` questions for further ones, `large`
-    instances that are too large to plan them, `told` what became of all of them. `most` has,
+    instances that are too large to plan them, with how many operations there are in all of their
+    states, `told` what became of all of them. `most` has,
     for amounts, how many members change in the question that was kept, `withdrawn` the uses of
     withdrawn counter values that questions show. `begun` are the scenarios and kept questions that
     begin in the first state of the component, `reached` the obligations that they meet, `ways`
@@ -85,7 +86,7 @@ class QuestionSearch:
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     taken: set[Pair] = field(default_factory=set)
     pairs: dict[Pair, PlannedPair] = field(default_factory=dict)
-    large: list[str] = field(default_factory=list)
+    large: dict[str, int] = field(default_factory=dict)
     told: str = ""
     most: dict[str, int] = field(default_factory=dict)
     withdrawn: set[Use] = field(default_factory=set)
@@ -230,7 +231,7 @@ class QuestionSearch:
         """Keep questions that use a withdrawn counter value, and plan questions for pairs of
         branches that nothing takes so far."""
         if not is_small(explored):
-            self.large.append(instance.name)
+            self.large[instance.name] = explored.acts_in_all()
             return
         arrived = [*arrivals(explored)]
         self._keep_withdrawn(explored, instance, arrived)
@@ -250,8 +251,9 @@ class QuestionSearch:
 
     def keep_pairs(self) -> None:
         """Keep these questions, as many as a small suite takes."""
-        names = ", ".join(f"`{name}`" for name in self.large)
-        left = f"; not asked for in {names}: too many transitions" if names else ""
+        names = ", ".join(f"`{name}` ({acts:,})" for name, acts in self.large.items())
+        many = f"more than {pairs.MOST_TRIED:,} operations in all states"
+        left = f"; not asked for where there are {many}: {names}" if names else ""
         several = len(self.taken | {*self.pairs})
         waiting = [one for pair, one in self.pairs.items() if pair not in self.taken]
         waiting.sort(key=lambda one: -one.changes)  # keeps the order of those that are alike

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from charter.formats.survivors import (
     survivors_text,
     write_survivors,
 )
+from conform.cli.commands import mutate
 from conform.cli.main import main
 
 CHARTER = """\
@@ -95,6 +99,27 @@ def test_json_has_each_mutant_with_its_verdict(
     lost = rows["switch.press/pressed:forget-reset"]
     assert (lost["answer"], lost["by"]) == ("availability", "witness used is never met")
     assert sum(found["counts"].values()) == len(found["mutants"])
+
+
+def test_the_cost_is_told_first_and_the_rest_while_it_runs(
+    charter: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def tasks(_: str) -> Iterator[Callable[[str, int, int], None]]:
+        yield lambda name, *_: told.append(name)
+
+    monkeypatch.setattr(mutate, "tasks", tasks)
+    monkeypatch.setattr(mutate, "_WORTH_TELLING", 0)
+    monkeypatch.setattr(mutate, "_MANY", 3)
+    main(["mutate", str(charter), "--jobs", "1"])
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == (
+        "5 mutants to try, by 0 scenarios and in 1 instance with 3 states, each for at most 60"
+        " seconds; --rule, --instance and --limit choose fewer"
+    )
+    assert [name for name in told if re.search(r", some \d+ s left$", name)]
 
 
 def test_a_sample_is_drawn_by_seed(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,10 @@ import pytest
 
 from charter import api
 from charter.api import mutate as mutation
+from charter.core import nodes as n
 from charter.explore.native.traces import Disagreement, Traces
+from charter.explore.result import SearchResult
+from charter.mutate import trial
 from charter.mutate.results import MutantVerdict
 from charter.mutate.trial import search, why_incomplete
 
@@ -168,6 +171,29 @@ def test_a_scenario_catches_a_mutant() -> None:
     found = verdicts("lamp.press/switched", text=LAMP + SCENARIO)
     caught = found["lamp.press/switched: the update `presses' = presses | {hard}` is skipped"]
     assert (caught.answer, caught.by) == ("caught", "scenario a press is remembered")
+
+
+def test_the_scenarios_of_a_large_system_come_before_its_instances(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They compute together what mutants do alike, and to compile it takes longer."""
+    update = "lamp.press/switched: the update `presses' = presses | {hard}` is skipped"
+    searched: list[object] = []
+    real = trial.search
+
+    def counted(
+        model: n.Model, instance: n.Instance, limits: trial.Limits, *, first: bool = True
+    ) -> SearchResult:
+        searched.append(instance.name)
+        return real(model, instance, limits, first=first)
+
+    monkeypatch.setattr(trial, "search", counted)
+    assert verdicts("lamp.press/switched", text=LAMP + SCENARIO)[update].by.startswith("scenario")
+    before = len(searched)
+    monkeypatch.setattr(trial, "DEAR", 3)
+    later = verdicts("lamp.press/switched", states=1001, text=LAMP + SCENARIO)[update]
+    assert later.by == "scenario a press is remembered"
+    assert len(searched) - before < before
 
 
 def test_a_mutant_of_a_rule_that_no_instance_takes_survives() -> None:

@@ -1,5 +1,6 @@
 """The small suite of a small charter takes each branch right after each other one."""
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -8,7 +9,7 @@ import pytest
 from charter import api
 from charter.diagnostics import Source
 from charter.semantics.machine import Machine
-from charter.suites import pairs
+from charter.suites import explored, pairs
 from charter.suites.pairs import pairs_in
 from charter.suites.search import search
 from charter.suites.search_results import Found
@@ -167,7 +168,11 @@ def test_instances_with_many_transitions_are_left_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr(pairs, "MOST_TRIED", 3)
     few = search(house(), lambda *_: None, False)
     assert not [asked for asked in few.asked if ", then " in asked.title]
-    assert few.pairs.endswith(" pairs are taken; not asked for in `tiny`: too many transitions")
+    assert re.search(
+        r" pairs are taken; not asked for where there are more than \d+ operations in all states:"
+        r" `tiny` \([0-9,]+\)$",
+        few.pairs,
+    )
 
 
 def test_a_search_again_keeps_the_pairs() -> None:
@@ -204,3 +209,17 @@ def test_question_for_a_pair_takes_it_where_a_value_was_shown_nowhere() -> None:
         taken = {node.branch for step in entry.vector.answer.steps for node in step}
         assert taken >= {*entry.vector.why.purpose}, entry.vector.why.title
     assert len(made.entries) > 3
+
+
+def test_the_cost_of_a_large_instance_is_told_before_and_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(explored, "MANY", 3)
+    monkeypatch.setattr(explored, "TOLD", 5)
+    told: list[str] = []
+    search(house(), lambda text, *_: told.append(text), False)
+    before = next(i for i, text in enumerate(told) if "classes of transitions" in text)
+    assert re.search(r"^tiny: \d+ states, with up to \d+ classes of transitions; ", told[before])
+    assert "5 of some " in told[before + 1]
+    assert told[before].endswith(f"; {explored.LESS}")
+    assert told[before + 1].endswith(f"; {explored.LESS}")

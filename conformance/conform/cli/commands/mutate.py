@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +25,8 @@ from charter.formats.survivors import (
 from conform.cli.commands.charters import exit_code, read_rest
 from conform.cli.commands.numbers import count, whole
 from conform.console.errors import ConformError, Interrupted
-from conform.console.progress import tasks
-from conform.console.terminal import columns, number, out, out_json, say
+from conform.console.progress import span, tasks
+from conform.console.terminal import columns, number, out, out_json, plural, say
 
 if TYPE_CHECKING:
     from charter.api.mutate import InstanceBaseline, MadeMutant, MutantVerdict
@@ -57,6 +58,8 @@ If all errors of the charter lie in scenarios, instances and mutants that were n
 name, these are told and left out (not with --update). The exit code is then 2 in place of 0; others
 stay. A survivor may then be one that a scenario or an instance with errors would see.
 """
+_MANY, _WORTH_TELLING = 200, 10
+"""How many mutants are many, and how many seconds that are left are told."""
 ANSWERS = ("caught", "availability", "unchanged", "refused", "survives", "undecided")
 
 
@@ -225,9 +228,13 @@ def _tried(
             model, failed = mutation.without_failing_scenarios(model)
             for one in failed:
                 say(f"a scenario is left out, which fails without a mutant: {one}")
+            say(_cost(model, made, places, arguments))
+            begun = time.monotonic()
             for verdict in mutation.try_mutants(model, places, made, limits, jobs):
                 verdicts.append(verdict)
-                tell(verdict.id, len(verdicts), len(made))
+                rest = (time.monotonic() - begun) / len(verdicts) * (len(made) - len(verdicts))
+                about = f", some {span(rest)} left" if rest >= _WORTH_TELLING else ""
+                tell(f"{verdict.id}{about}", len(verdicts), len(made))
     except KeyboardInterrupt as ended:
         raise Interrupted(
             f"interrupted; {len(verdicts)} of {len(made)} mutants were tried, and what is known of"
@@ -235,6 +242,23 @@ def _tried(
             ended,
         ) from None
     return verdicts
+
+
+def _cost(
+    model: api.Model,
+    made: Sequence[MadeMutant],
+    places: Sequence[InstanceBaseline],
+    arguments: argparse.Namespace,
+) -> str:
+    """What will be done, and how to do less if it is much."""
+    much = len(made) >= _MANY
+    states = sum(place.distinct for place in places)
+    fewer = "; --rule, --instance and --limit choose fewer" if much else ""
+    return (
+        f"{plural(len(made), 'mutant')} to try, by {plural(len(model.scenarios), 'scenario')} and"
+        f" in {plural(len(places), 'instance')} with {number(states)} states, each for at most"
+        f" {arguments.seconds} seconds{fewer}"
+    )
 
 
 def _refuse_wrong(places: Sequence[InstanceBaseline], pattern: str) -> None:

@@ -37,8 +37,8 @@ if they still have an answer; to start again, remove the folder. Instances that 
 other bounds are searched again, too. An instance with more states than --most says is left out of
 the search, and of the full suite. If instances differ in constants, each branch, and each side of a
 comparison that reads a constant, is asked for with the constants of each. Each branch is asked for
-right after each other one, in at most 250 pairs, those that change the state first; instances with
-many transitions are left out.
+right after each other one, in at most 250 pairs, those that change the state first; an instance
+with more than 25,000 operations in all of its states is left out of that.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, an initial
 value does not exist, or a scenario fails (the suite is made without it); 2: the charter cannot be
