@@ -29,3 +29,25 @@ def test_a_type_that_is_not_finite_is_told_with_those_that_are() -> None:
             "use a sort, whose elements an instance lists, an enum, `bool` or `int a..b`",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        "if known == {} then Broker else known or none",
+        "let more = known in more or none",
+        "if known == {} then Broker else if known == Broker then known else {b} or none",
+    ],
+)
+def test_or_none_that_belongs_to_the_expression_before_it_is_the_only_error(domain: str) -> None:
+    text = f"""component c {{
+  state known: set Broker = {{}}
+  operation f(b: Broker) -> bool cites silent {{
+    branch a {{ pick x in {domain}  known' = known | {{b}}  reply x == none }}
+  }}
+}}
+witness w of c: known != {{}}
+"""
+    message = "this `or none` is a part of the expression before it"
+    hint = "put parentheses around the set: `pick x in (if c then S else T) or none`"
+    assert told(text) == [(message, hint)]
