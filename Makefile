@@ -13,7 +13,7 @@ WHEELS := build/wheels
 CONFORM := $(BIN)/conform
 DEMO := build/demo
 SITE := build/site
-BENCHES := judge_throughput explorer
+BENCHES := judge_throughput explorer published_specs
 # The version of a wheel names its commit: pip keeps what is installed if only the content differs.
 COMMIT = $(shell git describe --always --abbrev=8 --exclude='*' --dirty=.dirty 2>/dev/null)
 BUILD = $(if $(COMMIT),.dev$(shell git rev-list --count HEAD)+g$(COMMIT))
