@@ -39,8 +39,11 @@ _MARK = "CONFORM_ADAPTER"
 _LATE = f", to the message hello; how long it may take is `hello` of [deadlines] in {FILE}"
 _FIRST, _LAST = 5, 8
 _BEFORE = 40
-_WIDTH = 200
+_WIDTH = 1_000
 _FRAME = re.compile(r"\s+at ")
+_PYTHON_FRAME = re.compile(r'File "(?P<file>[^"]+)", line [0-9]+')
+_OF_OTHERS = re.compile(r"/(site|dist)-packages/|/lib/python[0-9]|^<frozen |/conform/sdk\.py$")
+"""Files of Python and of what is installed: an author looks for the line of the adapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,19 @@ def last_words(stderr: str) -> list[str]:
             lines.append(shortened(line.strip(), _WIDTH))
     if len(lines) <= _FIRST + _LAST:
         return lines
-    return [*lines[:_FIRST], f"… ({len(lines) - _FIRST - _LAST} lines)", *lines[-_LAST:]]
+    own = _own_frame(lines[_FIRST:-_LAST])
+    left = len(lines) - _FIRST - _LAST - len(own)
+    return [*lines[:_FIRST], f"… ({left} lines)", *own, *lines[-_LAST:]]
+
+
+def _own_frame(lines: list[str]) -> list[str]:
+    """The last frame of a Python traceback that is of the adapter's own files, with its line of
+    code."""
+    for number in range(len(lines) - 1, -1, -1):
+        frame = _PYTHON_FRAME.match(lines[number])
+        if frame and not _OF_OTHERS.search(frame["file"]):
+            return lines[number : number + 2]
+    return []
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -13,6 +13,7 @@ from charter.formats.verdict import STDERR, Kind
 from conform.judging.refutations import SUCH_AS
 from conform.judging.relabel import key
 from conform.runs.judged_rows import of_kinds
+from conform.runs.not_compared import obstacle
 
 FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
 """The verdicts that say that the adapter failed."""
@@ -28,6 +29,7 @@ class _Failure:
     kind: str
     detail: str
     vector: str
+    allowed: str
     vectors: int = 0
 
     def json(self) -> dict[str, Json]:
@@ -36,24 +38,33 @@ class _Failure:
             "detail": self.detail,
             "vectors": self.vectors,
             "vector": self.vector,
+            "allowed": self.allowed,
         }
 
 
-def adapter_trouble(verdicts: pa.Table) -> list[Json]:
-    """How the adapter failed, most frequent first: kind, the detail and the id of one vector, and
-    the number of vectors. Details that differ only in the step, in an example, in stderr or in the
-    time without an answer are one; the longest time is told."""
+def adapter_trouble(verdicts: pa.Table, allowed: Mapping[str, str]) -> list[Json]:
+    """How the adapter failed, most frequent first: kind, the detail and the id of one vector, the
+    number of vectors, and the reason by which adapter.toml allows these by name. Details that
+    differ only in the step, in an example, in stderr or in the time without an answer are one; the
+    longest time is told."""
     rows = of_kinds(verdicts, FAILED)
-    found: dict[tuple[str, str], _Failure] = {}
+    found: dict[tuple[str, str, str], _Failure] = {}
     for row in rows.sort_by("id").to_pylist():
-        how = STEP.sub("", row["detail"]).partition(STDERR)[0].partition(SUCH_AS)[0]
-        failure = _Failure(row["kind"], row["detail"], row["id"])
-        one = found.setdefault((row["kind"], _SILENT.sub(r"\1", how)), failure)
+        reason = allowed.get(obstacle(row, allowed), "")
+        failure = _Failure(row["kind"], row["detail"], row["id"], reason)
+        one = found.setdefault((row["kind"], how_it_failed(row["detail"]), reason), failure)
         one.vectors += 1
         if _waited(failure.detail) > _waited(one.detail):
             one.detail, one.vector = failure.detail, failure.vector
     ordered = sorted(found.values(), key=lambda failure: (-failure.vectors, failure.vector))
     return [failure.json() for failure in ordered[:_MOST]]
+
+
+def how_it_failed(detail: str) -> str:
+    """What a detail has in common with others of the same cause: without the step, an example, what
+    went to stderr, and the time without an answer."""
+    how = STEP.sub("", detail).partition(STDERR)[0].partition(SUCH_AS)[0]
+    return _SILENT.sub(r"\1", how)
 
 
 def _waited(detail: str) -> float:

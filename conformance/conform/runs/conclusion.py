@@ -21,6 +21,7 @@ from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.limits import RunLimits
 from conform.runs.not_compared import LIMIT, ComparedScope, Left, saw_all
+from conform.runs.one_fault import one_fault
 from conform.runs.options import RunOptions
 from conform.runs.resume import continued
 from conform.runs.run_context import RunContext
@@ -100,7 +101,10 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     concluded["continued"] = continued(run.about)
     concluded["judging_seconds"] = round(run.judging_seconds, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - run.began), 3)
-    concluded["adapter_trouble"] = with_steps(adapter_trouble(rows.verdicts), context.start, suite)
+    concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
+    concluded["adapter_trouble"] = with_steps(
+        adapter_trouble(rows.verdicts, intended.allowed), context.start, suite
+    )
     keep(folder, suite, concluded, rows.verdicts)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})

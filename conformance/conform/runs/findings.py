@@ -283,8 +283,10 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
         image = observed["image"]
         wanted, seen = {"image": shown_part(observed["observation"], image)}, {"image": image}
         if is_fault(image):
-            rows.append(("image", *_texts(wanted.pop("image"), seen.pop("image"))))
-    elif is_fault(observed["reply"]) or _case(allowed.reply) != _case(observed["reply"]):
+            rows.append(("image", _text(wanted.pop("image")), _whole(seen.pop("image"))))
+    elif is_fault(observed["reply"]):  # its message has the reason, and is never cut
+        rows.append(("reply", _text(wanted.pop("reply")), _whole(seen.pop("reply"))))
+    elif _case(allowed.reply) != _case(observed["reply"]):
         rows.append(("reply", _text(wanted.pop("reply")), _text(seen.pop("reply"))))
     if not is_fault(observed["reply"]):
         rows += [(path, *_texts(value_at(wanted, path), value_at(seen, path)))

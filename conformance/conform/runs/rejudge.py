@@ -32,6 +32,7 @@ from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.limits import RunLimits
 from conform.runs.not_compared import LIMIT, saw_all
+from conform.runs.one_fault import one_fault
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
@@ -128,7 +129,8 @@ def rejudge(
     )  # fmt: skip
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
-    concluded["adapter_trouble"] = adapter_trouble(rows.verdicts)
+    concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
+    concluded["adapter_trouble"] = adapter_trouble(rows.verdicts, intended.allowed)
     keep(new, suite, concluded, rows.verdicts)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})

@@ -74,9 +74,24 @@ def test_the_message_before_a_stack_is_among_the_last_words():
 
 
 def test_last_words_are_bounded():
-    told = last_words("".join(f"line {n} {'x' * 500}\n" for n in range(1000)))
+    told = last_words("".join(f"line {n} {'x' * 1500}\n" for n in range(1000)))
     assert told[0].startswith("line 0 ") and told[-1].startswith("line 999 ")
-    assert (len(told), told[5], max(map(len, told))) == (14, "… (987 lines)", 200)
+    assert (len(told), told[5], max(map(len, told))) == (14, "… (987 lines)", 1_000)
+
+
+def test_the_line_of_the_adapter_is_among_the_last_words_of_a_long_traceback():
+    own = '  File "/srv/redis/adapter.py", line 254, in perform\n    self.ask("XACK")\n'
+    inside = (
+        '  File "/venv/lib/python3.11/site-packages/redis/client.py", line 9, in go\n    go()\n'
+    )
+    sdk = '  File "/venv/lib/python3.11/site-packages/conform/sdk.py", line 9, in serve\n    s()\n'
+    told = last_words(
+        "Traceback (most recent call last):\n" + sdk * 9 + own + inside * 9
+        + "redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379.\n"
+    )  # fmt: skip
+    assert 'File "/srv/redis/adapter.py", line 254, in perform' in told
+    assert 'self.ask("XACK")' in told
+    assert told[-1].startswith("redis.exceptions.ConnectionError")
 
 
 def test_an_adapter_that_does_not_start_is_told_with_its_stderr_in_lines():

@@ -17,7 +17,7 @@ from conform.cli.commands.missing_operations import allowing, denied, next_step,
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.refutations import EXCEPTION, refused
 from conform.runs import trust
-from conform.runs.adapter_failures import place_told
+from conform.runs.adapter_failures import FAILED, place_told
 from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.conclusion import Finished
 from conform.runs.extent import read_extent
@@ -26,6 +26,7 @@ from conform.runs.limits import general, images_told
 from conform.runs.not_compared import read
 from conform.runs.resume import continued, continued_told
 
+_FAILED = frozenset(str(kind) for kind in FAILED)
 _UNSUPPORTED, _VARIABLE = "unsupported ", "variable "
 UNLOADED = "unsupported load"
 """The name of vectors that start in a given state, if the adapter does not claim `load`."""
@@ -42,6 +43,8 @@ def show(finished: Finished) -> None:
     missing = unwritten(finished)
     if missing:
         out(next_step(finished, missing) + "\n")
+    if told := counted.get("one_fault"):
+        out(f"{told}\n")
     if counted["findings"]:
         _show_findings(finished)
     _show_trouble(finished, missing)
@@ -49,19 +52,7 @@ def show(finished: Finished) -> None:
     wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
     out("")
     _show_canaries(wrong)
-    if any(item["kind"] != "derived" for item in wrong):
-        asks = ["conform", "doctor", "--adapter", str(about["found_by"])]
-        out(
-            "the adapter may keep state of an earlier question, or answer otherwise each time: "
-            f"{typed(asks, finished.inside)} asks it"
-        )
-    if unsteady := _texts(counted.get("unsteady", [])):
-        asks = ["conform", "doctor", "--adapter", str(about["found_by"])]
-        out(
-            f"{trust.unsteady(len(unsteady))}, such as {unsteady[0][:12]}: the implementation"
-            f" answers otherwise each time, or the machine was busy;"
-            f" {typed(asks, finished.inside)} asks it"
-        )
+    _show_doubts(finished, wrong)
     if not missing and _conforming(counted):
         _show_skipped(counted["skipped_canaries"])
     _show_forgetful(finished)
@@ -110,6 +101,25 @@ def _show_canaries(wrong: Sequence[Mapping[str, Json]]) -> None:
     for (kind, told), where in places.items():
         more = f" and {len(where) - 1} more places" if len(where) > 1 else ""
         out(f"canary {kind} ({where[0]}{more}): {told}")
+
+
+def _show_doubts(finished: Finished, wrong: Sequence[Mapping[str, Json]]) -> None:
+    """Shows what may be the matter with the adapter if canaries misbehaved."""
+    if wrong and all(item["got"] in _FAILED for item in wrong):
+        out("the adapter fails where it answered before: look whether what it drives has ended")
+    elif any(item["kind"] != "derived" for item in wrong):
+        asks = ["conform", "doctor", "--adapter", str(finished.run["found_by"])]
+        out(
+            "the adapter may keep state of an earlier question, or answer otherwise each time: "
+            f"{typed(asks, finished.inside)} asks it"
+        )
+    if unsteady := _texts(finished.summary.get("unsteady", [])):
+        asks = ["conform", "doctor", "--adapter", str(finished.run["found_by"])]
+        out(
+            f"{trust.unsteady(len(unsteady))}, such as {unsteady[0][:12]}: the implementation"
+            f" answers otherwise each time, or the machine was busy;"
+            f" {typed(asks, finished.inside)} asks it"
+        )
 
 
 def _show_skipped(skipped: Json, most: int = 6) -> None:

@@ -14,14 +14,14 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
 from conform.adapters.base import Connection
-from conform.adapters.session import BATCH, BrokenBatch, Judgement, Session
+from conform.adapters.session import BATCH, HOPELESS, BrokenBatch, Judgement, Session
 from conform.adapters.stdio import StdioConnection
-from conform.console.errors import BadSuite
+from conform.console.errors import BadSuite, Incomplete
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
 from conform.judging.image_parts import SeenParts
-from conform.runs.adapter_failures import FAILED
+from conform.runs.adapter_failures import FAILED, how_it_failed
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import (
     SAMPLE,
@@ -154,6 +154,8 @@ class Tally:
     images: SeenParts = field(default_factory=SeenParts)
     broken: list[BrokenBatch] = field(default_factory=list)
     stop: bool = False
+    same: str = ""
+    in_a_row: int = 0
 
     def add(self, judgement: Judgement) -> None:
         if not self.first:
@@ -163,6 +165,23 @@ class Tally:
         if judgement.line:
             ids: list[str] = [item.id for item in judgement.items]
             self.observations.add(ids, judgement.line.decode("utf-8", "replace"))
+
+    def watch(self, judgement: Judgement) -> None:
+        """Raises `Incomplete` if the adapter fails in the same way on question after question: what
+        it drives is not there any more, or never was."""
+        for assessment in judgement.assessments:
+            verdict = assessment.verdict
+            if verdict.kind is Kind.UNSUPPORTED:
+                continue  # it was not asked
+            how = how_it_failed(verdict.detail) if verdict.kind is Kind.ADAPTER_ERROR else ""
+            self.in_a_row = self.in_a_row + 1 if how and how == self.same else 1
+            self.same = how
+            if how and self.in_a_row >= HOPELESS:
+                raise Incomplete(
+                    f"the adapter fails in the same way on {HOPELESS} questions in a row, so the"
+                    f" run stops: {verdict.detail}; look whether what it drives has ended, mend it,"
+                    " and repeat the command to go on"
+                )
 
     def is_full(self) -> bool:
         """Whether the rows take so much memory that they must be written."""
@@ -219,6 +238,7 @@ def judge_bucket(
             if tally.stop:
                 continue  # it was on its way when the first finding was shown
             tally.add(judgement)
+            tally.watch(judgement)
             if tally.is_full():
                 folder.spill(writer, datasets(tally, context))
                 tally.transitions.clear()
