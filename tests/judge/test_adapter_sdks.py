@@ -7,14 +7,16 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from importlib import resources
 from pathlib import Path
 
 import pytest
+from tests.support.hostile import ROLES, hostile_charter
 
 from charter import api
 from charter.formats import canonical
-from conform.adapters.targets import prepare, read
+from conform.adapters.targets import prepare, python_path, read
 from conform.project.skeletons import Skeleton, write_skeleton
 
 ECHO = Path(__file__).parent / "echo"
@@ -125,6 +127,32 @@ def test_values_come_back_and_each_status_is_answered(tmp_path, monkeypatch, lan
         _, run = told(start, [{"hello": 1}, {"run": 1, "questions": [asked]}])
         fault = '{"fault":"panic","message":"it throws"}'
         assert answered(run) == {"panics": ("ok", [BEGUN, [fault, None, None]])}
+
+
+COMPILED = {
+    "go": ("go", "vet", "./..."),
+    "java": ("javac", "-d", "out", "-sourcepath", "src", "src/Main.java"),
+    "node": ("node", "adapter.js"),
+    "python": (sys.executable, "adapter.py"),
+    "rust": ("cargo", "check"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("language", COMPILED)
+def test_adapter_compiles_whose_names_are_all_those_of_its_sdk_and_language(
+    tmp_path, language, role
+):
+    charter = tmp_path / "hostile.charter"
+    charter.write_text(hostile_charter(language, role), encoding="utf-8")
+    folder = skeleton(language, tmp_path / "hostile", charter)
+    environment = {**os.environ, **python_path(), "CARGO_TARGET_DIR": str(tmp_path / "target")}
+    done = subprocess.run(
+        COMPILED[language], cwd=folder, input='{"bye":true}\n', text=True, capture_output=True,
+        check=False, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 FORMATTERS = [

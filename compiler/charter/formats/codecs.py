@@ -67,8 +67,8 @@ INT: Codec[int] = counter(int)
 
 
 def enum(kind: type[E]) -> Codec[E]:
-    """The members of an enum, by name."""
-    return Codec(lambda value: _of(kind, value).name, lambda value: kind[str(value)])
+    """The members of an enum, by their values: a name may be a keyword of Python."""
+    return Codec(lambda value: str(_of(kind, value).value), lambda value: kind(str(value)))
 
 
 def option(inner: Codec[T]) -> Codec[T | None]:

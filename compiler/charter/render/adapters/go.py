@@ -15,8 +15,8 @@ from charter.render.text import wrapped
 
 _SDK = (
     "About", "Adapter", "Bool", "Consts", "Fault", "Given", "Greeter", "Hello", "Imager", "List",
-    "NeverIssued", "NeverIssuedText", "NotLoadable", "Observation", "Pair", "Pairs", "Present",
-    "Question", "Serve", "Set", "Sorts", "Unsupported",
+    "MarshalJSON", "NeverIssued", "NeverIssuedText", "NotLoadable", "Observation", "Pair", "Pairs",
+    "Present", "Question", "Serve", "Set", "Sorts", "UnmarshalJSON", "Unsupported",
 )  # fmt: skip
 _INITIALISMS = {"id": "ID", "ttl": "TTL", "url": "URL", "ip": "IP", "api": "API", "uuid": "UUID"}
 _WIDTH = 100
@@ -60,7 +60,7 @@ class GoPage:
                     self.members |= {m: scope.take(start + pascal(m)) for m in members}
                 case t.Sort() | t.Counter() | t.Record():
                     pass
-        methods = TakenNames({"Start", "Observe"})
+        methods = TakenNames({"Hello", "Image", "Observe", "Start"})
         for operation in self.seen.operations:
             self.methods[operation.name] = methods.take(exported(operation.name))
             args = f"{exported(operation.name)}Args"

@@ -15,9 +15,9 @@ from charter.render.adapters.names import TakenNames, camel, pascal, snake
 from charter.render.text import wrapped
 
 _TAKEN = (
-    "Adapter", "Boolean", "Codec", "Component", "Consts", "Driver", "Given", "Integer", "Json",
-    "List", "Map", "Object", "Observation", "Optional", "Override", "Protocol", "Question", "Sdk",
-    "Set", "Sorts", "String",
+    "Adapter", "Boolean", "Codec", "Component", "Consts", "Driver", "Exception", "Given", "Integer",
+    "Json", "List", "Main", "Map", "Object", "Observation", "Optional", "Override", "Protocol",
+    "Question", "Sdk", "Set", "Sorts", "String",
 )  # fmt: skip
 _KEYWORDS = frozenset({
     "abstract", "assert", "boolean", "break", "byte", "case", "catch", "char", "class", "const",
@@ -47,6 +47,11 @@ def attribute(name: str) -> str:
     """A component of a record, a parameter or a method."""
     made = camel(name)
     return f"{made}_" if made in _KEYWORDS else made
+
+
+def member(name: str) -> str:
+    """A member of an enum."""
+    return f"{name}_" if name in _KEYWORDS else name
 
 
 @dataclass(slots=True)
@@ -191,8 +196,10 @@ class JavaPage:
     def enum(self, kind: t.Enum) -> str:
         """The declaration of an enum, and its codec."""
         name = self.types[kind.name]
-        rows = ",\n".join(f"        {member}" for member in kind.members)
-        codec = call("Codec.members", f"{name}.class")
+        constants = [member(each) for each in kind.members]
+        rows = ",\n".join(f"        {each}" for each in constants)
+        texts = [f'"{m}"' for m in kind.members] if {*constants} != {*kind.members} else []
+        codec = call("Codec.members", f"{name}.class", *texts)
         return f"    public enum {name} {{\n{rows}\n    }}\n\n" + self.constant(name, codec)
 
     def union(self, kind: t.Union) -> str:
@@ -265,7 +272,7 @@ class JavaPage:
             case t.Counter(name, ordered=ordered):
                 return call(f"new {self.types[name]}", "0" if ordered else '""')
             case t.Enum(name, members):
-                return f"{self.types[name]}.{members[0]}"
+                return f"{self.types[name]}.{member(members[0])}"
             case t.Option():
                 return "Optional.empty()"
             case t.Record(name, fields):

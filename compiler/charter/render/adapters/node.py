@@ -24,6 +24,8 @@ _KEYWORDS = frozenset({
     "delete", "do", "else", "enum", "export", "extends", "false", "finally", "for", "function",
     "if", "import", "in", "instanceof", "let", "new", "null", "return", "static", "super",
     "switch", "this", "throw", "true", "try", "typeof", "var", "void", "while", "with", "yield",
+    # in modules
+    "arguments", "eval", "implements", "interface", "package", "private", "protected", "public",
 })  # fmt: skip
 _LAYOUT = LineBreaker("  ", 80)
 _WIDTH = 96

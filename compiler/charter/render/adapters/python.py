@@ -16,10 +16,12 @@ from charter.render.adapters.names import TakenNames, pascal, snake
 from charter.render.text import wrapped
 
 _TAKEN = (
-    "ABC", "Adapter", "COMPONENT", "CONSTS", "Consts", "Enum", "Given", "Mapping", "NewType",
-    "OBSERVES", "OPERATIONS", "Observation", "Question", "SORTS", "Sorts",
+    "ABC", "Adapter", "COMPONENT", "CONSTS", "Consts", "Enum", "False", "Given", "Mapping",
+    "NewType", "None", "OBSERVES", "OPERATIONS", "Observation", "Question", "SORTS", "Sorts",
+    "True",
 )  # fmt: skip
 _METHODS = frozenset({"hello", "start", "observe", "image"})
+_OF_ENUMS = frozenset({"mro", "name", "value"})
 _LAYOUT = LineBreaker("    ", 100)
 
 
@@ -36,7 +38,7 @@ def python_skeleton(seen: Interface) -> dict[str, str]:
 def attribute(name: str) -> str:
     """A field, a parameter or a method."""
     lower = snake(name)
-    return f"{lower}_" if keyword.iskeyword(lower) else lower
+    return f"{lower}_" if keyword.iskeyword(lower) or lower == "self" else lower
 
 
 @dataclass(slots=True)
@@ -69,6 +71,10 @@ class PythonPage:
         """The name of the method of an operation."""
         name = attribute(operation.name)
         return f"{name}_" if name in _METHODS else name
+
+    def member(self, name: str) -> str:
+        """A member of an enum, which has attributes of its own."""
+        return f"{name}_" if keyword.iskeyword(name) or name in _OF_ENUMS else name
 
     def annotation(self, kind: t.Type) -> str:
         """A type hint."""
@@ -177,7 +183,7 @@ class PythonPage:
             case t.Counter(name, ordered=ordered):
                 return call(self.types[name], "0" if ordered else '""')
             case t.Enum(name, members):
-                return f"{self.types[name]}.{members[0]}"
+                return f"{self.types[name]}.{self.member(members[0])}"
             case t.Option():
                 return "None"
             case t.Record(name, fields):

@@ -15,9 +15,12 @@ from charter.render.adapters.names import TakenNames, pascal, snake, words
 from charter.render.text import wrapped
 
 _TAKEN = (
-    "About", "Adapter", "BTreeMap", "BTreeSet", "Component", "Consts", "Default", "Deserialize",
-    "Err", "Error", "Given", "Hello", "None", "Observation", "Ok", "Option", "Pairs", "Protocol",
-    "Question", "Result", "Self", "Serialize", "Set", "Some", "Sorts", "String", "Value", "Vec",
+    "About", "Adapter", "Any", "Asked", "AssertUnwindSafe", "BTreeMap", "BTreeSet", "Batch",
+    "BufRead", "Call", "Component", "Consts", "Default", "Deserialize", "DeserializeOwned",
+    "Driver", "Err", "Error", "Failed", "Fault", "FnOnce", "From", "Given", "HashMap", "Hello",
+    "History", "Map", "None", "NotLoadable", "Observation", "Ok", "Option", "Pairs", "Protocol",
+    "Question", "Result", "Self", "Send", "Serialize", "Server", "Set", "Shared", "Some", "Sorts",
+    "Step", "String", "Unresolved", "Unsupported", "Value", "Vec", "Write",
 )  # fmt: skip
 _KEYWORDS = frozenset({
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",

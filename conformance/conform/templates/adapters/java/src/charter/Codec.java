@@ -76,6 +76,14 @@ public final class Codec<T> {
         return new Codec<>(Enum::name, value -> Enum.valueOf(type, (String) value));
     }
 
+    /** The members of an enum by the names in the charter, which Java has as keywords. */
+    public static <T extends Enum<T>> Codec<T> members(Class<T> type, String... names) {
+        List<String> texts = List.of(names);
+        return new Codec<>(
+            value -> texts.get(value.ordinal()),
+            value -> type.getEnumConstants()[texts.indexOf((String) value)]);
+    }
+
     /** An option. */
     public static <T> Codec<Optional<T>> option(Codec<T> inner) {
         return new Codec<>(
