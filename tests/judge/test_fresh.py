@@ -4,15 +4,17 @@ import json
 import re
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
 from tests.support.nested import run_pytest
+from tests.support.suites import sealed
 
 from charter import api
-from charter.formats.suite import read_manifest
+from charter.formats.suite import read_lines, read_manifest
 from conform.cli import main as cli
 from conform.cli.commands.staleness import Older, older_than_charter
 
@@ -98,6 +100,30 @@ def test_models_older_than_the_charter_are_told_until_they_are_generated(conform
     assert told.startswith("the judge works by an older version of the charter: the rules of lamp")
     assert "run `conform generate`" in told
     assert told in conform("run", "--target", "lamp")[2]
+    assert conform("generate")[0] == 0
+    assert older_than_charter("lamp", "") == Older()
+
+
+def test_models_of_a_weaker_charter_under_the_digests_of_the_honest_one_are_told(conform, charter):
+    """Whoever forges generated/ as a whole makes the digests again, too."""
+    weak = Path("generated/charter_models/lamp/lamp.py")
+    honest = weak.read_text()
+    weak.write_text(honest + "\n# a comment\n")
+    assert older_than_charter("lamp", "") == Older()
+    digest = re.search(r'SPEC_DIGEST = "(\w+)"', honest)[1]
+    charter.write_text(charters.LAMP.replace("reply false", "reply true"))
+    assert conform("generate")[0] == 0
+    weak.write_text(re.sub(r'SPEC_DIGEST = "\w+"', f'SPEC_DIGEST = "{digest}"', weak.read_text()))
+    for path in Path("generated").rglob("manifest.json"):
+        manifest = read_manifest(path.parent)
+        lines = [*read_lines(path.with_name("vectors.jsonl"))]
+        made = sealed(replace(manifest, spec_digest=digest), lines)
+        path.write_text(json.dumps(made.json()))
+    charter.write_text(charters.LAMP)
+    older = older_than_charter("lamp", "")
+    assert older.by == "models that are not those of the charter"
+    assert older.told.startswith("generated/charter_models/lamp/lamp.py is not what this version")
+    assert older.told in conform("run", "--target", "lamp")[2]
     assert conform("generate")[0] == 0
     assert older_than_charter("lamp", "") == Older()
 

@@ -221,6 +221,14 @@ def suite_digests(project: Project, manifest: Manifest) -> tuple[str, str]:
     return "", ""
 
 
+def changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
+    """The files of the model of a suite under generated/ that are not what its charter in the
+    project gives. Raises `Refused`, `Missing` or `Unreadable`."""
+    from charter.api import models_on_disk
+
+    return models_on_disk.changed_models(project, manifest)
+
+
 def charters_of(project: Project) -> tuple[str, ...]:
     """The charters of a project, files or folders, relative to it. Raises `Unreadable`."""
     from charter.api import generated

@@ -74,8 +74,9 @@ class OpenedProtocol:
     whole: Mapping[str, Plain]
 
 
-def open_protocol(protocol: Protocol) -> OpenedProtocol:
-    """Parse and compile a protocol without edits. Raises `Refused`."""
+def open_protocol(protocol: Protocol, component: str = "") -> OpenedProtocol:
+    """Parse and compile a protocol without edits, with the texts of the models of one component
+    ("": of all). Raises `Refused`."""
     model = core_of(protocol.sources, PLAIN)
     whole = {
         c.name: Plain(
@@ -84,6 +85,7 @@ def open_protocol(protocol: Protocol) -> OpenedProtocol:
             camel(c.name),
         )
         for c in model.components
+        if component in ("", c.name)
     }
     files = pipeline.parse_or_refuse(protocol.sources)
     return OpenedProtocol(protocol, files, model, whole)
@@ -104,7 +106,7 @@ def _path(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
 
 
-def _files(module: str, written: Texts) -> Tree:
+def model_files(module: str, written: Texts) -> Tree:
     """The two files of a model."""
     return {_path(module): written.model, _path(wire_module(module)): written.wire}
 
@@ -187,7 +189,7 @@ def base_models(opened: OpenedProtocol) -> Tree:
         return {}
     files = {f"{folder}/__init__.py": _package(f"Models of {protocol.name}.")}
     for plain in opened.whole.values():
-        files.update(_files(plain.module, plain.texts))
+        files.update(model_files(plain.module, plain.texts))
     return files
 
 
@@ -303,7 +305,7 @@ def _sibling(
         if found:
             return {_path(page.module): found.text}, found.model
         plain = plain.before
-    return _files(page.module, written), None
+    return model_files(page.module, written), None
 
 
 # --- the tree on disk ----------------------------------------------------------------------------
@@ -340,7 +342,7 @@ def stale(project: Project) -> str:
     name = project.relative(folder)
     present = _present(folder)
     for path, text in files.items():
-        old = _text(folder / path) if path in present else ""
+        old = text_of(folder / path) if path in present else ""
         if path not in present or old != text:
             changes = _changes(f"{name}/{path}", old, text)
             return f"{name}/{path} is stale; run `conform generate`\n{changes}"
@@ -348,7 +350,7 @@ def stale(project: Project) -> str:
     return f"{name}/{stray[0]} was not generated; remove it" if stray else outdated(project)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """The text of a file; what is no UTF-8 in it differs from all that is generated."""
     return path.read_text(encoding="utf-8", errors="surrogateescape")
 
@@ -436,7 +438,7 @@ def empty_suites(project: Project) -> tuple[str, ...]:
 def _object(path: Path) -> dict[str, Json]:
     """The object in a file; an empty one if the file is damaged."""
     try:
-        value: Json = json.loads(_text(path))
+        value: Json = json.loads(text_of(path))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -454,7 +456,7 @@ def write_files(files: Tree, folder: Path) -> list[str]:
     written: list[str] = []
     for path, text in files.items():
         place = folder / path
-        if place.exists() and _text(place) == text:
+        if place.exists() and text_of(place) == text:
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8", newline="\n")

@@ -17,12 +17,14 @@ from charter.formats.suite import LINES, Manifest, read_manifest
 from conform.adapters.projects import builtin
 from conform.adapters.targets import target
 from conform.console.errors import BadSuite
+from conform.judging.model import PACKAGE
 from conform.runs.select import generated_suite, suite_for
 from conform.suites.cache import cache_folder, open_suite
 
 _OLDER = "an older version of the charter"
 _OLDER_QUESTIONS = "the questions of an older version of the charter"
 _PERHAPS = "a charter that may be older"
+_OTHER_MODELS = "models that are not those of the charter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,11 @@ def _place(suite: str) -> Path:
 
 
 def _state(project: Project, manifest: Manifest) -> str:
-    """A digest of the charters of a project, of those that a suite was made from, and of the
-    version that compares them."""
+    """A digest of the charters and models of a project, of the charter that a suite was made from,
+    and of the version that compares them."""
     found = hashlib.sha256(f"{version('charter-conform')} {manifest.spec_digest}".encode())
-    for path in sorted(_sources(project)):
+    models = (path for path in files_below(project.generated / PACKAGE) if path.suffix == ".py")
+    for path in (*sorted(_sources(project)), *models):
         found.update(f"\n{project.relative(path)}\n".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()
@@ -127,7 +130,9 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
             f"the scenarios or the instances of {about} have changed since {made}, so the judge"
             f" asks the questions of an older version of the charter; {again}",
         )
-    if now == manifest.spec_digest or (suite and not now):
+    if now == manifest.spec_digest:
+        return _by_other_models(project, manifest, where)
+    if suite and not now:
         return Older()
     if suite:
         return Older(
@@ -141,4 +146,22 @@ def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
         _OLDER,
         f"the judge works by an older version of the charter: the rules of {about} {what} since"
         f" generated/ was made; {again}, or `conform test`, which does all",
+    )
+
+
+def _by_other_models(project: Project, manifest: Manifest, where: str) -> Older:
+    """Whether the models of a suite of the charter as it is are not what the compiler makes of that
+    charter. A suite of another project has its models there."""
+    from charter import api
+
+    if not manifest.models.charter.startswith(f"{PACKAGE}."):
+        return Older()
+    changed = api.changed_models(project, manifest)
+    if not changed:
+        return Older()
+    name = project.relative(project.generated)
+    return Older(
+        _OTHER_MODELS,
+        f"{name}/{changed[0]} is not what this version of `conform generate` makes of the charter,"
+        f" so the judge works by other rules; run `conform generate`{where}",
     )

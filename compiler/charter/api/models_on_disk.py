@@ -1,0 +1,52 @@
+"""Holds the models in generated/ against what the compiler makes of the charter."""
+
+from __future__ import annotations
+
+import ast
+
+from charter.api.generated import model_files, open_protocol, protocols, text_of, variant_models
+from charter.formats.project import Project
+from charter.formats.suite import Manifest
+from charter.render.python_model.delta import sibling_text
+from charter.render.python_model.emit import prelude_text
+from charter.suites.subject import PACKAGE
+
+
+def changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
+    """The files of the model of a suite under generated/ that do something else than what its
+    charter in the project gives: edited ones, or of another version of conform. Comments do not
+    count. None if the project lacks the charter. Raises `Refused`, or `Missing` if there is no such
+    variant."""
+    found = [protocol for protocol in protocols(project) if protocol.name == manifest.protocol]
+    files: dict[str, str] = {}
+    for protocol in found:
+        opened = open_protocol(protocol, manifest.component)
+        files |= {f"{PACKAGE}/prelude.py": prelude_text(), f"{PACKAGE}/sibling.py": sibling_text()}
+        plain = opened.whole.get(manifest.component)
+        files |= model_files(plain.module, plain.texts) if plain else {}
+        if manifest.variant:
+            models = variant_models(opened, manifest.variant, manifest.component)
+            files |= {f"{PACKAGE}/{path}": text for path, text in models.items()}
+    folder = project.generated
+    return tuple(
+        path
+        for path, text in files.items()
+        if not (folder / path).is_file() or not _same_code(text_of(folder / path), text)
+    )
+
+
+def _same_code(one: str, other: str) -> bool:
+    """Whether two modules differ in comments and docstrings only."""
+    return one == other or _bare(one) == _bare(other)
+
+
+def _bare(text: str) -> str:
+    """A module without comments and docstrings; as it is if it is no Python."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = node.body[1:] if ast.get_docstring(node) else node.body
+    return ast.dump(tree)
