@@ -88,9 +88,11 @@ generate: setup ## write generated/ anew from spec/
 bench: need-java setup ## measure, and print ratios
 	set -e; for bench in $(BENCHES); do $(BIN)/python -m tests.benchmarks.$$bench; done
 
-dist: setup ## build the wheel into build/dist
-	rm -rf build/dist
-	CHARTER_BUILD=$(BUILD) $(PIP) wheel --no-deps --wheel-dir build/dist .
+dist: need-python ## build the wheel into build/dist
+	rm -rf build/dist build/dist-env
+	$(PYTHON) -m venv build/dist-env
+	CHARTER_BUILD=$(BUILD) $(PIP:$(BIN)/%=build/dist-env/bin/%) wheel --no-deps --wheel-dir build/dist .
+	rm -rf build/dist-env
 
 clean: ## remove what commands left behind, but neither .venv nor the cache of downloads
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse
