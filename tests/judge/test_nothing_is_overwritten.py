@@ -136,3 +136,19 @@ def test_suite_that_was_left_half_written_is_written_again(conform, toy, tmp_pat
     shutil.rmtree(place)
     (place / ".unfinished").mkdir(parents=True)
     assert conform(*command)[0] != 2
+
+
+def test_direction_in_a_charter_turns_no_page_and_no_picture(conform, toy, tmp_path):
+    """U+202E turns what follows, so that a reader sees another text."""
+    toy.write_text(toy.read_text().replace('"a text"', '"a \u202etext"') + "-- ends \u202ehere\n")
+    for form in ("html", "markdown"):
+        place = tmp_path / form
+        code, _, err = conform(
+            "generate", "--backend", "handbook", "--format", form, toy, "--out", place
+        )
+        assert code == 0, err
+        texts = [path.read_text() for path in place.rglob("*") if path.is_file()]
+        assert not any("\u202e" in text for text in texts)
+        assert any("\\u202e" in text for text in texts)
+    write_named(tmp_path / "picture.svg", "<svg>\u202e</svg>")
+    assert (tmp_path / "picture.svg").read_text() == "<svg>\\u202e</svg>"

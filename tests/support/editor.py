@@ -54,6 +54,11 @@ class Editor:
 
     def diagnostics(self) -> list[tuple[Json, Json]]:
         """The next diagnostics of the file: code and line."""
+        found = json.loads(json.dumps(self.published()))
+        return [(each["code"], each["range"]["start"]["line"]) for each in found]
+
+    def published(self) -> list[Json]:
+        """The next diagnostics of the file, whole."""
         while True:
             for message in [*self.told]:
                 params = message.get("params")
@@ -62,8 +67,9 @@ class Editor:
                     assert isinstance(params, dict)
                     if params["uri"] != self.uri:
                         continue
-                    found = json.loads(json.dumps(params["diagnostics"]))
-                    return [(each["code"], each["range"]["start"]["line"]) for each in found]
+                    found = params["diagnostics"]
+                    assert isinstance(found, list)
+                    return found
             self.told.append(self.read())
 
 

@@ -1,4 +1,8 @@
-"""Writes the files and folders that options name, and nothing over what somebody else wrote."""
+"""Writes the files and folders that options name, and nothing over what somebody else wrote.
+
+What would steer a reader's terminal or page, or turn the direction of what follows, becomes visible
+in each of them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from conform.console.errors import CannotWrite
+from conform.console.terminal import visible
 
 LIST = ".written-by-conform"
 """The file in a folder that lists what a command has written there, and may write again."""
@@ -19,7 +24,7 @@ def write_named(path: Path, text: str, begin: int = _BEGIN) -> None:
     `CannotWrite`, also for a file of another kind."""
     refuse_other(path, text, begin)
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(visible(text), encoding="utf-8")
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None
 
@@ -63,7 +68,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
         (folder / LIST).write_text(f"{names}\n", encoding="utf-8", newline="\n")
         for path, text in texts.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8", newline="\n")
+            (folder / path).write_text(visible(text), encoding="utf-8", newline="\n")
     except OSError as error:
         raise CannotWrite(f"{folder} cannot be written: {error.strerror}") from None
 

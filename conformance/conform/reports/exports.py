@@ -57,7 +57,7 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
     lines = ["# Conformance", ""]
     for item in read:
         found = wording.statement(item.run)
-        lines += [f"## {_md(item.run.name)}: {found.word}", "", found.sentence, ""]
+        lines += [f"## {_md(item.run.name)}: {found.word}", "", _md(found.sentence), ""]
         lines += [f"Judged against {_md(wording.scope(item.run))}.", ""]
         lines += [f"Digest of the run: {_md(str(item.run.summary['digest']))}", ""]
         lines += _table(["verdict", "vectors"], [

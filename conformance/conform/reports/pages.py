@@ -17,6 +17,7 @@ from conform.reports import releases, wording
 from conform.reports.findings import LISTED, PAGES, Finding, findings, rank
 from conform.reports.junit import junit
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
+from conform.reports.reasons import brief
 from conform.reports.runs import ReportedRun, open_runs
 from conform.reports.sections import Rule
 from conform.reports.shapes import Picture
@@ -262,7 +263,7 @@ def _rows(rows: Sequence[dict[str, Json]]) -> Iterator[NotJudged]:
     for row in rows:
         vectors, steps = row["id_count"], row["not_judged_sum"]
         assert isinstance(vectors, int) and isinstance(steps, int)
-        yield NotJudged(str(row["kind"]), str(row["detail"]), vectors, steps)
+        yield NotJudged(str(row["kind"]), brief(str(row["detail"])), vectors, steps)
 
 
 # --- data ----------------------------------------------------------------------------------------

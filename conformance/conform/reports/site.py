@@ -17,6 +17,7 @@ from conform.console.terminal import number, plural, visible
 from conform.reports import wording
 from conform.reports.ledger import ledger_of_run
 from conform.reports.matrix import by_source
+from conform.reports.reasons import brief
 from conform.reports.values import shown
 from conform.runs.bounds import bounds_rows
 
@@ -38,7 +39,12 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        number=number, human=wording.human, counted=counted, shown=shown, safe_name=safe_name
+        number=number,
+        human=wording.human,
+        counted=counted,
+        shown=shown,
+        safe_name=safe_name,
+        brief=brief,
     )
     made.globals.update(
         by_source=by_source,

@@ -14,6 +14,7 @@ from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
 from conform.judging.read_result import operation_at
 from conform.reports.places import ValuePlaces
+from conform.reports.reasons import brief
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.reports.values import (
     NOT_KNOWN,
@@ -293,7 +294,7 @@ def _trace(
     return VectorTrace(
         id=name,
         kind=str(verdict["kind"]),
-        detail=str(verdict["detail"]),
+        detail=brief(str(verdict["detail"])),
         judged=judged,
         not_judged=not_judged,
         question=question,

@@ -114,3 +114,13 @@ def test_the_server_ends_at_a_signal_that_does_not_wake_its_main_thread() -> Non
     command = [sys.executable, "-c", LATE]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.wait(20) == 128 + signal.SIGTERM
+
+
+def test_a_message_turns_no_direction_when_a_text_does(
+    server: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    text = LEASE.replace("lock.token' = next", "lock.token' = \u202enext")
+    assert text != LEASE
+    with editing(server, tmp_path, text) as found:
+        told = json.dumps(found.published(), ensure_ascii=False)
+    assert "\u202e" not in told and "u202e" in told

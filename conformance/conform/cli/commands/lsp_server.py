@@ -27,6 +27,7 @@ from pygls.lsp.server import LanguageServer
 
 from charter import api
 from charter.api import ide
+from conform.console.terminal import visible
 from conform.storage.scratch import clean_up
 
 PAUSE: Final = 0.25
@@ -128,13 +129,13 @@ class Service:
     def _diagnostic(self, snapshot: ide.Snapshot, item: ide.Diagnostic) -> lsp.Diagnostic:
         severe = item.severity == "error"
         notes = [
-            lsp.DiagnosticRelatedInformation(self._location(snapshot.now(span)), text)
+            lsp.DiagnosticRelatedInformation(self._location(snapshot.now(span)), visible(text))
             for text, span in item.notes
             if span.source.name in snapshot.files
         ]
         return lsp.Diagnostic(
             self._range(snapshot.now(item.span)),
-            f"{item.message}\n{item.hint}" if item.hint else item.message,
+            visible(f"{item.message}\n{item.hint}" if item.hint else item.message),
             severity=lsp.DiagnosticSeverity.Error if severe else lsp.DiagnosticSeverity.Warning,
             code=item.code,
             source="charter",
@@ -186,7 +187,7 @@ class Service:
         found = ide.hover(*self._place(params.text_document, params.position))
         if found is None:
             return None
-        text = lsp.MarkupContent(lsp.MarkupKind.Markdown, found.text)
+        text = lsp.MarkupContent(lsp.MarkupKind.Markdown, visible(found.text))
         return lsp.Hover(text, self._range(found.span))
 
     def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
@@ -295,7 +296,7 @@ class Service:
             self.searches[instance] = process
             said, _ = await process.communicate()
         self.folders.discard(folder)
-        text = said.decode(errors="replace").replace(
+        text = visible(said.decode(errors="replace")).replace(
             folder, Path(sources[0].name).parent.as_posix()
         )
         return text or f"the search of {instance} was ended"

@@ -19,7 +19,7 @@ from conform.cli.commands.search_note import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
 from conform.console.files import refuse_other
 from conform.console.progress import searching
-from conform.console.terminal import columns, out, say
+from conform.console.terminal import columns, out, say, visible
 from conform.storage.lease import in_turn
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _write_both(arguments: argparse.Namespace, model: api.Model, table: _Verdict
         table.take_over()
         rows = sorted(table.rows, key=order)
         page = verdicts.verdicts_markdown(arguments.charter.as_posix(), model, rows)
-        write_whole(arguments.write / verdicts.PAGE, page, CannotWrite)
+        write_whole(arguments.write / verdicts.PAGE, visible(page), CannotWrite)
         write_whole(arguments.write / verdicts.FILE, verdicts.verdicts_text(rows), CannotWrite)
 
 
