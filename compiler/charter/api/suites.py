@@ -14,6 +14,7 @@ from charter.api.charters import LoadedRest, load_rest
 from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Refused
 from charter.formats.canonical import Json
+from charter.formats.files import need_writable
 from charter.formats.project import find_project
 from charter.formats.suite import Manifest
 from charter.project.sources import Missing, Selection, Unreadable, read_sources
@@ -99,6 +100,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     folder = wanted.out or make.usual_folder(subject, wanted.profile)
     if refused := make.refuse_other(folder):
         raise Unreadable(refused)
+    need_writable(folder)
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress, wanted.most)
     made = make.make(subject, wanted.profile, folder, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -50,6 +51,19 @@ def _below(
                 yield from _below(path, passed_over, (*above, real))
             elif path.is_file():
                 yield path
+
+
+def need_writable(path: Path) -> None:
+    """Raises OSError, as a write to `path` would later, if it cannot be written: before a search,
+    whose result would be lost. The nearest folder that exists decides."""
+    there = path.absolute()
+    while not there.exists():
+        there = there.parent
+    if os.access(there, os.W_OK):
+        return
+    reads_only = hasattr(os, "statvfs") and os.statvfs(there).f_flag & os.ST_RDONLY
+    number = errno.EROFS if reads_only else errno.EACCES
+    raise OSError(number, os.strerror(number), str(path))
 
 
 def regular(path: Path) -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from charter.diagnostics import Source
+from charter.formats.files import need_writable
 from charter.formats.project import find_project
 from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, MANIFEST, Manifest, read_manifest
@@ -60,6 +61,7 @@ def look(about: Subject, charter: Path, progress: Progress, most_states: int = 0
     instances with more than `most_states` are left out (0: none)."""
     from charter.suites.search import search
 
+    need_writable(place(charter, about.model.variant, about.inside))
     found = search(about, progress, find_spec("z3") is not None, most_states)
     write_found(place(charter, about.model.variant, about.inside), found)
     return replace(about, found=found)
