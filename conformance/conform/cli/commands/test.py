@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from charter.formats.files import need_writable
+from charter.formats.files import need_place_of_questions, need_writable
 from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import OVERLAY, Target
@@ -126,7 +126,9 @@ def _run(arguments: argparse.Namespace) -> int:
         say(f"in {inside}")
         os.chdir(inside)  # paths that are shown are relative to the project
     charters = [Path(near(str(path))) for path in charters]
-    _need_writable(project, charters)
+    need_writable(project.runs)
+    for path in charters:
+        need_place_of_questions(path)
     tested = Tested(arguments.json, inside, arguments.most, arguments.go_on)
     models = {path: _checked(path, tested) for path in charters}
     runs: list[Finished] = []
@@ -158,16 +160,6 @@ def _project(charter: Path | None) -> Project:
             f" {near(str(found.root / FILE))}; `conform check` and `conform explore` work anywhere"
         )
     return found
-
-
-def _need_writable(project: Project, charters: Sequence[Path]) -> None:
-    """Raises OSError if runs cannot be written, or the questions of a charter that has none yet:
-    the searches come first, and take long."""
-    need_writable(project.runs)
-    for path in charters:
-        found = (path if path.is_dir() else path.parent) / "found"
-        if not found.exists():
-            need_writable(found)
 
 
 def _charters(project: Project) -> list[Path]:
