@@ -7,12 +7,12 @@ STACK = "it ended with 1; stderr: Traceback (most recent call last): | {} | Valu
 
 
 def test_of_stderr_the_first_and_the_last_line_stay_and_no_folder_of_a_machine():
-    lines = " | ".join(f'File "/home/me/work/{n}.py", line {n}' for n in range(9))
+    lines = " | ".join(f'File "/srv/a/work/{n}.py", line {n}' for n in range(9))
     told = brief(STACK.format(lines))
     assert told == (
         "it ended with 1; stderr: Traceback (most recent call last): | … | ValueError: x"
     )
-    assert brief("stderr says; stderr: at /opt/a b/c.py:3") == "stderr says; stderr: at a b/c.py:3"
+    assert brief("stderr says; stderr: at /srv/a b/c.py:3") == "stderr says; stderr: at a b/c.py:3"
 
 
 def test_what_is_no_stderr_stays_as_it_is():
