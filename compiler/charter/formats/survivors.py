@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from charter.formats.toml import read_toml, toml_string
 
 FILE = "survivors.toml"
 KEYS = ("id", "reason", "cites")
+SILENT = "silent"
+"""What is cited where no text says anything."""
 HEAD = """\
 # Mutants that survive, reviewed: `reason` says why no property has to refuse it, `cites` which text
 # leaves it open (silent: none says anything). `conform mutate --update` adds and removes entries.
@@ -30,10 +32,11 @@ class Survivor:
     reason: str = ""
     cites: str = ""
 
-    @property
-    def is_reviewed(self) -> bool:
-        """Whether reason and citation stand."""
-        return bool(self.reason.strip() and self.cites.strip())
+    def is_reviewed(self, sources: Collection[str]) -> bool:
+        """Whether it has a reason in words, and cites one of these sources of the charter, or
+        `silent`."""
+        cited = self.cites.split()[:1]
+        return any(map(str.isalnum, self.reason)) and bool({*cited} & {*sources, SILENT})
 
 
 def survivors_file(charter: Path) -> Path:

@@ -35,7 +35,8 @@ class ReportedRun:
     folder of the vectors, or None if it is no longer cached, and `suite_counts` are its planner's
     counts; `trusted`: all canaries behaved, and no batch failed without a reason; `in_use` keeps
     the suite cached while the report is written; `other_models`: the models and what is said of the
-    charter beside them (sections.json) are not as they were when the run was judged."""
+    charter beside them (sections.json) are not as they were when the run was judged;
+    `charter_apart`: another run of the report was judged by another charter of the same name."""
 
     slug: str
     folder: Path
@@ -50,6 +51,12 @@ class ReportedRun:
     in_use: Suite | None = field(default=None, compare=False, repr=False)
     apart: str = ""
     other_models: bool = False
+    charter_apart: bool = False
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """What the charter of the run calls itself: two charters may have one name."""
+        return self.text("protocol"), self.text("component"), self.text("variant")
 
     def text(self, name: str) -> str:
         """A field of run.json; "" if missing."""
@@ -172,9 +179,22 @@ def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedR
     runs: list[ReportedRun] = []
     for folder in folders:
         runs.append(_open(folder, {run.slug for run in runs}, sections))
+    return told_apart(runs)
+
+
+def told_apart(runs: Sequence[ReportedRun]) -> tuple[ReportedRun, ...]:
+    """The runs of one report, with what tells those of one name and those by charters of one name
+    apart."""
     names = [run.name for run in runs]
+    charters: dict[tuple[str, ...], set[str]] = {}
+    for run in runs:
+        charters.setdefault(run.judged_by, set()).add(run.text("spec_digest"))
     return tuple(
-        replace(run, apart=run.folder.resolve().name) if names.count(run.name) > 1 else run
+        replace(
+            run,
+            apart=run.folder.resolve().name if names.count(run.name) > 1 else "",
+            charter_apart=len(charters[run.judged_by]) > 1,
+        )
         for run in runs
     )
 

@@ -177,7 +177,8 @@ def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:
 
 
 def scope(run: ReportedRun) -> str:
-    """The component and variant judged against, and the level observed."""
+    """The component and variant judged against, the digest of the charter if another one of its
+    name is in the report, and the level observed."""
     variant = run.text("variant")
     observed = run.about.get("observes")
     variables = sorted(map(str, observed)) if isinstance(observed, list) else []
@@ -185,6 +186,7 @@ def scope(run: ReportedRun) -> str:
     seen = f"{', '.join(variables)} and replies" if variables else "replies"
     against = f"{run.text('protocol')}, component {run.text('component')}"
     against += f", variant {variant}" if variant else ", as written"
+    against += f" (charter {run.text('spec_digest')[:8]})" if run.charter_apart else ""
     return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}"
 
 

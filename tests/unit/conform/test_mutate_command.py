@@ -68,10 +68,12 @@ def test_a_new_survivor_fails_until_it_has_a_reason_and_a_citation(
     assert "  - uses' = {hard}\n  + (nothing)\n  survives in tiny: press(false) takes" in shown
     assert main([*command, "--update"]) == 1
     told = capsys.readouterr()
-    assert "has no reason or no citation" in told.err
+    assert "has no reason, or cites no source of the charter (nor `silent`)" in told.err
     assert "0 of 3 survivors have a reason and a citation" in told.out
-    reviewed(charter, {"reason": "it only counts"})
-    assert main(command) == 1
+    for made_up in ({"reason": "."}, {"cites": "MADE §1"}, {"cites": "."}):
+        reviewed(charter, {"reason": "it only counts", "cites": "silent", **made_up})
+        assert main(command) == 1
+        assert "0 of 3 survivors have a reason and a citation" in capsys.readouterr().out
     reviewed(charter, {"reason": "it only counts", "cites": "silent"})
     capsys.readouterr()
     assert main(command) == 0

@@ -1,10 +1,11 @@
 """What may be said of a run: never more than what was measured."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from conform.reports.runs import ReportedRun
+from conform.reports.runs import ReportedRun, told_apart
 from conform.reports.wording import (
     in_system_of,
     natural,
@@ -79,6 +80,16 @@ def run(**summary):
 def test_claim_says_what_was_measured(summary, tone, sentence):
     found = statement(run(**summary))
     assert (found.tone, found.sentence) == (tone, sentence)
+
+
+def test_scope_names_the_charter_where_another_one_of_its_name_judged_a_run():
+    one, other = (
+        replace(run(), about={**run().about, "spec_digest": digest * 20}) for digest in "12"
+    )
+    assert [scope(each) for each in told_apart([one, one])] == [scope(run())] * 2
+    told = [scope(each) for each in told_apart([one, other])]
+    assert told[0].startswith("p, component c, variant old (charter 11111111); observed")
+    assert told[1].startswith("p, component c, variant old (charter 22222222); observed")
 
 
 def test_scope_names_variant_and_what_was_observed():

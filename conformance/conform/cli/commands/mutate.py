@@ -7,7 +7,7 @@ import os
 import shlex
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,12 +106,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The mutants that were tried, with their verdicts, and the reviewed survivors."""
+    """The mutants that were tried, with their verdicts, the reviewed survivors, and the names of
+    the charter's sources."""
 
     made: Sequence[MadeMutant]
     verdicts: Sequence[MutantVerdict]
     reviewed: Sequence[Survivor]
     stale: Sequence[Survivor]
+    sources: Collection[str]
 
     @property
     def survivors(self) -> list[tuple[MadeMutant, MutantVerdict]]:
@@ -133,8 +135,8 @@ class _Result:
 
     @property
     def unreasoned(self) -> list[Survivor]:
-        """The entries of the list that have no reason or no citation."""
-        return [one for one in self.reviewed if not one.is_reviewed]
+        """The entries of the list that have no reason, or cite no source of the charter."""
+        return [one for one in self.reviewed if not one.is_reviewed(self.sources)]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -182,10 +184,11 @@ def run(arguments: argparse.Namespace) -> int:
     verdicts = _tried(model, made, arguments)
     whole = arguments.instance == "*" and not rest.broken
     stale = _stale(reviewed, verdicts, every, whole=whole)
-    found = _Result(made, verdicts, reviewed, stale)
+    sources = [name for name, _ in model.sources]
+    found = _Result(made, verdicts, reviewed, stale, sources)
     if arguments.update:
         _update(path, found)
-        found = _Result(made, verdicts, read_survivors(path), ())
+        found = _Result(made, verdicts, read_survivors(path), (), sources)
     if arguments.json:
         out_json(found.json())
     else:
@@ -314,12 +317,15 @@ def _show(found: _Result, path: Path) -> None:
     for one in found.undecided:
         out(f"undecided {one.id} in {one.instance}: {one.detail}")
     for entry in found.unreasoned:
-        say(f"{path}: {entry.id} has no reason or no citation; write both")
+        say(
+            f"{path}: {entry.id} has no reason, or cites no source of the"
+            " charter (nor `silent`); write both"
+        )
     for entry in found.stale:
         say(f"{path}: {entry.id} no longer survives; --update removes it")
     rows = [[answer, number(amount)] for answer, amount in found.counts.items()]
     out(columns([["mutants", number(len(found.made))], *rows]))
-    reasoned = {one.id for one in found.reviewed if one.is_reviewed}
+    reasoned = {one.id for one in found.reviewed if one.is_reviewed(found.sources)}
     if found.survivors:
         count = sum(made.id in reasoned for made, _ in found.survivors)
         out(f"{count} of {len(found.survivors)} survivors have a reason and a citation ({path})")
