@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, cast
 
 from charter.formats import canonical
@@ -150,14 +151,7 @@ def use_folders(folders: Sequence[str]) -> None:
 
 def load(module: str) -> JudgeModel:
     """The model in `module`. Raises `BadSuite` if there is none, or if the module is none."""
-    try:
-        found = importlib.import_module(module + WIRE if find_spec(module + WIRE) else module)
-    except ImportError as error:
-        raise BadSuite(
-            f"the suite names the model {module}, which cannot be imported ({error}): call the"
-            " command in the project of its charter, or name a suite or the folder of a target"
-            f" there, after `conform generate`; searched: {_searched()}"
-        ) from None
+    found = _imported(module)
     missing = [name for name in EXPORTS if not hasattr(found, name)]
     if missing:
         raise BadSuite(
@@ -165,6 +159,17 @@ def load(module: str) -> JudgeModel:
             " generated model: name the model in the suite's manifest, or run `conform generate`"
         )
     return cast("JudgeModel", found)
+
+
+def _imported(module: str) -> ModuleType:
+    try:
+        return importlib.import_module(module + WIRE if find_spec(module + WIRE) else module)
+    except ImportError as error:
+        raise BadSuite(
+            f"the suite names the model {module}, which cannot be imported ({error}): call the"
+            " command in the project of its charter, or name a suite or the folder of a target"
+            f" there, after `conform generate`; searched: {_searched()}"
+        ) from None
 
 
 def sections_of(module: str) -> Path | None:
@@ -201,7 +206,7 @@ def digest(modules: Collection[str]) -> str:
 
     folders: set[Path] = set()
     for module in modules:
-        load(module)
+        _imported(module)
         package = sys.modules[module.partition(".")[0]]
         folders |= {Path(place) for place in getattr(package, "__path__", ())}
     found = hashlib.sha256(" ".join(sorted(modules)).encode())
