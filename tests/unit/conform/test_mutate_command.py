@@ -118,8 +118,9 @@ def test_the_cost_is_told_first_and_the_rest_while_it_runs(
     main(["mutate", str(charter), "--jobs", "1"])
     first = capsys.readouterr().err.splitlines()[0]
     assert first == (
-        "5 mutants to try, by 0 scenarios and in 1 instance with 3 states, each for at most 60"
-        " seconds; --rule, --instance and --limit choose fewer"
+        "5 mutants to try, by 0 scenarios and in 1 instance, each with up to 50,000 states and"
+        " for at most 60 seconds; first without a mutant; --rule, --instance and --limit"
+        " choose fewer"
     )
     assert [name for name in told if re.search(r", some \d+ s left$", name)]
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -221,6 +222,7 @@ def _tried(
     limits = mutation.limits(arguments.most, arguments.seconds)
     verdicts: list[MutantVerdict] = []
     jobs = min(arguments.jobs or os.cpu_count() or 1, len(made))
+    say(_cost(model, made, arguments))
     try:
         with tasks("mutants") as tell:
             places = mutation.baselines(
@@ -231,7 +233,6 @@ def _tried(
             model, failed = mutation.without_failing_scenarios(model)
             for one in failed:
                 say(f"a scenario is left out, which fails without a mutant: {one}")
-            say(_cost(model, made, places, arguments))
             begun = time.monotonic()
             for verdict in mutation.try_mutants(model, places, made, limits, jobs):
                 verdicts.append(verdict)
@@ -247,20 +248,15 @@ def _tried(
     return verdicts
 
 
-def _cost(
-    model: api.Model,
-    made: Sequence[MadeMutant],
-    places: Sequence[InstanceBaseline],
-    arguments: argparse.Namespace,
-) -> str:
+def _cost(model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Namespace) -> str:
     """What will be done, and how to do less if it is much."""
     much = len(made) >= _MANY
-    states = sum(place.distinct for place in places)
+    places = [one for one in model.instances if fnmatchcase(one.name, arguments.instance)]
     fewer = "; --rule, --instance and --limit choose fewer" if much else ""
     return (
         f"{plural(len(made), 'mutant')} to try, by {plural(len(model.scenarios), 'scenario')} and"
-        f" in {plural(len(places), 'instance')} with {number(states)} states, each for at most"
-        f" {arguments.seconds} seconds{fewer}"
+        f" in {plural(len(places), 'instance')}, each with up to {number(arguments.most)} states"
+        f" and for at most {arguments.seconds} seconds; first without a mutant{fewer}"
     )
 
 
