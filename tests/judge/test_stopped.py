@@ -20,6 +20,7 @@ SECONDS = 60  # far more than it takes: nothing is measured
 HANGS = """
 import argparse, hashlib, sys, threading
 from conform.cli import main as cli
+from conform.cli import unused_options
 from conform.console import interrupts
 
 def hang(chosen):
@@ -30,6 +31,7 @@ interrupts.GRACE = 0.2
 command = cli.command_of(sys.argv[1])
 command.run = hang
 cli.parser_of = lambda name, about: argparse.ArgumentParser()
+unused_options.refuse_unused = lambda *_: None
 sys.exit(cli.main())
 """
 
