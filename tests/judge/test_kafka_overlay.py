@@ -1,19 +1,24 @@
 """Real Kafka against the committed suite: every difference is known, and every entry is true."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow.dataset as ds
 import pytest
 
+from charter.formats.suite import read_lines
+from charter.formats.vector import Vector
 from conform.cli.main import main
 
 pytestmark = pytest.mark.xdist_group("real Kafka")
 
-SUITE = Path(__file__).parents[2] / "generated" / "suites" / "kafka_replication" / "controller"
+SUITES = Path(__file__).parents[2] / "generated" / "suites" / "kafka_replication"
+SUITE = SUITES / "controller"
 
 
-def judged(release: str, out: Path, *more: str) -> int:
-    chosen = ["--target", "kafka-controller", "--release", release, "--suite", str(SUITE)]
+def judged(release: str, out: Path, *more: str, suite: Path = SUITE) -> int:
+    chosen = ["--target", "kafka-controller", "--release", release, "--suite", str(suite)]
     return main(["run", *chosen, "--engine", "inline", "--out", str(out), *more])
 
 
@@ -49,3 +54,41 @@ def test_every_release_where_entries_begin_or_end_has_nothing_new(
     release: str, tmp_path: Path
 ) -> None:
     all_is_known(release, tmp_path / "run")
+
+
+REPORTED: Mapping[str, Mapping[str, set[str]]] = {
+    "3.3.1": {"K-E1": {"shutdown_offset_moves_on"}, "K-E2": {"again_is_a_new_session"}},
+    "3.3.2": {"K-E1": set()},
+    "3.7.0": {"K-E2": {"again_is_a_new_session"}},
+    "3.8.1": {"K-E1": set(), "K-E2": {"again_gets_another_epoch"}},
+    "3.9.1": {"K-E2": set()},
+}
+"""The entries that explain the scenarios of what was reported to Kafka's tracker, by release:
+KAFKA-14292 to 3.3.1, 16757 to 3.7.0, 16952 to 3.8.1."""
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("release", REPORTED)
+def test_what_was_reported_shows_in_the_releases_that_have_it(release: str, tmp_path: Path) -> None:
+    suite, out = SUITES / "controller_pre_kip_966", tmp_path / "run"
+    judged(release, out, "--no-shrink", suite=suite)
+    assert json.loads((out / "summary.json").read_text())["new_deviations"] == 0
+    found = entries_by_vector(out)
+    asked = {title(vector): vector.id for vector in read_lines(suite / "vectors.jsonl")}
+    for name, entries in REPORTED[release].items():
+        assert found.get(asked[name], set()) == entries, name
+
+
+def title(vector: Vector) -> str:
+    """The beginning of the title of the scenario that a vector is; "" if it is none."""
+    told = [one for one in vector.why.obligations if one.startswith("scenario K-")]
+    return told[0].split()[1] if told else ""
+
+
+def entries_by_vector(run: Path) -> dict[str, set[str]]:
+    rows = ds.dataset(run / "deviations", partitioning="hive").to_table().to_pylist()
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        found.setdefault(row["id"], set()).add(row["entry"])
+    return found

@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry any_change_does_all of the overlay kafka_controller.
 
-suspected_defect, all releases (DOC kafka-leader-election: preferred), because: An election by
-order answers success and the preferred leader does not lead: what changed was that a
-reassignment completed.
+suspected_defect, all releases (DOC kafka-leader-election: preferred), because: <r2, r3>: r2
+fails, reassigned to <r2, r1>, r3 fails, unclean elections on. The order to elect the
+preferred leader r2 answers success, and r1 leads.
 
 What differs from the plain model.
 """
@@ -69,7 +69,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:185"""
+    """overlay.charter:216"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -86,7 +86,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:26
+    overlay.charter:35
     """
     if twice and next_ != slot:
         return replace(
@@ -100,7 +100,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:163"""
+    """overlay.charter:194"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -122,7 +122,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:194"""
+    """overlay.charter:225"""
     if slot is None:
         return None
     return finished(
@@ -131,7 +131,7 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:206"""
+    """overlay.charter:237"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
@@ -149,11 +149,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:214
+        # unregister/removed  overlay.charter:245
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:214"""
+        """unregister/removed  overlay.charter:245"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -210,7 +210,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:239
+        # elect_leader/preferred_unavailable  overlay.charter:270
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -221,7 +221,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:247
+        # elect_leader/preferred  overlay.charter:278
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -230,7 +230,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:256
+        # elect_leader/nobody  overlay.charter:287
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -243,7 +243,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:239"""
+        """elect_leader/preferred_unavailable  overlay.charter:270"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -264,7 +264,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:247"""
+        """elect_leader/preferred  overlay.charter:278"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -281,7 +281,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:256"""
+        """elect_leader/nobody  overlay.charter:287"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -293,14 +293,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:263
+        # balance_leaders/balanced  overlay.charter:294
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:263"""
+        """balance_leaders/balanced  overlay.charter:294"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

@@ -3,9 +3,10 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry cleared_elr_stays_in_index of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because: ELR {b2};
-min.insync.replicas is changed, the topic deleted: from now on the controller fails whenever
-b2 is unregistered or starts uncleanly.
+suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because: b2 is
+fenced: ELR {b2}. min.insync.replicas is changed, the topic deleted. Whenever b2 is
+unregistered or starts uncleanly now, the controller throws an exception: the active one
+resigns.
 
 What differs from the plain model.
 """
@@ -39,7 +40,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:447
+    overlay.charter:493
     """
     return (
         replaced_touched(p, gone, suspect)

@@ -3,9 +3,10 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry completes_below_min_isr of the overlay kafka_controller.
 
-suspected_defect, releases from 4.3.0 on (S2 §6.7), because: It completes although a replica
-of the target is not in sync, or the target has fewer replicas than min.insync.replicas: the
-ISR is smaller than that, and writes with acks=all stop.
+by_design, releases from 4.3.0 on (JIRA KAFKA-19975, JIRA KAFKA-15665, PULL 21114, PULL
+14604), because: KAFKA-19975: a replica of the target that is neither added nor in sync need
+not be waited for, as the ISR does not become smaller. The minimum has no part in it (closed
+patch of KAFKA-15665).
 
 What differs from the plain model.
 """
@@ -28,7 +29,7 @@ SPEC_DIGEST = "ce2d123be6eafb4b21d7"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:112
+    overlay.charter:143
     """
     rest = isr - p.removing
     return (

@@ -3,9 +3,10 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry completes_in_old_epoch of the overlay kafka_controller.
 
-suspected_defect, all releases (MODEL §4.2), because: Reassigned from {b1, b2} to {b1, b2,
-b3}, the partition has its new replicas in the old leader epoch: one leader epoch stands for
-two assignments (MODEL 2.3.1 excludes that).
+by_design, all releases (CODE PartitionChangeBuilder, JIRA KAFKA-15324), because: The comment
+in the class: a leader epoch starts if the new replicas do not contain all old ones.
+KAFKA-15324 proposed to start none even then. MODEL §4.2 alone asks for one with each
+completion.
 
 What differs from the plain model.
 """
@@ -74,7 +75,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:147
+    overlay.charter:178
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)

@@ -3,8 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry completes_with_whole_target of the overlay kafka_controller.
 
-by_design, releases 3.8.0 to 4.2.1 (KIP 455), because: KIP-455: a reassignment is done when
-all target replicas are in sync; min.insync.replicas has no part in it.
+by_design, releases 3.8.0 to 4.2.1 (KIP 455, JIRA KAFKA-15665), because: KIP-455: a
+reassignment is done when all target replicas are in sync; min.insync.replicas has no part in
+it.
 
 What differs from the plain model.
 """
@@ -27,7 +28,7 @@ SPEC_DIGEST = "91e5d6b756744fcaf7a8"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:125
+    overlay.charter:156
     """
     return (
         len(p.adding | p.removing) > 0

@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elects_dead_leader of the overlay kafka_controller.
 
-suspected_defect, releases 4.0.0 to 4.0.2 (DOC Eligible Leader Replicas), because: Kafka's
-documentation: the last known leader is selected if it is unfenced. ISR and ELR empty, last
-leader b2 fenced: the unfencing of b1 makes b2 leader.
+known_defect, releases 4.0.0 to 4.0.2 (JIRA KAFKA-19522, DOC Eligible Leader Replicas),
+because: Kafka's documentation: the last known leader is selected if it is unfenced. ISR and
+ELR empty, last leader b2 fenced: the unfencing of b1 makes b2 leader.
 
 What differs from the plain model.
 """
@@ -33,7 +33,7 @@ CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires unregister "
 )
-SPEC_DIGEST = "74c655cc363c3b975d98"
+SPEC_DIGEST = "fd88e327ddc027c64fa3"
 
 
 def last_known_elr_after(
@@ -42,12 +42,8 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:83  DOC Eligible Leader Replicas"""
-    if not config.elr:
-        return p.last_known_elr
-    if not next_.isr and len(p.isr) > 0:
-        return frozenset() if p.leader is None else frozenset({p.leader})
-    return frozenset() if next_.leader is not None else p.last_known_elr
+    """overlay.charter:115  DOC Eligible Leader Replicas"""
+    return known_since_emptied(p, next_, config)
 
 
 def replaced_electable(
@@ -76,7 +72,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:92
+    overlay.charter:122
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -103,13 +99,13 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """A leader that is fenced stays until something else changes the partition.
 
-    overlay.charter:102
+    overlay.charter:132
     """
     return replaced_leaders_after(p, isr, able, config) & able
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:96  DOC Eligible Leader Replicas"""
+    """overlay.charter:126  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -148,3 +144,16 @@ def elected_by_order(p: Partition, able: frozenset[Broker], config: Config) -> f
     return electable(
         p, p.replicas, p.isr, frozenset(), able, replace(config, unclean_election=True)
     )
+
+
+def known_since_emptied(p: Partition, next_: Partition, config: Config) -> frozenset[Broker]:
+    """lastKnownElr in 4.0 and 4.1.0: who leads when the ISR becomes empty, until there is a
+    leader.
+
+    overlay.charter:25  DOC Eligible Leader Replicas
+    """
+    if not config.elr:
+        return p.last_known_elr
+    if not next_.isr and len(p.isr) > 0:
+        return frozenset() if p.leader is None else frozenset({p.leader})
+    return frozenset() if next_.leader is not None else p.last_known_elr

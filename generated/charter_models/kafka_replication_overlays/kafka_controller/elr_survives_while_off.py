@@ -31,9 +31,12 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
+        bumped,
         eligible_after,
+        isr_after_election,
         new_leaders,
         with_cleared_elr,
+        with_last_known_elr,
         without_broker,
     )
 
@@ -43,7 +46,7 @@ CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "4c0006cd3196d5d75768"
+SPEC_DIGEST = "b6b8bbfc2961d1f713c3"
 
 
 def replaced_complete(
@@ -63,17 +66,39 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:356"""
+    """overlay.charter:394"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
+
+
+def elected(
+    p: Partition,
+    shape: Partition,
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition:
+    sound = complete(p, shape.replicas, isr, suspect, config)
+    unclean = leader is not None and leader not in sound
+    synced = isr_after_election(p, shape.replicas, isr, leader, unclean, config)
+    eligible = eligible_after(p, shape.replicas, isr, suspect, config) - synced
+    next_ = replace(
+        shape,
+        isr=synced,
+        elr=frozenset() if unclean else eligible,
+        leader=leader,
+        recovering=p.recovering or unclean,
+    )
+    return bumped(p, with_last_known_elr(p, next_, suspect, config))
 
 
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:26
+    overlay.charter:35
     """
     if twice and next_ != slot:
         return replace(
@@ -138,7 +163,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:362
+        # register/unclean  overlay.charter:402
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -158,7 +183,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:362"""
+        """register/unclean  overlay.charter:402"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(

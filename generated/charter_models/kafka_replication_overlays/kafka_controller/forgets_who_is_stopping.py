@@ -3,8 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry forgets_who_is_stopping of the overlay kafka_controller.
 
-suspected_defect, all releases (MODEL §8.3), because: After a failover a broker in controlled
-shutdown waits for another one that was stopping before, until that one asks again.
+harmless, all releases (MODEL §8.3), because: After a failover a broker in controlled shutdown
+waits for another one that was stopping before: until that one asks again, which it does every
+two seconds, or until its session times out.
 
 What differs from the plain model.
 """
@@ -46,7 +47,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:40
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -112,7 +113,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:423
+        # register/again  overlay.charter:468
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

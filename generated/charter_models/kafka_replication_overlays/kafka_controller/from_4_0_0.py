@@ -14,7 +14,7 @@ Applied:
     cancels_to_first_replica
     elects_while_shutting_down
     elr_survives_while_off
-    elr_outlives_election
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     stranger_has_no_directory
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
-SPEC_DIGEST = "b5a9f596b2bb248b50f2"
+SPEC_DIGEST = "bf5d85e6699edac2dd5e"
 
 
 def eligible_after(
@@ -94,7 +94,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:300
+    overlay.charter:331
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -107,12 +107,8 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:83  DOC Eligible Leader Replicas"""
-    if not config.elr:
-        return p.last_known_elr
-    if not next_.isr and len(p.isr) > 0:
-        return frozenset() if p.leader is None else frozenset({p.leader})
-    return frozenset() if next_.leader is not None else p.last_known_elr
+    """overlay.charter:115  DOC Eligible Leader Replicas"""
+    return known_since_emptied(p, next_, config)
 
 
 def replaced_complete(
@@ -132,7 +128,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:356"""
+    """overlay.charter:394"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -159,7 +155,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:306
+    overlay.charter:337
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -190,7 +186,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:92
+    overlay.charter:122
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -260,7 +256,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:147
+    overlay.charter:178
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)
@@ -277,7 +273,7 @@ def with_new_isr(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:125
+    overlay.charter:156
     """
     return (
         len(p.adding | p.removing) > 0
@@ -291,7 +287,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:580  KIP 903"""
+    """overlay.charter:637  KIP 903"""
     return frozenset()
 
 
@@ -313,7 +309,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """A leader that is fenced stays until something else changes the partition.
 
-    overlay.charter:102
+    overlay.charter:132
     """
     return replaced_leaders_after(p, isr, able, config) & able
 
@@ -325,7 +321,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:447
+    overlay.charter:493
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -359,7 +355,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:185"""
+    """overlay.charter:216"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -373,7 +369,7 @@ def without_broker(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:96  DOC Eligible Leader Replicas"""
+    """overlay.charter:126  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -390,6 +386,23 @@ def replaced_with_reassignment(
     )
 
 
+def replaced_with_reassignment_2(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
+    """Also called `PartitionReassignmentReplicas`.
+
+    overlay.charter:431
+    """
+    return replace(
+        replaced_with_reassignment(p, target, leaving),
+        adding=replaced_with_reassignment(p, target, leaving).adding
+        if frozenset(target) <= frozenset(p.replicas)
+        else frozenset(target) - frozenset(p.replicas),
+    )
+
+
 def with_reassignment(
     p: Partition,
     target: tuple[Broker, ...],
@@ -397,21 +410,21 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:399
+    overlay.charter:445
     """
     return replace(
-        replaced_with_reassignment(p, target, leaving),
+        replaced_with_reassignment_2(p, target, leaving),
         adding=p.adding
-        if not frozenset(target) - frozenset(p.replicas)
-        else frozenset(target) - frozenset(p.replicas),
+        if frozenset(target) <= frozenset(p.replicas)
+        else replaced_with_reassignment_2(p, target, leaving).adding,
         removing=p.removing
         if not frozenset(leaving)
-        else replaced_with_reassignment(p, target, leaving).removing,
+        else replaced_with_reassignment_2(p, target, leaving).removing,
     )
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:397"""
+    """overlay.charter:429"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -452,11 +465,24 @@ def elected_by_order(p: Partition, able: frozenset[Broker], config: Config) -> f
     )
 
 
+def known_since_emptied(p: Partition, next_: Partition, config: Config) -> frozenset[Broker]:
+    """lastKnownElr in 4.0 and 4.1.0: who leads when the ISR becomes empty, until there is a
+    leader.
+
+    overlay.charter:25  DOC Eligible Leader Replicas
+    """
+    if not config.elr:
+        return p.last_known_elr
+    if not next_.isr and len(p.isr) > 0:
+        return frozenset() if p.leader is None else frozenset({p.leader})
+    return frozenset() if next_.leader is not None else p.last_known_elr
+
+
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:26
+    overlay.charter:35
     """
     if twice and next_ != slot:
         return replace(
@@ -476,13 +502,13 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:40
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:163"""
+    """overlay.charter:194"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -504,7 +530,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:194"""
+    """overlay.charter:225"""
     if slot is None:
         return None
     return finished(
@@ -513,7 +539,7 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:206"""
+    """overlay.charter:237"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
@@ -594,7 +620,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:362
+        # register/unclean  overlay.charter:402
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -603,7 +629,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:423
+        # register/again  overlay.charter:468
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -617,7 +643,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:362"""
+        """register/unclean  overlay.charter:402"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -824,11 +850,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:214
+        # unregister/removed  overlay.charter:245
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:214"""
+        """unregister/removed  overlay.charter:245"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -885,7 +911,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:239
+        # elect_leader/preferred_unavailable  overlay.charter:270
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -896,7 +922,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:247
+        # elect_leader/preferred  overlay.charter:278
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -905,7 +931,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:256
+        # elect_leader/nobody  overlay.charter:287
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -918,7 +944,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:239"""
+        """elect_leader/preferred_unavailable  overlay.charter:270"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -939,7 +965,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:247"""
+        """elect_leader/preferred  overlay.charter:278"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -956,7 +982,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:256"""
+        """elect_leader/nobody  overlay.charter:287"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -968,14 +994,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:263
+        # balance_leaders/balanced  overlay.charter:294
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:263"""
+        """balance_leaders/balanced  overlay.charter:294"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

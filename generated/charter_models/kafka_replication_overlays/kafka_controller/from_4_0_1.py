@@ -14,7 +14,7 @@ Applied:
     cancels_to_first_replica
     elects_while_shutting_down
     elr_survives_while_off
-    elr_outlives_election
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     stranger_has_no_directory
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "b5a9f596b2bb248b50f2",
+    "bf5d85e6699edac2dd5e",
 )
 
-SPEC_DIGEST = "6cc52ee81c9c3101f442"
+SPEC_DIGEST = "61fd9f1a734bb5dc7d04"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

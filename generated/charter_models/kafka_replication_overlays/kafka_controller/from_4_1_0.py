@@ -5,7 +5,7 @@
 
 Applied:
 
-    last_known_leader
+    last_known_leader_of_an_empty_isr
     completes_with_whole_target
     completes_in_old_epoch
     any_change_does_all
@@ -14,7 +14,7 @@ Applied:
     cancels_to_first_replica
     elects_while_shutting_down
     elr_survives_while_off
-    elr_outlives_election
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     stranger_has_no_directory
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0 import (
         elected_by_order,
         eligible_after,
+        known_since_emptied,
         last_leader,
         reassignment_done,
         replaced_electable,
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "6cc52ee81c9c3101f442",
+    "61fd9f1a734bb5dc7d04",
 )
 
-SPEC_DIGEST = "ca61d6872541942364f7"
+SPEC_DIGEST = "e1c519d8e7ea58e79a0f"
 
 
 def last_known_elr_after(
@@ -56,16 +57,8 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:51  DOC Eligible Leader Replicas"""
-    if not config.elr:
-        return p.last_known_elr
-    if next_.leader is None:
-        if p.leader is None:
-            return p.last_known_elr
-        return frozenset({p.leader}) if not p.last_known_elr else p.last_known_elr
-    if p.leader == next_.leader and frozenset(p.replicas) <= frozenset(next_.replicas):
-        return p.last_known_elr
-    return frozenset()
+    """overlay.charter:92  DOC Eligible Leader Replicas"""
+    return known_since_emptied(p, next_, config)
 
 
 def electable(
@@ -78,7 +71,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:67  DOC Eligible Leader Replicas
+    overlay.charter:99  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -103,5 +96,5 @@ def leaders_after(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:72  DOC Eligible Leader Replicas"""
+    """overlay.charter:104  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)

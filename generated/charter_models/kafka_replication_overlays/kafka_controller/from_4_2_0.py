@@ -14,14 +14,14 @@ Applied:
     cancels_to_first_replica
     elects_while_shutting_down
     elr_survives_while_off
-    elr_outlives_election
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     stranger_has_no_directory
     cleared_elr_stays_in_index
     missing_epoch_is_right
 
-What differs from from_4_1_0.
+What differs from from_4_1_1.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 go_on(
     __name__,
-    "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "ca61d6872541942364f7",
+    "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
+    "4c66427e01a3862e39d8",
 )
 
-SPEC_DIGEST = "2fdf262744dc9767490c"
+SPEC_DIGEST = "7fee2f2921aeaa9db833"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -14,7 +14,7 @@ Applied:
     cancels_to_first_replica
     elects_while_shutting_down
     elr_survives_while_off
-    elr_outlives_election
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     stranger_has_no_directory
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "2fdf262744dc9767490c",
+    "7fee2f2921aeaa9db833",
 )
 
-SPEC_DIGEST = "0d938bc95d48fea87884"
+SPEC_DIGEST = "19074d1807d7370eea90"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:112
+    overlay.charter:143
     """
     rest = isr - p.removing
     return (

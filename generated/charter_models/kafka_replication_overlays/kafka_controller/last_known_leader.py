@@ -3,7 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry last_known_leader of the overlay kafka_controller.
 
-by_design, releases from 4.1.0 on (DOC Eligible Leader Replicas), because: Kafka's
+by_design, releases from 4.1.1 on (DOC Eligible Leader Replicas), because: Kafka's
 documentation gives an order: a member of the ISR unless it is empty, then of the ELR, then
 the last known leader.
 
@@ -41,7 +41,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:51  DOC Eligible Leader Replicas"""
+    """overlay.charter:60  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -79,7 +79,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:67  DOC Eligible Leader Replicas
+    overlay.charter:76  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -89,7 +89,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:72  DOC Eligible Leader Replicas"""
+    """overlay.charter:81  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

@@ -3,8 +3,8 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry overridden_reassignment_lingers of the overlay kafka_controller.
 
-suspected_defect, all releases (KIP 455), because: Reassigned from {b1, b2} to {b3} and then
-to {b1, b2, b3}, a partition ends with the only replica b3: the first order's removals were
+suspected_defect, all releases (KIP 455), because: Reassigned from <b1, b2> to <b3> and then
+to <b1, b2, b3>, a partition ends with the only replica b3: the first order's removals were
 never withdrawn.
 
 What differs from the plain model.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "c3d7694c82c741188322"
+SPEC_DIGEST = "5dd69eb48696ca1469ae"
 
 
 def replaced_with_reassignment(
@@ -47,19 +47,14 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:399
+    overlay.charter:445
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
         adding=p.adding
-        if not frozenset(target) - frozenset(p.replicas)
-        else frozenset(target) - frozenset(p.replicas),
+        if frozenset(target) <= frozenset(p.replicas)
+        else replaced_with_reassignment(p, target, leaving).adding,
         removing=p.removing
         if not frozenset(leaving)
         else replaced_with_reassignment(p, target, leaving).removing,
     )
-
-
-def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:397"""
-    return frozenset(p.replicas) - frozenset(target)

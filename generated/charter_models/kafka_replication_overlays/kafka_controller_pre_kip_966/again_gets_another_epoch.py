@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry again_gets_another_epoch of the overlay kafka_controller in the variant pre_kip_966.
 
-suspected_defect, releases 3.7.0 to 3.8.1 (S2 §6.5.1), because: A process that asks for its
-registration again, as after a lost reply, gets another epoch: what it asked with the first
-one is refused as stale.
+known_defect, releases 3.7.1 to 3.8.1 (JIRA KAFKA-16952, S2 §6.5.1), because: A process that
+asks for its registration again, as after a lost reply, gets another epoch: what it asked with
+the first one is refused as stale.
 
 What differs from the plain model.
 """
@@ -51,7 +51,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:40
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -117,7 +117,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:517
+        # register/again  overlay.charter:563
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

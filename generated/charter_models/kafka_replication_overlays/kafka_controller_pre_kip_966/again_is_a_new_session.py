@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry again_is_a_new_session of the overlay kafka_controller in the variant pre_kip_966.
 
-suspected_defect, releases up to 3.6.2 (S2 §6.5.1), because: The process that leads asks for
-its registration again, as after a lost reply: it is fenced, its epoch is stale, and it still
-leads.
+known_defect, releases up to 3.7.0 (JIRA KAFKA-16757, JIRA KAFKA-16952, S2 §6.5.1), because:
+The process that leads asks for its registration again, as after a lost reply: it is fenced,
+its epoch is stale, and it still leads.
 
 What differs from the plain model.
 """
@@ -51,7 +51,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:40
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -117,7 +117,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:473
+        # register/again  overlay.charter:519
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

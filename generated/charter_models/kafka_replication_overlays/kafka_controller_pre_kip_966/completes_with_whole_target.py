@@ -4,8 +4,9 @@
 """The entry completes_with_whole_target of the overlay kafka_controller in the variant
 pre_kip_966.
 
-by_design, releases 3.8.0 to 4.2.1 (KIP 455), because: KIP-455: a reassignment is done when
-all target replicas are in sync; min.insync.replicas has no part in it.
+by_design, releases 3.8.0 to 4.2.1 (KIP 455, JIRA KAFKA-15665), because: KIP-455: a
+reassignment is done when all target replicas are in sync; min.insync.replicas has no part in
+it.
 
 What differs from the plain model.
 """
@@ -44,7 +45,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:125
+    overlay.charter:156
     """
     return (
         len(p.adding | p.removing) > 0

@@ -4,8 +4,9 @@
 """The entry elects_while_shutting_down of the overlay kafka_controller in the variant
 pre_kip_966.
 
-suspected_defect, all releases (MODEL §8.3), because: A fenced broker whose registration is in
-controlled shutdown heartbeats, is unfenced, and is elected at once.
+harmless, all releases (MODEL §8.3, CODE BrokerLifecycleManager), because: A broker in
+controlled shutdown is fenced, and a heartbeat of the same process without that wish unfences
+it, so that it leads. Apache Kafka's brokers send no such heartbeat; others might.
 
 What differs from the plain model.
 """

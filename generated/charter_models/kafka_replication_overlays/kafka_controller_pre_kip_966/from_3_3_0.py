@@ -12,12 +12,14 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elects_while_shutting_down
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
     expired_goes_on_stopping
     unfencing_is_a_report
     unclean_election_is_ignored
+    shutdown_offset_moves_on
     isr_shrink_starts_epoch
     isr_without_epochs
 
@@ -84,7 +86,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e1f341a755ac0fcdd282"
+SPEC_DIGEST = "51ddd854eb83067f4b0d"
 
 
 def default_config() -> Config:
@@ -118,7 +120,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:540  JIRA KAFKA-12670
+    overlay.charter:586  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -171,7 +173,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:147
+    overlay.charter:178
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)
@@ -188,7 +190,7 @@ def with_new_isr(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:137
+    overlay.charter:168
     """
     return (
         len(p.adding | p.removing) > 0
@@ -202,7 +204,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:591  KIP 903"""
+    """overlay.charter:648  KIP 903"""
     return frozenset()
 
 
@@ -227,7 +229,7 @@ def replaced_without_broker_2(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:185"""
+    """overlay.charter:216"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -249,7 +251,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:552  JIRA KAFKA-15021
+    overlay.charter:609  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -279,6 +281,23 @@ def replaced_with_reassignment(
     )
 
 
+def replaced_with_reassignment_2(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
+    """Also called `PartitionReassignmentReplicas`.
+
+    overlay.charter:431
+    """
+    return replace(
+        replaced_with_reassignment(p, target, leaving),
+        adding=replaced_with_reassignment(p, target, leaving).adding
+        if frozenset(target) <= frozenset(p.replicas)
+        else frozenset(target) - frozenset(p.replicas),
+    )
+
+
 def with_reassignment(
     p: Partition,
     target: tuple[Broker, ...],
@@ -286,21 +305,21 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:399
+    overlay.charter:445
     """
     return replace(
-        replaced_with_reassignment(p, target, leaving),
+        replaced_with_reassignment_2(p, target, leaving),
         adding=p.adding
-        if not frozenset(target) - frozenset(p.replicas)
-        else frozenset(target) - frozenset(p.replicas),
+        if frozenset(target) <= frozenset(p.replicas)
+        else replaced_with_reassignment_2(p, target, leaving).adding,
         removing=p.removing
         if not frozenset(leaving)
-        else replaced_with_reassignment(p, target, leaving).removing,
+        else replaced_with_reassignment_2(p, target, leaving).removing,
     )
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:397"""
+    """overlay.charter:429"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -309,7 +328,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:504"""
+    """overlay.charter:550"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -320,7 +339,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:26
+    overlay.charter:35
     """
     if twice and next_ != slot:
         return replace(
@@ -340,13 +359,13 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:40
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:163"""
+    """overlay.charter:194"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -368,7 +387,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:194"""
+    """overlay.charter:225"""
     if slot is None:
         return None
     return finished(
@@ -377,7 +396,7 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:206"""
+    """overlay.charter:237"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
@@ -427,7 +446,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  overlay.charter:564  JIRA KAFKA-15021
+        # register/clean  overlay.charter:621  JIRA KAFKA-15021
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -444,7 +463,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:473
+        # register/again  overlay.charter:519
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -460,7 +479,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:564  JIRA KAFKA-15021"""
+        """register/clean  overlay.charter:621  JIRA KAFKA-15021"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
@@ -590,7 +609,10 @@ class Changed(Controller):
         # waits.
         if (
             now.shutting_down  # stopping
-            and self.below_shutdown_offset[broker] is None  # unsure
+            and (
+                self.below_shutdown_offset[broker] is None
+                or self.below_shutdown_offset[broker] is not None
+            )  # unsure
         ):
             after = replace(self, below_shutdown_offset=below)
             allowed.append(Outcome(
@@ -658,11 +680,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:214
+        # unregister/removed  overlay.charter:245
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:214"""
+        """unregister/removed  overlay.charter:245"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -823,7 +845,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:239
+        # elect_leader/preferred_unavailable  overlay.charter:270
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -834,7 +856,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:247
+        # elect_leader/preferred  overlay.charter:278
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -843,7 +865,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:256
+        # elect_leader/nobody  overlay.charter:287
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -856,7 +878,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:239"""
+        """elect_leader/preferred_unavailable  overlay.charter:270"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -877,7 +899,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:247"""
+        """elect_leader/preferred  overlay.charter:278"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -894,7 +916,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:256"""
+        """elect_leader/nobody  overlay.charter:287"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -906,14 +928,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:263
+        # balance_leaders/balanced  overlay.charter:294
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:263"""
+        """balance_leaders/balanced  overlay.charter:294"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -975,7 +997,7 @@ class Changed(Controller):
         # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
         if (
             not isr  # under
-            and not self.config.unclean_election  # strict
+            and (not self.config.unclean_election or not isr)  # strict
         ):
             return [Outcome(
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self

@@ -12,6 +12,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elects_while_shutting_down
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
@@ -21,7 +22,7 @@ Applied:
     isr_shrink_starts_epoch
     missing_epoch_is_right
 
-What differs from from_3_3_0.
+What differs from from_3_3_2.
 """
 
 from __future__ import annotations
@@ -46,17 +47,19 @@ if TYPE_CHECKING:
         active,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
-        Changed,
         reassignment_done,
+    )
+    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2 import (
+        Changed2,
     )
 
 go_on(
     __name__,
-    "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "e1f341a755ac0fcdd282",
+    "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2",
+    "532ad562182e818ee15a",
 )
 
-SPEC_DIGEST = "226ac9f25f8ae57f714f"
+SPEC_DIGEST = "d71bab52590423fce3ee"
 
 
 def without_epoch(
@@ -64,12 +67,12 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:580  KIP 903"""
+    """overlay.charter:637  KIP 903"""
     return frozenset()
 
 
 @instead_of(Controller)
-class Changed2(Changed):
+class Changed3(Changed2):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()

@@ -12,6 +12,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elects_while_shutting_down
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
@@ -53,16 +54,16 @@ if TYPE_CHECKING:
         replaced_without_broker,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0 import (
-        Changed2,
+        Changed3,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "226ac9f25f8ae57f714f",
+    "d71bab52590423fce3ee",
 )
 
-SPEC_DIGEST = "f0e42833af89b222f378"
+SPEC_DIGEST = "6cd2bd0d662d2432a9c2"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -77,7 +78,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:185"""
+    """overlay.charter:216"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -91,7 +92,7 @@ def without_broker(
 
 
 @instead_of(Controller)
-class Changed3(Changed2):
+class Changed4(Changed3):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -151,7 +152,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:473
+        # register/again  overlay.charter:519
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

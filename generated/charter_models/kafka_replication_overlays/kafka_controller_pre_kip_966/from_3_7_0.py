@@ -12,9 +12,10 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elects_while_shutting_down
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
-    again_gets_another_epoch
+    again_is_a_new_session
     unclean_election_is_ignored
     missing_epoch_is_right
 
@@ -26,7 +27,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, value
+from charter_models.prelude import Map, Outcome, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
         BrokerEpoch,
         Controller,
         Error,
-        Registered,
-        Registration,
         Rejected,
         Reply,
         World,
@@ -45,20 +44,17 @@ if TYPE_CHECKING:
         below_after_report,
         is_leader,
     )
-    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
-        below_after_registering,
-    )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0 import (
-        Changed3,
+        Changed4,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "f0e42833af89b222f378",
+    "6cd2bd0d662d2432a9c2",
 )
 
-SPEC_DIGEST = "11b3c37c7f2b4b268db8"
+SPEC_DIGEST = "49ab8dcfafa695097afb"
 
 
 def below_after_unfencing(
@@ -81,75 +77,10 @@ def below_after_unfencing(
 
 
 @instead_of(Controller)
-class Changed4(Changed3):
+class Changed5(Changed4):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
-
-    def register(
-        self,
-        broker: Broker,
-        restarted: bool,
-        previous_epoch: BrokerEpoch | None,
-    ) -> list[Outcome[Controller, Reply]]:
-        allowed: list[Outcome[Controller, Reply]] = []
-
-        known = self.registration[broker]
-        epoch = bump(self.last_broker_epoch)
-        registered_now = self.registration.put(
-            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
-        )
-
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
-        # DUPLICATE_BROKER_REGISTRATION
-        # Another process of the broker is registered, and not fenced: it gets a new broker epoch
-        # only once that one has been fenced.
-        if (
-            known is not None and not known.fenced  # lives
-            and restarted  # other_process
-        ):
-            allowed.append(Outcome(
-                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/session_lives  20-controller.charter:53
-        # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and broker not in self.expired  # waits
-        ):
-            allowed.append(Outcome(
-                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and previous_epoch == known.epoch  # same_session
-        ):
-            allowed += self._register_clean(broker, epoch, registered_now)
-
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
-        if (
-            (known is None or (known.fenced and restarted))  # fenced
-            and (known is None or previous_epoch != known.epoch)  # other_session
-        ):
-            allowed += self._register_unclean(broker, epoch, registered_now)
-        if allowed:
-            return allowed
-
-        # register/again  overlay.charter:517
-        after = replace(
-            self,
-            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            registration=self.registration.put(broker, replace(value(known), epoch=epoch)),
-            expired=self.expired - {broker},
-            last_broker_epoch=epoch,
-        )
-        return [Outcome("register/again", Registered(epoch), after)]
 
     def heartbeat(
         self,

@@ -12,13 +12,14 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elects_while_shutting_down
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_gets_another_epoch
     unclean_election_is_ignored
     missing_epoch_is_right
 
-What differs from from_3_7_0.
+What differs from from_3_7_1.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ if TYPE_CHECKING:
 
 go_on(
     __name__,
-    "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "11b3c37c7f2b4b268db8",
+    "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
+    "7d3f01c771d853458c91",
 )
 
-SPEC_DIGEST = "6e71981bc5b39cf10b7f"
+SPEC_DIGEST = "ceaa988d53fed5d92d8b"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:125
+    overlay.charter:156
     """
     return (
         len(p.adding | p.removing) > 0

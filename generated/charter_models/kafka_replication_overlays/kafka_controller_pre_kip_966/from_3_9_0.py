@@ -12,6 +12,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elects_while_shutting_down
+    overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
     unclean_start_elects_nobody
@@ -25,7 +26,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, value
+from charter_models.prelude import Outcome, bump, first, keep, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -40,22 +41,24 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
+        Topic,
+        active,
         candidates,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
         below_after_registering,
     )
-    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0 import (
-        Changed4,
+    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1 import (
+        Changed6,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "6e71981bc5b39cf10b7f",
+    "ceaa988d53fed5d92d8b",
 )
 
-SPEC_DIGEST = "ea201b8fd70b6f8aa5e0"
+SPEC_DIGEST = "3a176e6781c14e9bea61"
 
 
 def electable(
@@ -81,7 +84,7 @@ def electable(
 
 
 @instead_of(Controller)
-class Changed5(Changed4):
+class Changed7(Changed6):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -150,10 +153,49 @@ class Changed5(Changed4):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:423
+        # register/again  overlay.charter:468
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
             expired=self.expired - {broker},
         )
         return [Outcome("register/again", Registered(value(known).epoch), after)]
+
+    def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
+        p = self.partition[topic]
+
+        # cancel_reassignment/unknown  20-controller.charter:556  DOC Protocol errors:
+        # UNKNOWN_TOPIC_OR_PARTITION
+        if p is None:  # absent
+            return [Outcome(
+                "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
+            )]
+
+        # cancel_reassignment/none_in_progress  20-controller.charter:560  DOC Protocol errors:
+        # NO_REASSIGNMENT_IN_PROGRESS
+        if not p.adding | p.removing:  # settled
+            return [Outcome(
+                "cancel_reassignment/none_in_progress",
+                Rejected(Error.NO_REASSIGNMENT_IN_PROGRESS),
+                self,
+            )]
+
+        able = active(self.world, self.registration)
+        original = keep(p.replicas, frozenset(p.replicas) - p.adding)
+        isr = (
+            p.isr - p.adding
+            if len(p.isr - p.adding) > 0 or not self.config.unclean_election
+            else frozenset(b for b in frozenset(original) if first(original) == b)
+        )
+
+        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
+        if (
+            not isr  # under
+            and not self.config.unclean_election  # strict
+        ):
+            return [Outcome(
+                "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
+            )]
+
+        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
+        return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -4,8 +4,8 @@
 """The entry overridden_reassignment_lingers of the overlay kafka_controller in the variant
 pre_kip_966.
 
-suspected_defect, all releases (KIP 455), because: Reassigned from {b1, b2} to {b3} and then
-to {b1, b2, b3}, a partition ends with the only replica b3: the first order's removals were
+suspected_defect, all releases (KIP 455), because: Reassigned from <b1, b2> to <b3> and then
+to <b1, b2, b3>, a partition ends with the only replica b3: the first order's removals were
 never withdrawn.
 
 What differs from the plain model.
@@ -35,7 +35,7 @@ begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "37955c6ca207a365ad0c"
+SPEC_DIGEST = "795d235b898f36b9ad0a"
 
 
 def default_config() -> Config:
@@ -63,22 +63,17 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:399
+    overlay.charter:445
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
         adding=p.adding
-        if not frozenset(target) - frozenset(p.replicas)
-        else frozenset(target) - frozenset(p.replicas),
+        if frozenset(target) <= frozenset(p.replicas)
+        else replaced_with_reassignment(p, target, leaving).adding,
         removing=p.removing
         if not frozenset(leaving)
         else replaced_with_reassignment(p, target, leaving).removing,
     )
-
-
-def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:397"""
-    return frozenset(p.replicas) - frozenset(target)
 
 
 @instead_of(Controller)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome
+from charter_models.prelude import Outcome, keep
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -27,14 +27,17 @@ if TYPE_CHECKING:
         Partition,
         Rejected,
         Reply,
+        Topic,
+        active,
         candidates,
+        min_isr,
     )
 
 begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
 
 CHANGES = "cancel_reassignment heartbeat reassign register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b837122fe56988b20751"
+SPEC_DIGEST = "22f956235cd65bbcea83"
 
 
 def default_config() -> Config:
@@ -68,7 +71,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:540  JIRA KAFKA-12670
+    overlay.charter:586  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -78,6 +81,41 @@ class Changed(Controller):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
+
+    def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
+        p = self.partition[topic]
+
+        # cancel_reassignment/unknown  20-controller.charter:556  DOC Protocol errors:
+        # UNKNOWN_TOPIC_OR_PARTITION
+        if p is None:  # absent
+            return [Outcome(
+                "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
+            )]
+
+        # cancel_reassignment/none_in_progress  20-controller.charter:560  DOC Protocol errors:
+        # NO_REASSIGNMENT_IN_PROGRESS
+        if not p.adding | p.removing:  # settled
+            return [Outcome(
+                "cancel_reassignment/none_in_progress",
+                Rejected(Error.NO_REASSIGNMENT_IN_PROGRESS),
+                self,
+            )]
+
+        able = active(self.world, self.registration)
+        original = keep(p.replicas, frozenset(p.replicas) - p.adding)
+        isr = p.isr - p.adding
+
+        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
+        if (
+            len(isr) < min_isr(original, self.config)  # under
+            and (not self.config.unclean_election or not isr)  # strict
+        ):
+            return [Outcome(
+                "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
+            )]
+
+        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
+        return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
