@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from charter import api
 from charter.core import nodes as n
 from charter.explore.simulate import WalkPlan, simulate
+from conform.cli.main import main
 
 Engine = Literal["native", "reference"]
 
@@ -124,3 +126,22 @@ def test_an_instance_can_say_that_it_shows_a_deadlock() -> None:
     assert searched("fails deadlock", "native").fine
     assert searched("fails deadlock", "native").expected == ("deadlock",)
     assert searched("fails deadlock  only jam if false", "native").not_failed == ("deadlock",)
+
+
+@pytest.mark.parametrize(
+    ("line", "cut"),
+    [
+        ("only up if n + by <= 3  only again if false  only jam if false", True),
+        ("only up if by == 1  only again if false", False),  # it is stuck at 2
+    ],
+)
+def test_a_run_that_ends_where_it_is_cut_says_so(
+    line: str, cut: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "left_out.charter"
+    live = "eventually full of counting: n == 4\n"
+    path.write_text(CHARTER.format(line=line) + live, encoding="utf-8")
+    assert main(["explore", str(path)]) == 1
+    shown = capsys.readouterr().out
+    assert "and then nothing changes any more" in shown
+    assert ("by what the instance leaves out (`offers`, `only`)" in shown) == cut

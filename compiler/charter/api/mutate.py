@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from charter.semantics.scenario import ScenarioFails
 
 __all__ = [
-    "InstanceBaseline", "MadeMutant", "MutantVerdict", "baselines", "limits", "mutant_json",
-    "mutants_of", "try_mutants", "without_failing_scenarios",
+    "InstanceBaseline", "MadeMutant", "MutantVerdict", "baselines", "by_scenarios", "limits",
+    "mutant_json", "mutants_of", "searched_for", "try_mutants", "without_failing_scenarios",
 ]  # fmt: skip
 
 
@@ -54,6 +54,23 @@ def without_failing_scenarios(model: n.Model) -> tuple[n.Model, tuple[ScenarioFa
     from charter.mutate import run
 
     return run.without_failing_scenarios(model)
+
+
+def by_scenarios(
+    model: n.Model, made: Sequence[MadeMutant], jobs: int
+) -> Iterator[MutantVerdict | None]:
+    """The verdict on each mutant, in order, that needs no search: by the scenarios of machines that
+    take long to compile. None where there is none."""
+    from charter.mutate import run
+
+    return run.by_scenarios(model, made, jobs)
+
+
+def searched_for(model: n.Model, made: Sequence[MadeMutant]) -> n.Model:
+    """The model with the instances alone that may show something of one of the mutants."""
+    from charter.mutate import run
+
+    return run.searched_for(model, made)
 
 
 def try_mutants(

@@ -114,6 +114,10 @@ class RuleCoverage:
         """Whether a rule belongs to a component or system, or is a function that it calls."""
         if rule.kind != "function":
             return rule.machine == machine
+        return self.is_read_in(rule, machine)
+
+    def is_read_in(self, rule: MutatedRule, machine: str) -> bool:
+        """Whether a branch or step of `machine` reads a rule."""
         return any(True for _ in self.labels(rule, machine))
 
     def labels(self, rule: MutatedRule, machine: str) -> Iterable[str]:

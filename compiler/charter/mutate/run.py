@@ -14,7 +14,15 @@ from charter.explore.workers import in_processes
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutants
 from charter.mutate.results import MutantVerdict, load, store
-from charter.mutate.trial import Limits, MutantTrials, OutOfTime, alone, search
+from charter.mutate.trial import (
+    Limits,
+    MutantTrials,
+    OutOfTime,
+    alone,
+    dear_machines,
+    machines_of,
+    search,
+)
 from charter.semantics.scenario import ScenarioFails, failing
 
 BATCH, BATCHES = 12, 8
@@ -36,8 +44,7 @@ class WantedMutants:
 def chosen(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
     """The mutants that are wanted, in the order of the charter."""
     coverage = RuleCoverage(model)
-    machines = [c.name for c in model.components] + [s.name for s in model.systems]
-    matching = [name for name in machines if fnmatchcase(name, wanted.machine)]
+    matching = [name for name in machines_of(model) if fnmatchcase(name, wanted.machine)]
     found = [
         made
         for made in mutants(model)
@@ -71,11 +78,42 @@ def tried(
         trials = MutantTrials(model, places, limits)
         yield from (trials.verdict(one) for one in made)
         return
-    size = max(BATCH, -(-len(made) // (jobs * BATCHES)))
-    batches = [tuple(made[i : i + size]) for i in range(0, len(made), size)]
+    batches = _batches(made, jobs)
     tasks = [_Batch(model, tuple(places), limits, batch) for batch in batches]
     for verdicts in in_processes(_try_all, tasks, jobs):
         yield from verdicts
+
+
+def by_scenarios(
+    model: ir.Model, made: Sequence[MadeMutant], jobs: int
+) -> Iterator[MutantVerdict | None]:
+    """What is known of each mutant, in order, before any instance is searched; None if nothing is,
+    as where no machine takes long to compile."""
+    if not dear_machines(model):
+        yield from (None for _ in made)
+        return
+    if jobs == 1:
+        trials = MutantTrials(model, (), Limits())
+        yield from (trials.by_scenarios(one) for one in made)
+        return
+    tasks = [_Batch(model, (), Limits(), batch) for batch in _batches(made, jobs)]
+    for verdicts in in_processes(_try_scenarios, tasks, jobs):
+        yield from verdicts
+
+
+def searched_for(model: ir.Model, made: Sequence[MadeMutant]) -> ir.Model:
+    """The model with the instances alone that may show something of one of the mutants."""
+    coverage = RuleCoverage(model)
+    rules = dict.fromkeys(one.rule for one in made)
+    read = {
+        name for name in machines_of(model) if any(coverage.is_read_in(one, name) for one in rules)
+    }
+    return replace(model, instances=tuple(one for one in model.instances if one.machine in read))
+
+
+def _batches(made: Sequence[MadeMutant], jobs: int) -> list[tuple[MadeMutant, ...]]:
+    size = max(BATCH, -(-len(made) // (jobs * BATCHES)))
+    return [tuple(made[i : i + size]) for i in range(0, len(made), size)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +127,11 @@ class _Batch:
 def _try_all(batch: _Batch) -> tuple[MutantVerdict, ...]:
     trials = MutantTrials(batch.model, batch.places, batch.limits)
     return tuple(trials.verdict(one) for one in batch.made)
+
+
+def _try_scenarios(batch: _Batch) -> tuple[MutantVerdict | None, ...]:
+    trials = MutantTrials(batch.model, (), batch.limits)
+    return tuple(trials.by_scenarios(one) for one in batch.made)
 
 
 def baselines(

@@ -98,6 +98,19 @@ class MutantTrials:
             seen.append(one)
         return _together(seen)
 
+    def by_scenarios(self, made: MadeMutant) -> MutantVerdict | None:
+        """What is known of a mutant before any instance is searched: `conform check` refuses it, or
+        a scenario of a machine that takes long to compile fails."""
+        changed = mutated(self.model, made)
+        if refusal := self._refused(changed):
+            return MutantVerdict(made.id, "refused", detail=refusal)
+        coverage = RuleCoverage(self.model)
+        for machine in dear_machines(self.model):
+            if coverage.is_read_in(made.rule, machine):
+                for found in self._scenarios(made, changed, machine):
+                    return found
+        return None
+
     def _attempts(
         self, made: MadeMutant, changed: ir.Model, places: Sequence[InstanceBaseline]
     ) -> Iterator[MutantVerdict]:
@@ -116,15 +129,7 @@ class MutantTrials:
             yield from self._scenarios(made, changed, machine)
 
     def _is_dear(self, machine: str) -> bool:
-        """Whether it takes long to compile a machine."""
-        branches = sum(
-            len(o.branches)
-            for c in self.model.components
-            if c.name == machine
-            for o in c.operations
-        )
-        steps = sum(len(s.steps) for s in self.model.systems if s.name == machine)
-        return branches + steps >= DEAR
+        return machine in dear_machines(self.model)
 
     def _scenarios(
         self, made: MadeMutant, changed: ir.Model, machine: str
@@ -211,6 +216,18 @@ class MutantTrials:
         told = _told(found, Machine.of(self.model, instance))
         steps = len(found.trace) + 1
         return MutantVerdict(made.id, "survives", "", name, steps, told, found.replies)
+
+
+def machines_of(model: ir.Model) -> list[str]:
+    """The components and systems of a model."""
+    return [c.name for c in model.components] + [s.name for s in model.systems]
+
+
+def dear_machines(model: ir.Model) -> list[str]:
+    """The components and systems that take long to compile."""
+    branches = {c.name: sum(len(o.branches) for o in c.operations) for c in model.components}
+    steps = {s.name: len(s.steps) for s in model.systems}
+    return [name for name, size in (branches | steps).items() if size >= DEAR]
 
 
 def _elements(scenario: ir.Scenario) -> int:

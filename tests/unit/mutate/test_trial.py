@@ -196,6 +196,28 @@ def test_the_scenarios_of_a_large_system_come_before_its_instances(
     assert len(searched) - before < before
 
 
+def test_the_scenarios_of_a_large_machine_answer_before_any_instance_is_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = api.load_text(LAMP + SCENARIO)
+    made = mutation.mutants_of(model, rule="lamp.press/switched")
+    assert [*mutation.by_scenarios(model, made, 1)] == [None] * len(made)
+    monkeypatch.setattr(trial, "DEAR", 3)
+    found = [*mutation.by_scenarios(model, made, 1)]
+    caught = [one.by for one in found if one is not None]
+    assert "scenario a press is remembered" in caught
+    assert None in found  # what no scenario sees, instances may
+
+
+def test_only_instances_that_may_show_a_mutant_are_searched_for_it() -> None:
+    model = api.load_text(LAMP + "witness dark of lamp: light == OFF\ninstance alone of lamp {}\n")
+    step, branch = (
+        mutation.mutants_of(model, rule=rule) for rule in ("room.glance", "lamp.press/switched")
+    )
+    assert [one.name for one in mutation.searched_for(model, step).instances] == ["tiny"]
+    assert [one.name for one in mutation.searched_for(model, branch).instances] == ["tiny", "alone"]
+
+
 def test_a_mutant_of_a_rule_that_no_instance_takes_survives() -> None:
     never = LAMP.replace("lamp.press(hard)", "require hard and not hard\n    lamp.press(hard)")
     found = verdicts("lamp.press/switched", text=never)

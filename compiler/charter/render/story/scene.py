@@ -135,6 +135,8 @@ def _end(story: Story) -> str:
         case "eventually":
             if found.loop is None:
                 return "no run is shown"
+            if story.ends_where_cut:
+                return "only what the instance leaves out can happen"
             stays = found.loop == len(found.acts)
             return "nothing happens any more" if stays else "and so on for ever"
         case "undefined":

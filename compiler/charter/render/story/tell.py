@@ -14,6 +14,7 @@ from charter.formats.canonical import Json
 from charter.passes.narrow import narrowed
 from charter.render.story.why import Explanation, why
 from charter.semantics.canonical import Canonical
+from charter.semantics.environment import is_cut, unrestricted
 from charter.semantics.evaluate import Mail
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -55,6 +56,13 @@ class Story:
     def states(self) -> tuple[State, ...]:
         """Every state, the initial one first."""
         return (self.initial, *(step.state for step in self.steps))
+
+    @property
+    def ends_where_cut(self) -> bool:
+        """Whether a run stays where only what the instance leaves out could change something."""
+        if self.found.loop != len(self.steps):
+            return False
+        return is_cut(self.machine, unrestricted(self.machine), self.states[-1])
 
     @property
     def why(self) -> Explanation | None:

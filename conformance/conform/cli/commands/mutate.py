@@ -40,7 +40,8 @@ EXAMPLES = """examples:
   conform mutate spec/examples/paxos.charter --update
 
 Makes a small mistake in each rule, one at a time, and searches the instances in which the rule is
-taken, the smallest first, until something sees it.
+taken, the smallest first, until something sees it. Of components and systems that take long to
+compile the scenarios come before all searches.
 
 caught: by a property, a deadlock, a value that does not exist, or a scenario. availability: only a
 witness, an `eventually`, or a branch or condition that is no longer met sees it. unchanged: all
@@ -181,6 +182,8 @@ def run(arguments: argparse.Namespace) -> int:
     made = mutation.mutants_of(model, *wanted)
     if not made:
         raise ConformError(_no_rule(model, arguments))
+    if not any(fnmatchcase(one.name, arguments.instance) for one in model.instances):
+        raise ConformError(f"no instance is called {arguments.instance!r}")
     every = {one.id for one in mutation.mutants_of(model)} if reviewed else set[str]()
     verdicts = _tried(model, made, arguments)
     whole = arguments.instance == "*" and not rest.broken
@@ -220,32 +223,49 @@ def _tried(
     model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Namespace
 ) -> list[MutantVerdict]:
     limits = mutation.limits(arguments.most, arguments.seconds)
-    verdicts: list[MutantVerdict] = []
+    known: dict[str, MutantVerdict] = {}
     jobs = min(arguments.jobs or os.cpu_count() or 1, len(made))
     say(_cost(model, made, arguments))
     try:
         with tasks("mutants") as tell:
-            places = mutation.baselines(
-                model, arguments.instance, limits, lambda name: tell(f"baseline of {name}", 0, 0)
-            )
-            _refuse_wrong(places, arguments.instance)
             tell("the scenarios", 0, 0)
             model, failed = mutation.without_failing_scenarios(model)
             for one in failed:
                 say(f"a scenario is left out, which fails without a mutant: {one}")
             begun = time.monotonic()
-            for verdict in mutation.try_mutants(model, places, made, limits, jobs):
-                verdicts.append(verdict)
-                rest = (time.monotonic() - begun) / len(verdicts) * (len(made) - len(verdicts))
-                about = f", some {span(rest)} left" if rest >= _WORTH_TELLING else ""
-                tell(f"{verdict.id}{about}", len(verdicts), len(made))
+            for done, early in enumerate(mutation.by_scenarios(model, made, jobs), 1):
+                known |= {early.id: early} if early is not None else {}
+                tell(f"the scenarios{_rest(begun, done, len(made))}", done, len(made))
+            rest = [one for one in made if one.id not in known]
+            if known and rest:
+                say(
+                    f"{len(known)} are known without a search; the instances are searched for the"
+                    f" other {len(rest)}"
+                )
+            model = mutation.searched_for(model, rest)
+            places = mutation.baselines(
+                model, arguments.instance, limits, lambda name: tell(f"baseline of {name}", 0, 0)
+            )
+            _refuse_wrong(places)
+            begun = time.monotonic()
+            tried = mutation.try_mutants(model, places, rest, limits, jobs)
+            for done, verdict in enumerate(tried, 1):
+                known[verdict.id] = verdict
+                about = _rest(begun, done, len(rest))
+                tell(f"{verdict.id}{about}", len(known), len(made))
     except KeyboardInterrupt as ended:
         raise Interrupted(
-            f"interrupted; {len(verdicts)} of {len(made)} mutants were tried, and what is known of"
-            " them is kept",
+            f"interrupted; {len(known)} of {len(made)} mutants were tried, and what the searches"
+            " showed of them is kept",
             ended,
         ) from None
-    return verdicts
+    return [known[one.id] for one in made]
+
+
+def _rest(begun: float, done: int, total: int) -> str:
+    """How long the rest takes, if that is worth telling."""
+    rest = (time.monotonic() - begun) / done * (total - done)
+    return f", some {span(rest)} left" if rest >= _WORTH_TELLING else ""
 
 
 def _cost(model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Namespace) -> str:
@@ -260,15 +280,13 @@ def _cost(model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Name
     )
 
 
-def _refuse_wrong(places: Sequence[InstanceBaseline], pattern: str) -> None:
+def _refuse_wrong(places: Sequence[InstanceBaseline]) -> None:
     """Tells of instances in which the charter itself is wrong: they show nothing of a mutant.
     Raises `ConformError` if no other instance is left."""
-    if not places:
-        raise ConformError(f"no instance is called {pattern!r}")
     wrong = [place for place in places if place.wrong]
     for place in wrong:
         say(f"{place.instance} is left out: {', '.join(place.wrong)} fails there without a mutant")
-    if len(wrong) == len(places):
+    if wrong and len(wrong) == len(places):
         raise ConformError("no instance is left; mend the charter first (conform explore)")
 
 

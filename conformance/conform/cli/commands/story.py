@@ -95,6 +95,8 @@ def show_story(story: Story, way: str = SHORTEST) -> None:
         out("  if the protocol may end here, add a step that requires this and changes nothing")
     if found.loop == len(steps):
         out("  and then nothing changes any more")
+        if story.ends_where_cut:
+            out("  but by what the instance leaves out (`offers`, `only`); then the run goes on")
 
 
 def _headline(story: Story, way: str) -> str:
