@@ -11,6 +11,7 @@ from charter.core import nodes as ir
 from charter.formats.canonical import Json
 from charter.project.sources import Missing
 from charter.semantics.machine import Machine
+from charter.semantics.shown_values import show_call, show_value
 
 if TYPE_CHECKING:
     from charter.prove import Inducted, SolverTransition
@@ -28,6 +29,11 @@ class StepThatBreaks:
     args: Mapping[str, str]
     branch: str
     changes: tuple[str, ...]
+
+    @property
+    def call(self) -> str:
+        """The operation with its arguments."""
+        return show_call(self.operation, self.args.items())
 
     def json(self) -> dict[str, Json]:
         return {
@@ -112,7 +118,6 @@ def _reason(answer: Inducted) -> str:
 
 def _breaking(machine: Machine, found: SolverTransition) -> StepThatBreaks:
     from charter.semantics.retell import retell
-    from charter.semantics.shown_values import show_value
 
     (told,) = retell(machine, [(found.operation, found.args)], [found.before, found.after])
     before = {

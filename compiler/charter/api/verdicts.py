@@ -31,7 +31,7 @@ from charter.project.core_cache import derived
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
 from charter.semantics.fairness import LivenessResult
-from charter.semantics.spelt_trace import spelt
+from charter.semantics.shown_values import show_call
 
 __all__ = [
     "FILE",
@@ -220,4 +220,4 @@ def _trace(
     if not is_wrong(one) or (isinstance(one, CheckResult) and one.trace is None):
         return ()
     story = tell(model, found.instance.name, one)
-    return tuple(spelt(step.operation, step.args) for step in story.steps)
+    return tuple(show_call(step.operation, step.args) for step in story.steps)

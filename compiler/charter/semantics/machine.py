@@ -21,7 +21,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.judged_types import judged_types
-from charter.semantics.shown_values import show_value
+from charter.semantics.shown_values import show_call, show_value
 from charter.semantics.values import Universe, fits, from_json, is_bounded, to_json
 
 E = TypeVar("E", bound="n.Expr")
@@ -243,6 +243,10 @@ class Machine(Generic[E_co, S_co]):
         """Arguments by parameter name, each in the notation of charters."""
         pairs = zip(self.operations[operation].params, args, strict=True)
         return {p.name: show_value(p.type, value, self.universe) for p, value in pairs}
+
+    def call_shown(self, operation: str, args: tuple[Value, ...]) -> str:
+        """An operation with its arguments, in the notation of charters."""
+        return show_call(operation, self.args_shown(operation, args).items())
 
     def trace_json(self, trace: Iterable[Taken]) -> list[Json]:
         """A trace with its arguments by name."""

@@ -1,6 +1,8 @@
-"""Writes values in the notation of charters."""
+"""Writes values and calls in the notation of charters."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from charter.core import types as t
 from charter.core.nodes import Value
@@ -37,3 +39,8 @@ def show_value(kind: t.Type, value: Value, universe: Universe) -> str:
             return f"<{', '.join(show_value(listed.inner, v, universe) for v in value)}>"
         case _:
             return str(value)
+
+
+def show_call(operation: str, args: Iterable[tuple[str, str]]) -> str:
+    """A call as text, such as `lose_power(b: b1)`, of arguments that are given as text by name."""
+    return f"{operation}({', '.join(f'{name}: {value}' for name, value in args)})"

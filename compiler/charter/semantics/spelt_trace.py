@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from charter.core.nodes import Value
 from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act, NotARun
-from charter.semantics.shown_values import show_value
 
 
 def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:
@@ -32,11 +31,6 @@ def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:
     return tuple(found)
 
 
-def spelt(operation: str, args: Iterable[tuple[str, str]]) -> str:
-    """A step as text: its operation, and its arguments, given as text by name."""
-    return f"{operation}({', '.join(f'{name}: {value}' for name, value in args)})"
-
-
 def _spelt_so(
     machine: Machine, states: Sequence[State], operation: str, text: str
 ) -> tuple[Value, ...] | None:
@@ -44,11 +38,9 @@ def _spelt_so(
     None if there are none."""
     if operation not in machine.operations:
         return None
-    params, universe = machine.operations[operation].params, machine.universe
+    params = machine.operations[operation].params
     for state in states:
         for args in Arguments.at(machine, state).of(params):
-            pairs = zip(params, args, strict=True)
-            shown = ((p.name, show_value(p.type, value, universe)) for p, value in pairs)
-            if spelt(operation, shown) == text:
+            if machine.call_shown(operation, args) == text:
                 return args
     return None

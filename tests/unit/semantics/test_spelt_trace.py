@@ -7,7 +7,8 @@ import pytest
 from charter import api
 from charter.semantics.machine import Machine
 from charter.semantics.retell import NotARun
-from charter.semantics.spelt_trace import acts_of, spelt
+from charter.semantics.shown_values import show_call
+from charter.semantics.spelt_trace import acts_of
 
 SHELF = """protocol test.shelf
 sort Node
@@ -49,7 +50,7 @@ def test_a_shortest_trace_is_read_back(machine: Machine) -> None:
     found = api.explore(machine.model, "tiny", api.ExploreOptions(), lambda *_: None)
     broken = next(one for one in found.properties if one.name == "never_given")
     steps = api.tell(machine.model, "tiny", broken).steps
-    texts = [spelt(step.operation, step.args) for step in steps]
+    texts = [show_call(step.operation, step.args) for step in steps]
     assert [text.partition("(")[0] for text in texts] == ["put", "give"]
     assert broken.trace is not None
     assert acts_of(machine, texts) == tuple((s.operation, s.args) for s in broken.trace)

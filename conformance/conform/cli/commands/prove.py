@@ -7,7 +7,7 @@ from pathlib import Path
 
 from charter import api
 from conform.cli.commands.charters import exit_code, read_rest
-from conform.cli.commands.story import call_line, show_state
+from conform.cli.commands.story import show_state
 from conform.console.errors import ConformError
 from conform.console.extras import need
 from conform.console.terminal import out, out_json
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _show_step(step: api.StepThatBreaks) -> None:
     """Shows the step that breaks a property, with the state before it."""
     show_state(step.before)
-    out(f"  {call_line(step.operation, step.args)}")
+    out(f"  {step.call}")
     out(f"        by {step.branch}")
     for change in step.changes:
         out(f"        {change}")

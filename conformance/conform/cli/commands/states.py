@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from charter import api
 from conform.cli.commands.charters import refused
 from conform.cli.commands.numbers import count
-from conform.cli.commands.story import call_line, show_steps
+from conform.cli.commands.story import show_steps
 from conform.console.errors import ConformError
 from conform.console.progress import tasks
 from conform.console.terminal import number, out, say
@@ -103,8 +103,8 @@ def show_where(found: SearchResult, first: Story | None) -> None:
         out(f"state {number(state.number)}, level {len(state.trace)}:")
         if place or first is None:
             for count_, step in enumerate(state.trace, 1):
-                args = found.machine.args_shown(step.operation, step.args)
-                out(f"  {count_:>2}  {call_line(step.operation, args)}")
+                call = found.machine.call_shown(step.operation, step.args)
+                out(f"  {count_:>2}  {call}")
         else:
             show_steps(first)
     if len(where.first) < where.count:

@@ -120,7 +120,7 @@ def _show_place(story: Story) -> None:
     show_state(story.last_state())
     if story.found.fails is not None:
         operation, args = story.found.fails
-        line = call_line(operation, story.machine.args_shown(operation, args))
+        line = story.machine.call_shown(operation, args)
         out(f"  {len(story.steps) + 1:>2}  {line} fails")
 
 
@@ -147,18 +147,13 @@ def _shown(value: Json) -> str:
     return value if isinstance(value, str) else key(value).decode()
 
 
-def call_line(operation: str, args: Mapping[str, str]) -> str:
-    """An operation with its arguments, which are in the notation of charters."""
-    return f"{operation}({', '.join(f'{name}: {value}' for name, value in args.items())})"
-
-
 def show_steps(story: Story) -> None:
     """Shows the steps of a story: what was called, the rules it used, and what changed."""
     for count, (act, told) in enumerate(zip(story.found.acts, story.steps, strict=True), 1):
         if story.found.loop == count - 1 > 0:  # else the headline says it
             out("  and these steps repeat for ever:")
         operation, args = act
-        out(f"  {count:>2}  {call_line(operation, story.machine.args_shown(operation, args))}")
+        out(f"  {count:>2}  {story.machine.call_shown(operation, args)}")
         for rule in told.rules:
             out(f"        by {rule}")
         for change in told.changes:
