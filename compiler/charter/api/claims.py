@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.api.charters import Charter
-from charter.api.verdicts import marked
+from charter.api.verdicts import mark_out_of_date
 from charter.formats.claims import (
     FILE,
     BadClaims,
@@ -52,7 +52,7 @@ def claims_of(charter: Charter, path: Path, broken: Collection[str] = ()) -> Cla
     since they have errors. Raises `BadClaims` or `BadVerdicts`, and `Refused` for a variant that a
     claim names."""
     sections = read_claims(claims_file(path))
-    rows = marked(charter, read_verdicts(verdicts_file(path)))
+    rows = mark_out_of_date(charter, read_verdicts(verdicts_file(path)))
     models = {"": charter.model()}
     claims = [claim for section in sections for claim in section.claims]
     for variant in {claim.variant for claim in claims} & set(models[""].variants):

@@ -1,4 +1,4 @@
-"""Holds the models in generated/ against what the compiler makes of the charter."""
+"""Compares the models in generated/ with what the compiler makes of the charter."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from charter.suites.subject import PACKAGE
 
 
 def changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
-    """The files of the model of a suite under generated/ that do something else than what its
-    charter in the project gives: edited ones, or of another version of conform. Comments do not
-    count. None if the project lacks the charter. Raises `Refused`, or `Missing` if there is no such
-    variant."""
+    """The files of the model of a suite under generated/ that do something else than the code
+    that its charter in the project gives: edited ones, or those of another version of conform.
+    Comments do not count. None if the project lacks the charter. Raises `Refused`, or `Missing` if
+    there is no such variant."""
     found = [protocol for protocol in protocols(project) if protocol.name == manifest.protocol]
     files: dict[str, str] = {}
     for protocol in found:

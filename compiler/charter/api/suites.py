@@ -98,7 +98,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     subject, rest = _opened(wanted)
     _need_first_states(subject)
     folder = wanted.out or make.usual_folder(subject, wanted.profile)
-    if refused := make.refuse_other(folder):
+    if refused := make.why_refused(folder):
         raise Unreadable(refused)
     need_writable(folder)
     if wanted.search:

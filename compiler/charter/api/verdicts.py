@@ -45,8 +45,8 @@ __all__ = [
     "current",
     "digests",
     "instance_cells",
-    "marked",
-    "marked_by",
+    "mark_out_of_date",
+    "mark_rows",
     "names_of",
     "read_verdicts",
     "searched",
@@ -136,17 +136,20 @@ def _digests_of(
     return tuple(found.items())
 
 
-def marked(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
-    """The rows of what the charter still has; out of date are those of which rules, properties,
-    bounds or `SEARCHES` are others now."""
+def mark_out_of_date(
+    charter: Charter, rows: Sequence[InstanceVerdicts]
+) -> tuple[InstanceVerdicts, ...]:
+    """Mark the rows of which rules, properties, bounds or `SEARCHES` are others now; rows of what
+    the charter has no more are left out."""
     variants = {row.variant for row in rows} & {"", *charter.model().variants}
-    return marked_by(digests(charter, variants, any(row.mutant for row in rows)), rows)
+    return mark_rows(digests(charter, variants, any(row.mutant for row in rows)), rows)
 
 
-def marked_by(
+def mark_rows(
     now: Mapping[SearchedPlace, str], rows: Iterable[InstanceVerdicts]
 ) -> tuple[InstanceVerdicts, ...]:
-    """The rows of the places that have a digest `now`; out of date are those with another one."""
+    """Mark the rows of which the place has another digest `now`; leaves out rows of places without
+    one."""
     return tuple(
         replace(row, out_of_date=now[row.place] != row.digest) for row in rows if row.place in now
     )
@@ -154,7 +157,7 @@ def marked_by(
 
 def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[InstanceVerdicts, ...]:
     """The rows of searches of the charter as it is now."""
-    return tuple(row for row in marked(charter, rows) if not row.out_of_date)
+    return tuple(row for row in mark_out_of_date(charter, rows) if not row.out_of_date)
 
 
 def searched(

@@ -89,7 +89,7 @@ class _Worker(Generic[Task, Result]):
 def in_processes(
     call: Callable[[Task], Result], tasks: Sequence[Task], workers: int, *, spawn: bool = False
 ) -> Iterator[Result]:
-    """The results of the tasks, with so many processes. `call` is a function of a module; With
+    """The results of the tasks, with so many processes. `call` is a function of a module. With
     `spawn` they are new processes of Python, else Python decides. They are killed if the caller is
     interrupted or goes on without all results. Raises `WorkerDied`, and what a call raised."""
     done: dict[int, Result] = {}
@@ -105,8 +105,8 @@ def in_processes(
 def as_finished(
     call: Callable[[Task], Result], tasks: Sequence[Task], workers: int, *, spawn: bool = False
 ) -> Generator[tuple[int, Result]]:
-    """As `in_processes`, each result with the number of its task, in the order in which they
-    come."""
+    """As `in_processes`, but in the order in which results come, each with the number of its
+    task."""
     todo = iter(enumerate(tasks))
     running: list[_Worker[Task, Result]] = []
     try:

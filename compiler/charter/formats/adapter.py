@@ -28,6 +28,11 @@ def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
     )
 
 
+def without_message(value: Json) -> Json:
+    """A value; of a fault only the class of the exception, since its message may vary."""
+    return {"fault": value["fault"]} if is_fault(value) else value
+
+
 @dataclass(frozen=True, slots=True)
 class Welcome:
     """The adapter's answer to hello: about itself and the implementation that it found."""

@@ -79,7 +79,7 @@ def usual_folder(about: Subject, profile: Profile) -> Path:
     return folder
 
 
-def refuse_other(folder: Path) -> str:
+def why_refused(folder: Path) -> str:
     """Why no suite can be written into a folder: it holds something else, which could be lost; ""
     if it is empty, or holds a suite or what a killed process left of one."""
     try:

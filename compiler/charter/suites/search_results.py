@@ -124,7 +124,7 @@ class Found:
 NOTHING = Found()
 
 
-def looked_for(note: str) -> bool:
+def tells_of_search(note: str) -> bool:
     """Whether the note of an open obligation tells of a search for it."""
     nothing = ("", NO_NOTE, NO_SEARCH, OTHER_RULES, NO_SOLVER)
     return any(

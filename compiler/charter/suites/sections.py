@@ -11,7 +11,7 @@ from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.canonical import Json
 from charter.formats.obligations import OPEN, UNSEARCHED
-from charter.suites.search_results import looked_for, mutants_of
+from charter.suites.search_results import mutants_of, tells_of_search
 from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger, LedgerRow
@@ -106,7 +106,7 @@ def _ledger(ledger: Ledger) -> list[Json]:
 
 def _status(row: LedgerRow) -> str:
     """The status of a row; an open one says whether a search looked for it."""
-    return row.status if row.status != OPEN or looked_for(row.note) else UNSEARCHED
+    return row.status if row.status != OPEN or tells_of_search(row.note) else UNSEARCHED
 
 
 def _mutants(about: Subject, small: Smoke) -> list[Json]:

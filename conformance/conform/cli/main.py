@@ -224,8 +224,8 @@ def _run(name: str, about: str, given: list[str]) -> int:
             chosen = parser_of(name, about).parse_args(given)
             refuse_unused(name, parser_of(name, about), given, chosen)
         except (_WrongUsage, ConformError) as wrong:
-            if refused := getattr(command, "refused", None):
-                refused(given, wrong.sentence if isinstance(wrong, _WrongUsage) else str(wrong))
+            if report := getattr(command, "report_wrong_usage", None):
+                report(given, wrong.sentence if isinstance(wrong, _WrongUsage) else str(wrong))
             raise
         chosen.given = [name, *given]
         code = command.run(chosen)

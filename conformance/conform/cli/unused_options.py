@@ -1,4 +1,4 @@
-"""Refuses options that a command would not read beside the others: one that was given counts."""
+"""Refuses options that a command would not read, given the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from conform.console.errors import ConformError
 
 @dataclass(frozen=True, slots=True)
 class UsedWhere:
-    """Options that are read only where `applies`; `told` says of what they are."""
+    """Options that are read only where `applies`. `told` completes a sentence that begins with one
+    of them."""
 
     options: Sequence[str]
     applies: Callable[[argparse.Namespace], bool]
@@ -19,10 +20,12 @@ class UsedWhere:
 
 
 def _searches_in_process(chosen: argparse.Namespace) -> bool:
+    """Whether `conform explore` searches by the native engine, in threads."""
     return chosen.engine in ("auto", "native")
 
 
-def _of_project(chosen: argparse.Namespace) -> bool:
+def _is_of_project(chosen: argparse.Namespace) -> bool:
+    """Whether `conform generate` writes generated/ of a project."""
     return chosen.backend is None and chosen.adapter is None
 
 
@@ -58,14 +61,14 @@ RULES: Mapping[str, Sequence[UsedWhere]] = {
         ),
         UsedWhere(
             ("--workers", "--memory"),
-            lambda chosen: chosen.engine in ("auto", "native"),
+            _searches_in_process,
             "is for the native engine in threads; choose that",
         ),
     ),
     "generate": (
         UsedWhere(
             ("--root",),
-            lambda chosen: chosen.backend is None and chosen.adapter is None,
+            _is_of_project,
             "is for generated/ of a project; leave out the charter",
         ),
         UsedWhere(

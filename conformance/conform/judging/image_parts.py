@@ -1,6 +1,7 @@
-"""Says which parts of an observation an image shows: an adapter may leave out some in all images.
+"""Lists which parts of an observation an image shows. An adapter may leave out some in all images.
 
-A part is a dotted path down to where no object is; what is left out is named once, at its top.
+A part is a dotted path. It ends where a value is no object; what is left out is named by its
+topmost path alone.
 """
 
 from __future__ import annotations

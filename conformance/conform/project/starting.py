@@ -70,7 +70,7 @@ def adapter_place(adapter: str) -> str:
 
 
 @contextlib.contextmanager
-def beside(root: Path) -> Iterator[Path]:
+def stage_project(root: Path) -> Iterator[Path]:
     """A context with a folder beside `root`, or in it if it exists; what was written there becomes
     the project at the end, or nothing does. Raises `CannotWrite`."""
     new = not _exists(root)

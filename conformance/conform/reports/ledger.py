@@ -1,5 +1,4 @@
-"""The ledger of obligations as a run leaves it: for which of them it was asked, and why not for the
-others."""
+"""Lists the obligations of the rules by what became of them in a run: asked for, or why not."""
 
 from __future__ import annotations
 

@@ -179,12 +179,12 @@ def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedR
     runs: list[ReportedRun] = []
     for folder in folders:
         runs.append(_open(folder, {run.slug for run in runs}, sections))
-    return told_apart(runs)
+    return tell_apart(runs)
 
 
-def told_apart(runs: Sequence[ReportedRun]) -> tuple[ReportedRun, ...]:
-    """The runs of one report, with what tells those of one name and those by charters of one name
-    apart."""
+def tell_apart(runs: Sequence[ReportedRun]) -> tuple[ReportedRun, ...]:
+    """Mark the runs of one report that have one name, and those that were judged by different
+    charters of one name."""
     names = [run.name for run in runs]
     charters: dict[tuple[str, ...], set[str]] = {}
     for run in runs:

@@ -98,7 +98,7 @@ def statement(run: ReportedRun) -> RunStatement:
         return RunStatement(
             "void", "nothing judged", "No vector was judged, so nothing is claimed."
         )
-    measured = f"{unexplained(run, new)}"
+    measured = unexplained(run, new)
     if known:
         entries = sum(count > 0 for name, count in run.counts("by_entry").items()
                       if name != TOGETHER)  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from charter.formats.adapter import is_fault
+from charter.formats.adapter import without_message
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.verdict import JUDGED
@@ -321,12 +321,7 @@ def _differences(pair: _TwoRuns, names: Sequence[str]) -> tuple[RunDifference, .
 
 
 def _digest(steps: Steps) -> bytes:
-    return hashlib.sha256(key([[_told(one), *rest] for one, *rest in steps])).digest()
-
-
-def _told(reply: Json) -> Json:
-    """A reply; of a fault the class of the exception, since its message may vary."""
-    return {"fault": reply["fault"]} if isinstance(reply, dict) and is_fault(reply) else reply
+    return hashlib.sha256(key([[without_message(one), *rest] for one, *rest in steps])).digest()
 
 
 def differs(one: Mapping[str, Json], other: Mapping[str, Json]) -> str:

@@ -1,4 +1,4 @@
-"""Says how much was judged of how much: what was left out and why, and what is left open.
+"""Measures how much of a suite was judged, what was left out and why, and what was not asked.
 
 It is made once for a run, from what was judged, and kept in its summary.json. Terminal, JSON,
 JUnit, pytest, badge, report, comparison and exit code read it and count nothing themselves."""

@@ -42,7 +42,7 @@ class RunLimits:
 NO_LIMITS = RunLimits()
 
 
-def general(about: Mapping[str, Json]) -> tuple[str, ...]:
+def general_limits(about: Mapping[str, Json]) -> tuple[str, ...]:
     """The sentences of the limits that touch every finding of a run."""
     return tuple(one.says for one in noted_limits(about.get("limits")) if one.touches_all)
 

@@ -1,5 +1,4 @@
-"""Digests what all deviations of a finding have observed: two bugs in one rule and place differ in
-it."""
+"""Digests what deviations of a finding observed: two bugs in one rule and place differ in it."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from charter.formats.adapter import is_fault
+from charter.formats.adapter import without_message
 from charter.formats.canonical import Json
 from conform.judging.relabel import key
 
@@ -42,8 +41,4 @@ def _without_messages(observed: bytes) -> bytes:
     if _FAULT not in observed:
         return observed
     seen: dict[str, Json] = orjson.loads(observed)
-    return key({name: _class_alone(value) for name, value in seen.items()})
-
-
-def _class_alone(value: Json) -> Json:
-    return {"fault": value["fault"]} if isinstance(value, dict) and is_fault(value) else value
+    return key({name: without_message(value) for name, value in seen.items()})

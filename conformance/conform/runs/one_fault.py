@@ -1,5 +1,5 @@
-"""Tells that vectors end in one fault as soon as they begin: then the implementation was not there,
-and its findings say nothing of its rules."""
+"""Recognizes that the implementation was not there: vectors end in one fault as soon as they begin.
+Then the findings say nothing of its rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of a session judged of the suite: the same value as of a run.
+"""Makes the extent of a pytest session: how much of the suite its tests judged.
 
 With pytest-xdist the tests run in workers, so each notes its verdict in its report."""
 

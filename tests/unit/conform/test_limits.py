@@ -3,7 +3,7 @@
 from charter.formats.limits import TargetLimit
 from charter.formats.types import read_types
 from conform.judging.image_parts import SeenParts, image_parts
-from conform.runs.limits import RunLimits, general, images_told
+from conform.runs.limits import RunLimits, general_limits, images_told
 
 TYPES = read_types(
     {
@@ -44,8 +44,8 @@ def test_without_types_the_variable_counts():
 
 def test_limit_that_touches_every_finding_is_said_once():
     noted = {"limits": [one.json() for one in (SESSIONS, NOBODY, VERSION)]}
-    assert general(noted) == (VERSION.says,)
-    assert general({}) == ()
+    assert general_limits(noted) == (VERSION.says,)
+    assert general_limits({}) == ()
 
 
 def test_fields_of_a_path_leave_out_the_keys_of_maps():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conform.reports.runs import ReportedRun, told_apart
+from conform.reports.runs import ReportedRun, tell_apart
 from conform.reports.wording import (
     in_system_of,
     natural,
@@ -86,8 +86,8 @@ def test_scope_names_the_charter_where_another_one_of_its_name_judged_a_run():
     one, other = (
         replace(run(), about={**run().about, "spec_digest": digest * 20}) for digest in "12"
     )
-    assert [scope(each) for each in told_apart([one, one])] == [scope(run())] * 2
-    told = [scope(each) for each in told_apart([one, other])]
+    assert [scope(each) for each in tell_apart([one, one])] == [scope(run())] * 2
+    told = [scope(each) for each in tell_apart([one, other])]
     assert told[0].startswith("p, component c, variant old (charter 11111111); observed")
     assert told[1].startswith("p, component c, variant old (charter 22222222); observed")
 

@@ -1,6 +1,6 @@
-"""Prints what tells a deadlock from a state where only what the instance leaves out can happen.
+"""Prints the test whether a state is no deadlock, since the instance leaves out what could happen.
 
-i64 cut(ctx)    -> 1 if one of these steps has an outcome in the state in the context, 0 if none has
+i64 cut(ctx)    -> 1 if a step that is left out has an outcome in the state in the context, else 0
 """
 
 from __future__ import annotations

@@ -328,7 +328,7 @@ def slots_of(plan: ProgramInterface, state: State) -> list[int]:
     return [slot for v in plan.machine.variables for slot in encode(v.type, state[v.name])]
 
 
-def fit(plan: ProgramInterface, slots: Sequence[int]) -> bool:
+def fits(plan: ProgramInterface, slots: Sequence[int]) -> bool:
     """Whether each number of a state is one that the engine can hold."""
     bits = [bits for v in plan.machine.variables for bits in plan.layout.bits(v.type)]
     return not any(slot >> width for slot, width in zip(slots, bits, strict=True))
@@ -360,7 +360,7 @@ def program(
     machine = machine_of(model, instance)
     plan, source = _plan_and_source(machine, choices, cache)
     initial = slots_of(plan, machine.initial())
-    if not fit(plan, initial):
+    if not fits(plan, initial):
         raise CannotCompile(f"a counter past {MOST_COUNTER} in the initial state")
     digest = sha256(f"{source.printed.digest}\n{initial}".encode()).hexdigest()
     optimized = optimized or source.is_optimized_already()

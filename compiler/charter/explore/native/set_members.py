@@ -108,7 +108,7 @@ class SetMembers:
                     layout.position(kind, permute(kind, value, renaming, layout.universe))
                     for value in layout.domain(kind)
                 )
-                for renaming in (exchanged(unchanged, each) for each in self.exchanges)
+                for renaming in (renaming_of(unchanged, each) for each in self.exchanges)
             )
         return known
 
@@ -164,7 +164,7 @@ def exchange(each: Exchange, element: int) -> int:
     return each.one if element == each.other else element
 
 
-def exchanged(unchanged: Mapping[str, tuple[int, ...]], each: Exchange) -> Renaming:
+def renaming_of(unchanged: Mapping[str, tuple[int, ...]], each: Exchange) -> Renaming:
     """An exchange as a renaming of all sorts."""
     row = tuple(exchange(each, element) for element in unchanged[each.sort])
     return {**unchanged, each.sort: row}

@@ -23,7 +23,7 @@ from charter.explore.native.machine_context import (
     SOURCE,
 )
 from charter.explore.native.memory import Array
-from charter.explore.native.program import Program, fit, slots_of
+from charter.explore.native.program import Program, fits, slots_of
 from charter.explore.native.search import Note
 from charter.explore.result import Trace
 from charter.explore.result import TraceStep as Bare
@@ -125,7 +125,7 @@ class Teller:
         `outcome`, in the order of the search. Raises OverflowError where a number does not fit."""
         plan = self.program.plan
         slots = slots_of(plan, state)
-        if not fit(plan, slots):
+        if not fits(plan, slots):
             raise OverflowError(max(slots))
         context = plan.context
         asked = OutcomeBuffer.of(self.program)

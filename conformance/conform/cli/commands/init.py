@@ -15,9 +15,9 @@ from conform.project.starting import (
     EXAMPLE,
     TEMPLATES,
     adapter_place,
-    beside,
     charter_place,
     project_files,
+    stage_project,
     write_project,
 )
 
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     root, template, language = Path(arguments.name), arguments.template, arguments.adapter
     adapter = "" if language == NONE else f"{template}-{language}"
     others = (adapter_place(adapter),) if adapter else ()
-    with beside(root) as stage:
+    with stage_project(root) as stage:
         written = write_project(project_files(template, adapter), root, others, stage)
         if adapter:
             folder = stage / adapter_place(adapter)

@@ -122,7 +122,7 @@ def _write_error(arguments: argparse.Namespace, sentence: str, stderr: Sequence[
         write_junit(arguments.junit, junit_of_error(arguments.target, sentence, stderr))
 
 
-def refused(given: Sequence[str], sentence: str) -> None:
+def report_wrong_usage(given: Sequence[str], sentence: str) -> None:
     """Write the error of usage into the JUnit file that the options name: an older one would say
     that all is well."""
     from conform.reports.junit import junit_of_error, write_junit

@@ -22,7 +22,7 @@ from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.conclusion import Finished
 from conform.runs.extent import read_extent
 from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
-from conform.runs.limits import general, images_told
+from conform.runs.limits import general_limits, images_told
 from conform.runs.not_compared import read
 from conform.runs.resume import continued, continued_told
 
@@ -293,7 +293,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         elif item.known:
             told = f"{item.id}  known: {one_line(item.known)}"
             out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
-    for says in (*general(finished.run), *images_told(finished.summary)):
+    for says in (*general_limits(finished.run), *images_told(finished.summary)):
         out(f"  {LIMIT_TOLD} {one_line(says)}")
     out("")
 

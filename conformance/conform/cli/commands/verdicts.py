@@ -175,7 +175,7 @@ class _VerdictTable:
             rows = verdicts.read_verdicts(self.folder / verdicts.FILE)
         except verdicts.BadVerdicts as error:
             raise ConformError(str(error)) from None
-        for row in verdicts.marked_by(self.digests, rows):
+        for row in verdicts.mark_rows(self.digests, rows):
             own = self.kept.get(row.place)
             if row.out_of_date:
                 self.old |= {} if own else {row.place: row}
