@@ -89,6 +89,15 @@ class MadeSuite:
         }
 
 
+def need_place_of_questions(charter: Path) -> None:
+    """Raises OSError if the questions of a charter that has none yet could not be written."""
+    from charter.suites.search_results import FOLDER
+
+    found = (charter if charter.is_dir() else charter.parent) / FOLDER
+    if not found.exists():
+        need_writable(found)
+
+
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> MadeSuite:
     """Write a suite; a small one without the scenarios, instances and mutants that have errors,
     unless there is a search. Raises `Refused`, `Unreadable`, `NoInitialState`, or `Missing`: also

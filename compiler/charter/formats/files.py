@@ -66,13 +66,6 @@ def need_writable(path: Path) -> None:
     raise OSError(number, os.strerror(number), str(path))
 
 
-def need_place_of_questions(charter: Path) -> None:
-    """Raises OSError if the questions of a charter that has none yet could not be written."""
-    found = (charter if charter.is_dir() else charter.parent) / "found"
-    if not found.exists():
-        need_writable(found)
-
-
 def regular(path: Path) -> Path:
     """The path, if it leads to a file (or a folder, which cannot be opened). A pipe would be waited
     for, and a device may never end. Raises OSError, also if there is nothing."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from charter.formats.files import need_place_of_questions, need_writable
+from charter.formats.files import need_writable
 from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import OVERLAY, Target
@@ -128,7 +128,7 @@ def _run(arguments: argparse.Namespace) -> int:
     charters = [Path(near(str(path))) for path in charters]
     need_writable(project.runs)
     for path in charters:
-        need_place_of_questions(path)
+        api.need_place_of_questions(path)
     tested = Tested(arguments.json, inside, arguments.most, arguments.go_on)
     models = {path: _checked(path, tested) for path in charters}
     runs: list[Finished] = []
