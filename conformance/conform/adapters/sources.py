@@ -4,6 +4,7 @@ adapter.toml names."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from charter.formats.files import files_below
@@ -18,6 +19,15 @@ def files_digest(chosen: Target) -> str:
     """A digest of the files of a target's folder, linked folders included: 20 hex digits. Hidden
     files and files of interpreters and package managers are ignored."""
     return _folder_digest(chosen.folder)
+
+
+def digest_files(paths: Iterable[Path], folder: Path, about: str = "") -> str:
+    """A digest of files, of their paths in a folder, and of a text: 20 hex digits."""
+    found = hashlib.sha256(about.encode())
+    for path in paths:
+        found.update(path.relative_to(folder).as_posix().encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:20]
 
 
 def sources_digests(chosen: Target) -> dict[str, str] | None:
@@ -60,11 +70,7 @@ def check_apart(chosen: Target, run: str) -> None:
 
 
 def _folder_digest(folder: Path) -> str:
-    found = hashlib.sha256()
-    for path in files_below(folder, _is_passed_over):
-        found.update(path.relative_to(folder).as_posix().encode())
-        found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()[:20]
+    return digest_files(files_below(folder, _is_passed_over), folder)
 
 
 def _is_passed_over(name: str) -> bool:

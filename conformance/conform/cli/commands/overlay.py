@@ -4,7 +4,6 @@ of in it."""
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +13,7 @@ import orjson
 from charter.formats.files import files_below
 from charter.formats.project import Project, find_project
 from charter.formats.target import OVERLAY, Target
+from conform.adapters.sources import digest_files
 from conform.console.errors import ConformError
 from conform.suites.cache import cache_folder
 
@@ -54,11 +54,10 @@ def overlay_warnings(chosen: Target) -> tuple[str, ...]:
 
 def _digest(chosen: Target, project: Project) -> str:
     """A digest of all that the warnings depend on."""
-    found = hashlib.sha256(f"{version('charter-conform')} {chosen.protocol}\n".encode())
+    about = f"{version('charter-conform')} {chosen.protocol} {chosen.folder} {project.root}\n"
     charters = [path for path in files_below(project.charters) if path.suffix == ".charter"]
-    for path in (chosen.folder / OVERLAY, *charters):
-        found.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()[:20]
+    paths = (chosen.folder.resolve() / OVERLAY, *charters)
+    return digest_files(paths, project.root, about)
 
 
 def _warnings(chosen: Target, project: Project) -> tuple[str, ...]:

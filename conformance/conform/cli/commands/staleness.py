@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -15,6 +14,7 @@ from charter.formats.project import Project, find_project
 from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, Manifest, read_manifest
 from conform.adapters.projects import builtin
+from conform.adapters.sources import digest_files
 from conform.adapters.targets import target
 from conform.console.errors import BadSuite
 from conform.judging.model import PACKAGE
@@ -89,12 +89,9 @@ def _place(suite: str) -> Path:
 def _state(project: Project, manifest: Manifest) -> str:
     """A digest of the charters and models of a project, of the charter that a suite was made from,
     and of the version that compares them."""
-    found = hashlib.sha256(f"{version('charter-conform')} {manifest.spec_digest}".encode())
+    about = f"{version('charter-conform')} {manifest.spec_digest}\n"
     models = (path for path in files_below(project.generated / PACKAGE) if path.suffix == ".py")
-    for path in (*sorted(_sources(project)), *models):
-        found.update(f"\n{project.relative(path)}\n".encode())
-        found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()
+    return digest_files((*sorted(_sources(project)), *models), project.root, about)
 
 
 def _sources(project: Project) -> Iterable[Path]:
