@@ -221,7 +221,8 @@ def test_crash_of_the_judge_itself_is_no_finding(called, monkeypatch):
 @pytest.mark.parametrize(
     "word",
     [*(str(kind) for kind in Kind), "stale", "open", "infeasible", "covered", "unmet", "skipped",
-     "killed_in_some_runs", "refused", "outside", "by_entry", "claimed_too_much"],
+     "killed_in_some_runs", "refused", "outside", "by_entry", "claimed_too_much",
+     "entries_allowing_both"],
 )  # fmt: skip
 def test_counts_are_explained(conform, word):
     code, out, _ = conform("explain", word)

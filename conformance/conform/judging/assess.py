@@ -14,6 +14,7 @@ from charter.formats.labels import Labels
 from charter.formats.status import Status
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
+from conform.judging.candidates import EntryWidth
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.equal_values import OpaqueSteps, equal_values
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
@@ -56,13 +57,15 @@ class VectorItem:
 class Assessment:
     """A verdict, the transitions for the ledger of the target (the renamed observation before a
     step, and the branch that the step certainly took), the digest of replies and observations,
-    whether an image is missing although the adapter claims the capability, and what images show."""
+    whether an image is missing although the adapter claims the capability, what images show, and
+    how much the overlay entries allow in the steps that they explain."""
 
     verdict: Verdict
     transitions: tuple[tuple[bytes, str], ...] = ()
     behaviour: str = ""
     imageless: bool = False
     images: tuple[ImageParts, ...] = ()
+    widths: tuple[EntryWidth, ...] = ()
 
 
 @dataclass(slots=True)
@@ -74,6 +77,11 @@ class _Findings:
     judged: int = 0
     lost: str = ""
     transitions: list[tuple[bytes, str]] = field(default_factory=list)
+    widths: list[EntryWidth] = field(default_factory=list)
+
+    def note(self, step: int, judged: Judged) -> None:
+        """Keep how much the entries allow that explain a step."""
+        self.widths += [replace(width, step=step) for width in judged.widths]
 
 
 def assess(
@@ -140,7 +148,9 @@ def _compared(
         asked - found.judged,
     )
     before = _transitions(relabelled, verdict.branches[: len(track.fronts)])
-    return Assessment(verdict, before + tuple(found.transitions), relabelled.behaviour)
+    return Assessment(
+        verdict, before + tuple(found.transitions), relabelled.behaviour, widths=tuple(found.widths)
+    )
 
 
 def _variables(answer: AnswerJson) -> Collection[str]:
@@ -219,6 +229,8 @@ class _DivergingVector:
         follower = self._follower(siblings, found)
         judged = self._retrace(follower, track.stop, found) if follower else None
         found.deviations.append(self._first(track.stop, seen, judged))
+        if judged:
+            found.note(track.stop.step, judged)
         found.judged = track.stop.step
         found.branches.append("")
         if track.stop.fault:
@@ -408,6 +420,7 @@ class _DivergingVector:
             found.branches.append(judged.branches[0] if len(judged.branches) == 1 else "")
             if found.branches[-1]:
                 found.transitions.append((key(seen[step - 1].observation), found.branches[-1]))
+            found.note(step, judged)
             if not judged.allowed:
                 found.deviations.append(
                     self._deviation(step, seen, judged.expected, judged.entries)

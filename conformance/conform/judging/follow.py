@@ -11,7 +11,7 @@ not show is unknown, too, where nothing explains the observed state and the char
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
@@ -19,11 +19,11 @@ from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.console.errors import ModelBug
+from conform.judging.candidates import Candidate, EntryWidth, SeenStep, branches, width_of
 from conform.judging.differ import Allowed
 from conform.judging.model import (
     JudgeModel,
     KnownFault,
-    ModelOutcome,
     bug_of,
     can_fail,
     fails,
@@ -62,12 +62,14 @@ class ObservedStep:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The result of following one step with the model. `allowed` is true if the charter has this
-    transition; `branches` are those that it may have taken."""
+    transition; `branches` are those that it may have taken, `widths` how much the `entries` that
+    explain it allow."""
 
     allowed: bool
     branches: tuple[str, ...]
     expected: tuple[Allowed, ...] = ()
     entries: tuple[str, ...] = ()
+    widths: tuple[EntryWidth, ...] = ()
 
 
 class CannotFollow(Exception):
@@ -109,30 +111,6 @@ class _Moved:
     labels: Labels
     lost: str
     wished: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """An outcome of a model from one of the possible states, relabelled like the target's."""
-
-    outcome: ModelOutcome
-    reply: Json
-    observation: Json
-    labels: Labels
-
-    def is_seen(self, seen: _SeenStep) -> bool:
-        return key(self.reply) == seen.reply and key(self.observation) == seen.observation
-
-    def allowed(self) -> Allowed:
-        return Allowed(self.outcome.branch, self.reply, self.observation)
-
-
-@dataclass(frozen=True, slots=True)
-class _SeenStep:
-    reply: bytes
-    observation: bytes
-    labels: Labels
-    raw: Json
 
 
 class Follower:
@@ -259,7 +237,7 @@ class Follower:
     def _judge(self, step: ObservedStep, call: ModelCall) -> Judged:
         """Judge one transition that is not in the cache."""
         reply, observation, labels = self.labels.step(step.reply, step.observation, step.operation)
-        seen = _SeenStep(key(reply), key(observation), labels, step.observation)
+        seen = SeenStep(key(reply), key(observation), labels, step.observation)
         charter = self.siblings.charter
         candidates = self._candidates(charter, self.states, call)
         matching = [item for item in candidates if item.is_seen(seen)]
@@ -269,9 +247,10 @@ class Follower:
             self.wished = shown_for(asked, matching[0].labels, labels)
             likely = self._adopted(self.siblings.entries[""], known, seen) if known else {}
             self._go_on(self._adopted(charter, matching, seen), likely, seen)
-            return Judged(True, _branches(matching))
+            return Judged(True, branches(matching))
         expected = tuple(item.allowed() for item in candidates)
         entries, (model, found) = self._explained(call, known, seen)
+        widths = tuple(self._widths(entries, call, seen))
         alone = shown_alone(asked, self.labels, [item.labels for item in candidates], labels)
         self.wished = shown_for(asked, found[0].labels, labels) if found else alone
         adopted = self._adopted(model, found or candidates, seen)
@@ -280,10 +259,10 @@ class Follower:
         elif not found and self._is_half_known(candidates, adopted, seen):
             self.lost, adopted = _UNKNOWN, {}
         self._go_on(adopted, {}, seen)
-        return Judged(False, (), expected, entries)
+        return Judged(False, (), expected, entries, widths)
 
     def _is_half_known(
-        self, candidates: Sequence[_Candidate], adopted: Mapping[bytes, Json], seen: _SeenStep
+        self, candidates: Sequence[Candidate], adopted: Mapping[bytes, Json], seen: SeenStep
     ) -> bool:
         """Whether no outcome has the observed state, and they change what is not shown."""
         if any(key(item.observation) == seen.observation for item in candidates):
@@ -344,8 +323,8 @@ class Follower:
         return any(_is_thrown(fault, step.reply) for fault in known)
 
     def _explained(
-        self, call: ModelCall, known: list[_Candidate], seen: _SeenStep
-    ) -> tuple[tuple[str, ...], tuple[JudgeModel, list[_Candidate]]]:
+        self, call: ModelCall, known: list[Candidate], seen: SeenStep
+    ) -> tuple[tuple[str, ...], tuple[JudgeModel, list[Candidate]]]:
         """The entries that explain the observed outcome, and a model with the outcomes to continue
         from. `known` are the outcomes with the whole overlay."""
         charter, entries = self.siblings.charter, self.siblings.entries
@@ -363,12 +342,30 @@ class Follower:
             return names, (entries[names[0]], found[names[0]])
         return (), (charter, [])
 
-    def _explains(self, entry: str, call: ModelCall, seen: _SeenStep) -> list[_Candidate]:
+    def _widths(
+        self, entries: Sequence[str], call: ModelCall, seen: SeenStep
+    ) -> Iterator[EntryWidth]:
+        """How much these entries, which explain the step, allow in it."""
+        charter = self.siblings.charter
+        for entry in entries:
+            sibling = self.siblings.entries.get(entry)
+            if sibling is not None:
+                states = zip(self.likely, self._likely_in(sibling), strict=False)
+                pairs = [
+                    (
+                        self._candidates(charter, [own], call),
+                        self._candidates(sibling, [other], call),
+                    )
+                    for own, other in states
+                ]
+                yield width_of(entry, seen, pairs)
+
+    def _explains(self, entry: str, call: ModelCall, seen: SeenStep) -> list[Candidate]:
         """Outcomes of an entry's model that equal the observed one."""
         sibling = self.siblings.entries.get(entry)
         return self._from_likely(sibling, call, seen) if sibling else []
 
-    def _from_likely(self, model: JudgeModel, call: ModelCall, seen: _SeenStep) -> list[_Candidate]:
+    def _from_likely(self, model: JudgeModel, call: ModelCall, seen: SeenStep) -> list[Candidate]:
         """Outcomes of a model, from the likely states, that equal the observed one."""
         states = self._likely_in(model)
         found = self._candidates(model, states, call) if states else []
@@ -389,7 +386,7 @@ class Follower:
 
     def _candidates(
         self, model: JudgeModel, states: Sequence[object], call: ModelCall
-    ) -> list[_Candidate]:
+    ) -> list[Candidate]:
         if not states:
             raise CannotFollow(self.lost)
         try:
@@ -401,7 +398,7 @@ class Follower:
         except Exception as error:
             raise self._failed(model, call, error) from error
         return [
-            _Candidate(
+            Candidate(
                 outcome, *self.labels.step(outcome.reply, self._shown(observation), call.operation)
             )
             for outcome, observation in found
@@ -428,7 +425,7 @@ class Follower:
         return self._bug(model, operation, error)
 
     def _adopted(
-        self, model: JudgeModel, candidates: Sequence[_Candidate], seen: _SeenStep
+        self, model: JudgeModel, candidates: Sequence[Candidate], seen: SeenStep
     ) -> dict[bytes, Json]:
         """The observed state, completed by the hidden state of `candidates`; empty if they do not
         fit."""
@@ -447,7 +444,7 @@ class Follower:
         return adopted
 
     def _go_on(
-        self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: _SeenStep
+        self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: SeenStep
     ) -> None:
         """Continue in `states`, and with the overlay in `likely` (if empty, in the same states)."""
         self.labels = seen.labels
@@ -485,10 +482,6 @@ def _after_deviation(what: str, error: Exception) -> str:
     """Why a state after a deviation is not followed."""
     told = f"{type(error).__name__}: {error}"
     return f"the model cannot {what} a state that follows a deviation ({told})"
-
-
-def _branches(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
-    return tuple(sorted({item.outcome.branch for item in candidates}))
 
 
 def _is_thrown(fault: KnownFault, thrown: Json) -> bool:

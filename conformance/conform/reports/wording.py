@@ -11,6 +11,7 @@ from charter.formats.limits import noted_limits
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
+from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import Extent, read_extent
 from conform.runs.findings import listed_findings
 from conform.runs.limits import images_told
@@ -166,6 +167,17 @@ def stale(run: ReportedRun) -> tuple[str, ...]:
 def unmet(run: ReportedRun) -> tuple[str, ...]:
     """Entries of the overlay that the suite did not reach."""
     return texts(run.summary.get("unmet_entries"))
+
+
+def both(run: ReportedRun) -> tuple[str, ...]:
+    """Warnings of entries that also allow what the charter says where they explain a deviation."""
+    return both_told(run.summary)
+
+
+def adds(run: ReportedRun) -> tuple[tuple[str, str], ...]:
+    """The entries that explain something, and how many outcomes each adds to the charter's."""
+    found = entry_steps(run.summary.get("entry_steps"))
+    return tuple((entry, adds_told(steps)) for entry, steps in found.items())
 
 
 def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:

@@ -14,6 +14,7 @@ from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
 from conform.runs.adapter_failures import adapter_trouble
 from conform.runs.baseline import Baseline, write_baseline
+from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
 from conform.runs.failing_operation import with_steps
 from conform.runs.findings import run_findings
@@ -94,6 +95,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
         tuple(entries), stale, options.strict, extent, findings, baseline,
         {} if options.update_baseline else changed, suite.manifest.digest,
         changed_since(run.about, run.resolved), unsteady,
+        allowing_both(counts.entry_steps, suite.manifest.models.charter, target.overlay),
     )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)

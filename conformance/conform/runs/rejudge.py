@@ -26,6 +26,7 @@ from conform.runs.canaries import ANOTHER, derived, skipped
 from conform.runs.conclusion import Finished, scope
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
+from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
 from conform.runs.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
@@ -118,14 +119,14 @@ def rejudge(
     counts.canaries = [*earlier_canaries, *counts.canaries, *(one.json() for one in other)]
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
-    rows = JudgedRows.of(new)
-    intended = replace(intended, wish=_wish(about))
+    rows, intended = JudgedRows.of(new), replace(intended, wish=_wish(about))
     extent = extent_of_run(new, suite, intended, rows.verdicts, options.older)
     found_now = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(about))
     changed = options.baseline.changed(found_now, manifest.digest) if saw_all(extent.left) else {}
     inputs = summary.ConclusionInputs(
         tuple(entries), (), False, extent, options.baseline.applied(found_now), options.baseline,
         changed, manifest.digest,
+        allowing_both=allowing_both(counts.entry_steps, module, judged_target.overlay),
     )  # fmt: skip
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)

@@ -13,6 +13,7 @@ from conform.console.terminal import plural
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.bounds import JudgedBounds
+from conform.runs.entry_widths import EntrySteps
 from conform.runs.extent import Extent
 from conform.runs.not_compared import saw_all
 from conform.storage.store import RunFolder
@@ -29,6 +30,7 @@ class RunCounts:
     new_deviations: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     by_entry: Counter[str] = field(default_factory=Counter)
+    entry_steps: EntrySteps = field(default_factory=EntrySteps)
     taken: Counter[str] = field(default_factory=Counter)
     deviating: Counter[str] = field(default_factory=Counter)
     bounds: JudgedBounds = field(default_factory=JudgedBounds)
@@ -52,6 +54,7 @@ class RunCounts:
         for names, count in _table(bucket["by_entry"]).items():
             for name in names.split():
                 self.by_entry[name] += count
+        self.entry_steps.join(bucket.get("entry_steps"))
         self.bounds.join(bucket.get("bounds"))
         first = bucket["first_verdict"]
         if isinstance(first, float) and first:
@@ -81,8 +84,8 @@ class ConclusionInputs:
     those of them that are stale, whether explained deviations count as failures (`strict`), how
     much was judged, the findings, those known before, and those of them that are not as they were
     listed (`changed`, then and now), the digest of the suite, which files are not as they were when
-    the run began, and which vectors failed in the last run of the same files and conform now
-    (`unsteady`)."""
+    the run began, which vectors failed in the last run of the same files and conform now
+    (`unsteady`), and which entries also allow what the charter says (`allowing_both`)."""
 
     @property
     def known(self) -> int:
@@ -104,6 +107,7 @@ class ConclusionInputs:
     digest: str = ""
     files_changed: Sequence[str] = ()
     unsteady: Sequence[str] = ()
+    allowing_both: Sequence[str] = ()
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -119,7 +123,6 @@ def conclude(
 ) -> dict[str, Json]:
     """The content of summary.json (docs/formats/run.md), with the exit code of the run."""
     stale = sorted(inputs.stale)
-    unmet = [e for e in inputs.entries if e and not counts.by_entry[e] and e not in stale]
     canaries = _canaries(counts)
     untrusted = trust.why_not(canaries) + trust.breaks(counts.unexplained_breaks)
     untrusted += trust.mixed(inputs.files_changed)
@@ -147,12 +150,7 @@ def conclude(
             inputs.baseline.of_another_suite(inputs.findings, inputs.digest)
         ),
         "without_reason": [one.id for one in inputs.findings if inputs.baseline.lacks(one)],
-        "by_entry": {
-            e: counts.by_entry[e] for e in sorted({*inputs.entries, *counts.by_entry}) if e
-        },
-        "stale_entries": list(stale),
-        "unmet_entries": [*sorted(unmet)],
-        "claimed_too_much": counts.claimed,
+        **_of_entries(counts, inputs, stale),
         "by_branch": branches,
         "bounds": counts.bounds.json(),
         "images_lack": [*sorted(counts.images_lack - counts.images_show)],
@@ -164,6 +162,22 @@ def conclude(
         "unsteady": list(inputs.unsteady),
         "skipped_canaries": trust.skipped(canaries),
         "reasons": list(reasons),
+    }
+
+
+def _of_entries(
+    counts: RunCounts, inputs: ConclusionInputs, stale: Sequence[str]
+) -> dict[str, Json]:
+    """What the run shows of the overlay."""
+    names = [name for name in inputs.entries if name]
+    unmet = sorted(e for e in names if not counts.by_entry[e] and e not in stale)
+    return {
+        "by_entry": {e: counts.by_entry[e] for e in sorted({*names, *counts.by_entry}) if e},
+        "entry_steps": counts.entry_steps.json(),
+        "entries_allowing_both": list(inputs.allowing_both),
+        "stale_entries": list(stale),
+        "unmet_entries": [*unmet],
+        "claimed_too_much": counts.claimed,
     }
 
 

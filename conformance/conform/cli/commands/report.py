@@ -15,6 +15,7 @@ from conform.console.terminal import out, out_json, say
 from conform.judging.model import use_folders
 from conform.reports.pages import write
 from conform.runs.earlier_target import target_of_run
+from conform.runs.entry_widths import both_told
 from conform.storage.store import RunFolder
 
 EXAMPLES = """examples:
@@ -49,9 +50,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _warnings(run: Path) -> tuple[str, ...]:
-    """What is wrong with the overlay of the target that a run judged."""
+    """What is wrong with the overlay of the target that a run judged, and what the run itself shows
+    of it."""
+    found: tuple[str, ...] = ()
     with contextlib.suppress(ConformError, BadProject):  # the report says what is wrong with a run
-        about = RunFolder(str(run.resolve())).read_json("run.json")
+        folder = RunFolder(str(run.resolve()))
+        about = folder.read_json("run.json")
         if about.get("overlay"):
-            return overlay_warnings(target_of_run(run.resolve(), about))
-    return ()
+            found += tuple(
+                f"warning: {told}" for told in both_told(folder.read_json("summary.json"))
+            )
+            found += overlay_warnings(target_of_run(run.resolve(), about))
+    return found

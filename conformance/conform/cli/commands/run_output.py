@@ -20,6 +20,7 @@ from conform.runs import trust
 from conform.runs.adapter_failures import FAILED, place_told
 from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.conclusion import Finished
+from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import read_extent
 from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
 from conform.runs.limits import general_limits, images_told
@@ -47,6 +48,8 @@ def show(finished: Finished) -> None:
         out(f"{told}\n")
     if counted["findings"]:
         _show_findings(finished)
+        for told in both_told(counted):
+            out(f"warning: {told}\n")
     _show_trouble(finished, missing)
     out(columns([["  " + name, value] for name, value in _lines(counted)]))
     wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
@@ -286,9 +289,12 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
             explained.add(labels)
     if len(new) > most:
         out(f"         and {len(new) - most} more findings: --json, or conform report")
+    widths = entry_steps(finished.summary.get("entry_steps"))
     for item in findings:
         if item.entry:
             told = f"explained by {item.entry}: {plural(item.vectors, 'vector')}"
+            if item.entry in widths:
+                told += f"; {adds_told(widths[item.entry])}"
             out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
         elif item.known:
             told = f"{item.id}  known: {one_line(item.known)}"

@@ -34,6 +34,7 @@ from conform.runs.canaries import (
     on_target,
 )
 from conform.runs.engines.progress_notes import BucketNotes
+from conform.runs.entry_widths import EntrySteps
 from conform.runs.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much
 from conform.runs.run_context import RunContext
@@ -152,6 +153,7 @@ class Tally:
     claimed: list[Claimed] = field(default_factory=list)
     imageless: int = 0
     images: SeenParts = field(default_factory=SeenParts)
+    entry_steps: EntrySteps = field(default_factory=EntrySteps)
     broken: list[BrokenBatch] = field(default_factory=list)
     stop: bool = False
     same: str = ""
@@ -201,6 +203,7 @@ class Tally:
         self.imageless += assessment.imageless
         for parts in assessment.images:
             self.images.add(parts)
+        self.entry_steps.add(verdict.id, assessment.widths)
         self.taken.update(verdict.branches)
         if assessment.transitions:
             self.transitions.add(assessment.transitions, verdict.id)
@@ -317,6 +320,7 @@ def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) 
         "deviations": len(tally.deviations),
         "new_deviations": tally.new,
         "by_entry": _counts(tally.entries),
+        "entry_steps": tally.entry_steps.json(),
         "taken": _counts(tally.taken),
         "deviating": _counts(tally.deviating),
         "bounds": tally.bounds.json(),
