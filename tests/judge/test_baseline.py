@@ -1,6 +1,7 @@
 """Known findings do not fail a run, and CI is told of everything: baseline and JUnit."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
@@ -152,6 +153,17 @@ def test_a_known_finding_does_not_hide_another_one_in_its_place(ran, path, line,
     assert (code, told in out) == (0, True), out
     code, _, out = ran("wrong_error", "--baseline", path, "--strict")
     assert (code, "findings of the baseline that changed: f-" in out) == (1, True)
+
+
+def test_a_part_of_the_suite_that_shows_more_than_was_listed_has_another_finding(ran, path):
+    ran("wrong_error", "--baseline", path, "--update-baseline")
+    reviewed(path)
+    (name,) = tomllib.loads(path.read_text())
+    part = ("--baseline", path, "--strict", "--json", "--limit", "4")
+    assert ran("wrong_error", *part)[1]["changed_baseline"] == {}
+    path.write_text(re.sub("(?m)^vectors = .*", "vectors = 0", path.read_text()))
+    code, summary, _ = ran("wrong_error", *part)
+    assert (code, [*summary["changed_baseline"]]) == (1, [name])
 
 
 def test_messages_of_exceptions_are_not_compared(ran, path):

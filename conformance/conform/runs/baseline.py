@@ -74,12 +74,19 @@ class Baseline:
         """Whether a finding is listed, but without a reason."""
         return self.reasons.get(finding.id) == ""
 
-    def changed(self, findings: Sequence[RunFinding], suite: str) -> dict[str, tuple[str, str]]:
+    def changed(
+        self, findings: Sequence[RunFinding], suite: str, *, whole: bool
+    ) -> dict[str, tuple[str, str]]:
         """The known findings that are not as they were listed, then and now: another bug in the
-        same rule and place has the same id. `suite` is the digest of what was asked."""
+        same rule and place has the same id. `suite` is the digest of what was asked. A run that did
+        not see the `whole` suite has less to show; what more vectors of it show has changed."""
         found = {}
         for one in sorted(findings, key=lambda one: one.id):
-            if one.id in self.known and (change := self.entries[one.id].change(_seen(one, suite))):
+            if one.id not in self.known:
+                continue
+            listed, now = self.entries[one.id], _seen(one, suite)
+            shown_by_more = listed.suite == suite and listed.vectors < now.vectors
+            if (whole or shown_by_more) and (change := listed.change(now)):
                 found[one.id] = change
         return found
 

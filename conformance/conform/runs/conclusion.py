@@ -87,7 +87,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     target, known = run.resolved.prepared.target, options.baseline.known
     unsteady = record_failed(target, run.about, rows, known)
     found = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(run.about))
-    changed = options.baseline.changed(found, suite.manifest.digest) if saw_all(extent.left) else {}
+    changed = options.baseline.changed(found, suite.manifest.digest, whole=saw_all(extent.left))
     findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)

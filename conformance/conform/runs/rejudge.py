@@ -122,7 +122,7 @@ def rejudge(
     rows, intended = JudgedRows.of(new), replace(intended, wish=_wish(about))
     extent = extent_of_run(new, suite, intended, rows.verdicts, options.older)
     found_now = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(about))
-    changed = options.baseline.changed(found_now, manifest.digest) if saw_all(extent.left) else {}
+    changed = options.baseline.changed(found_now, manifest.digest, whole=saw_all(extent.left))
     inputs = summary.ConclusionInputs(
         tuple(entries), (), False, extent, options.baseline.applied(found_now), options.baseline,
         changed, manifest.digest,
