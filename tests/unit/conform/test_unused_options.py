@@ -59,3 +59,12 @@ def test_rules_are_about_options_that_there_are() -> None:
     for name, rules in RULES.items():
         known = parser_of(name, commands()[name])._option_string_actions
         assert all(option in known for rule in rules for option in rule.options)
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_an_option_that_no_command_has_is_one_sentence(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main([name, "--no-command-has-this"])
+    assert len(capsys.readouterr().err.splitlines()) == 1
