@@ -24,6 +24,7 @@ from charter.suites.search_results import (
     NO_INSTANCE,
     NO_NOTE,
     NO_SOLVER,
+    NOT_AS_WRITTEN,
     Found,
     FoundQuestion,
     bounds_digests,
@@ -164,8 +165,12 @@ def is_stale(about: Subject, most_states: int = 0) -> bool:
 
 def opened(about: Subject) -> bool:
     """Whether the small suite leaves an obligation open of which the earlier search says nothing: a
-    scenario covered it then, or an earlier version of conform did not ask for it."""
-    return any(row.status == "open" and row.note == NO_NOTE for row in smoke(about).ledger.rows)
+    scenario covered it then, an earlier version of conform did not ask for it, or its proof is not
+    as a search wrote it."""
+    return any(
+        row.status == "open" and row.note in (NO_NOTE, NOT_AS_WRITTEN)
+        for row in smoke(about).ledger.rows
+    )
 
 
 def outdated(about: Subject) -> bool:

@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -41,6 +41,7 @@ NO_NOTE = "the last search kept no note of it"
 NO_SEARCH = "no search was made"
 OTHER_RULES = "the rules changed since the last search"
 NO_SOLVER = "the solver was not asked, as z3 is not installed"
+NOT_AS_WRITTEN = "proofs.json is not as a search wrote it, so its proofs do not count"
 NO_INSTANCE = " has no instance"
 LEFT_OUT = "left out, with "
 """Notes of obligations that nothing looked for, or how such notes end or begin."""
@@ -126,7 +127,7 @@ NOTHING = Found()
 
 def tells_of_search(note: str) -> bool:
     """Whether the note of an open obligation tells of a search for it."""
-    nothing = ("", NO_NOTE, NO_SEARCH, OTHER_RULES, NO_SOLVER)
+    nothing = ("", NO_NOTE, NO_SEARCH, OTHER_RULES, NO_SOLVER, NOT_AS_WRITTEN)
     return any(
         not (one in nothing or one.endswith(NO_INSTANCE) or one.startswith(LEFT_OUT))
         for one in note.split("; ")
@@ -297,20 +298,31 @@ def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
         **held,
     }  # fmt: skip
     content.pop("bound", None)  # older files have one sentence for all open obligations
+    digest = content.pop("digest", "")
     reader = JsonReader(content, str(path))
     names = ("rules", "lemmas", "proofs", "open", "instances", "mutants", "pairs", "left_out")
     reader.fields(*names)
+    proofs, lemmas = _reasons(reader.item("proofs")), reader.item("lemmas").texts()
+    rules, notes = reader.text("rules"), _reasons(reader.item("open"))
+    if proofs and digest != _proofs_digest(rules, lemmas, proofs):
+        proofs, notes = {}, {**notes, **dict.fromkeys(proofs, NOT_AS_WRITTEN)}
     return Found(
         asked,
-        _reasons(reader.item("proofs")),
-        reader.item("lemmas").texts(),
-        reader.text("rules"),
-        _reasons(reader.item("open")),
+        proofs,
+        lemmas,
+        rules,
+        notes,
         _reasons(reader.item("instances")),
         _reasons(reader.item("mutants")),
         reader.text("pairs"),
         {name: item.integer() for name, item in reader.item("left_out").entries()},
     )
+
+
+def _proofs_digest(rules: str, lemmas: Sequence[str], proofs: Mapping[str, str]) -> str:
+    """A digest of proofs and of what they are about: a row that was added by hand does not fit."""
+    told = text([rules, [*lemmas], dict(proofs)])
+    return hashlib.sha256(told.encode()).hexdigest()[:20]
 
 
 def _reasons(reader: JsonReader) -> dict[str, str]:
@@ -343,6 +355,7 @@ def write_found(folder: Path, found: Found) -> None:
         "instances": dict(found.instances),
         "mutants": dict(found.mutants),
         "pairs": found.pairs,
+        "digest": _proofs_digest(found.rules, found.lemmas, found.proofs or {}),
         **({"left_out": dict(found.left_out)} if found.left_out else {}),
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)

@@ -19,7 +19,15 @@ from charter.formats.vector import Vector, Why
 from charter.suites import build, make
 from charter.suites import smoke as small_suites
 from charter.suites.committed_suite import published
-from charter.suites.search_results import Found, place, read_found, rules_digest, write_found
+from charter.suites.search_results import (
+    NOT_AS_WRITTEN,
+    Found,
+    place,
+    read_found,
+    rules_digest,
+    tells_of_search,
+    write_found,
+)
 from charter.suites.smoke import Smoke, smoke
 from charter.suites.vector_texts import VectorRecord, merged, packed, unpacked
 from charter.suites.write_suite import write_records
@@ -139,6 +147,24 @@ def test_proofs_count_only_for_the_rules_that_they_are_about(lamp: Path) -> None
     lamp.write_text(LAMP.replace("> 9", "> 8"))
     changed = found.searched(subject(lamp).model, "lamp")
     assert changed == Searched({}, {}, "the rules changed since the last search")
+
+
+def test_made_up_proofs_are_open_and_told(lamp: Path) -> None:
+    """A row that was added by hand does not fit the digest that the search wrote."""
+    about = subject(lamp)
+    row, other = (obligation.name for obligation in obligations(about.model, about.component)[:2])
+    folder = place(lamp, "")
+    write_found(folder, Found((), {row: "the rules"}, (), rules_digest(about.model, ())))
+    path = folder / "proofs.json"
+    held = json.loads(path.read_text())
+    assert read_found(folder).proofs == {row: "the rules"}
+    for wrong in ({**held, "proofs": {**held["proofs"], other: "..."}}, {**held, "digest": ""}):
+        path.write_text(json.dumps(wrong))
+        found = read_found(folder)
+        assert found.proofs == {}
+        notes = found.searched(about.model, "lamp").notes
+        assert notes == dict.fromkeys(wrong["proofs"], NOT_AS_WRITTEN)
+        assert not tells_of_search(NOT_AS_WRITTEN)
 
 
 def test_rules_have_the_same_digest_when_only_comments_and_citations_change(lamp: Path) -> None:
