@@ -116,6 +116,7 @@ def test_what_is_open_only_through_vectors_goes_with_them(project, gap):
     use_folders(["generated"])
     found = asked_obligations(suite, lambda _: gap, {})
     assert (found.asked, found.too_few) == (0, False)
+    assert (found.told() == "") == (gap is Gap.LOST)
     assert found.left == {gap: manifest_of(SUITE).counts["obligations_covered"]}
     first = next(read_lines(Path(SUITE, LINES))).id
     some = asked_obligations(suite, lambda one: None if one == first else gap, {})

@@ -44,6 +44,9 @@ class Gap(StrEnum):
     of these meet it."""
 
 
+_NOT_TOLD = frozenset({Gap.LOST, Gap.UNCOUNTED})
+"""The gaps of which no count of obligations is told."""
+
 Fate = Callable[[str], Gap | None]
 """Why a vector was not judged; None if it was."""
 
@@ -63,8 +66,10 @@ class AskedObligations:
 
     @property
     def unasked(self) -> int:
-        """How many are not asked, as far as that was counted."""
-        return sum(count for gap, count in self.left.items() if gap is not Gap.UNCOUNTED)
+        """How many are not asked, as far as that was counted. Those that were lost are not among
+        them: a vector asked for them, and it is told as not compared."""
+        told = {gap: count for gap, count in self.left.items() if gap not in _NOT_TOLD}
+        return sum(told.values())
 
     @property
     def too_few(self) -> bool:

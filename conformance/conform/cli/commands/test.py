@@ -297,7 +297,9 @@ def _judged(
         if target.protocol == model.protocol
     ]
     if not pairs:
-        tested.tell("judge", f"nothing: no adapter in {project.adapters} is of these protocols")
+        command = "conform generate --adapter LANGUAGE CHARTER --out FOLDER"
+        told = f"no adapter in {project.adapters} is of these protocols; `{command}` begins one"
+        tested.tell("judge", f"nothing: {told}")
         return []
     judged = dict.fromkeys((path, target.component) for path, target in pairs)
     for path, component in judged:
