@@ -44,9 +44,6 @@ class Gap(StrEnum):
     of these meet it."""
 
 
-_NOT_TOLD = frozenset({Gap.LOST, Gap.UNCOUNTED})
-"""The gaps of which no count of obligations is told."""
-
 Fate = Callable[[str], Gap | None]
 """Why a vector was not judged; None if it was."""
 
@@ -66,10 +63,8 @@ class AskedObligations:
 
     @property
     def unasked(self) -> int:
-        """How many are not asked, as far as that was counted. Those that were lost are not among
-        them: a vector asked for them, and it is told as not compared."""
-        told = {gap: count for gap, count in self.left.items() if gap not in _NOT_TOLD}
-        return sum(told.values())
+        """How many are not asked, as far as that was counted."""
+        return sum(count for gap, count in self.left.items() if gap is not Gap.UNCOUNTED)
 
     @property
     def too_few(self) -> bool:
@@ -84,11 +79,13 @@ class AskedObligations:
         return self.too_few and not self.allowed
 
     def told(self) -> str:
-        """How many are not asked, in words; "" for none."""
-        if not self.unasked:
+        """How many are not asked, in words; "" for none. Those that were lost are not among them:
+        a vector asked for them, which is told as not compared."""
+        unasked = self.unasked - self.left.get(Gap.LOST, 0)
+        if not unasked:
             return ""
-        are, allowed = "is" if self.unasked == 1 else "are", " (allowed)" if self.allowed else ""
-        return f"{self.unasked:,} of {self.every:,} obligations {are} not asked{allowed}"
+        are, allowed = "is" if unasked == 1 else "are", " (allowed)" if self.allowed else ""
+        return f"{unasked:,} of {self.every:,} obligations {are} not asked{allowed}"
 
     def json(self) -> dict[str, Json]:
         """The field `obligations` of summary.json."""
