@@ -49,7 +49,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "37e1c97f28635525e706"
+SPEC_DIGEST = "d90323c7f7f759eff15a"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -1955,16 +1955,21 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # Standing issue
+        # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
             len(isr) < min_isr(original, self.config)  # under
-            and not self.config.unclean_election  # strict
+            and (
+                not self.config.unclean_election
+                or (not self.config.elr and not isr | (frozenset(original) & able))
+            )  # strict
         ):
             return [Outcome(
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -2003,7 +2008,7 @@ class Controller:
         DOC Eligible Leader Replicas
         """
 
-        # set_min_isr/same  20-controller.charter:590  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:593  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -2012,7 +2017,7 @@ class Controller:
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:596  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:599  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -2026,7 +2031,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:606  DOC
+        # set_unclean_election/changed  20-controller.charter:609  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2037,7 +2042,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:615  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:618  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2047,7 +2052,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:622  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:625  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
-SPEC_DIGEST = "e9ff23b3129465d6694d"
+SPEC_DIGEST = "13a902ccc1d1b0a290d3"
 
 
 def eligible_after(

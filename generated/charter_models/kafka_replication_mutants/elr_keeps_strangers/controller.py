@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
-SPEC_DIGEST = "9e1f441cd90e4d0ead04"
+SPEC_DIGEST = "9ff7b26073a54f7090e3"
 
 
 def eligible_after(

@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
-SPEC_DIGEST = "5ff23c943a9df5dba8c7"
+SPEC_DIGEST = "ce94df528bdf88970b08"
 
 
 def eligible_after(

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
-SPEC_DIGEST = "a6cd24d41dc0e52ec96e"
+SPEC_DIGEST = "055cc2f5b63ab7ddfd60"
 
 
 def eligible_after(

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "0fcddca19ad27a24d04d"
+SPEC_DIGEST = "8ad7a5b8d5960d4dbf83"
 
 
 def default_config() -> Config:

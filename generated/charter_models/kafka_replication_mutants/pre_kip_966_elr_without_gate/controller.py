@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "19ebab70924b9c77742e"
+SPEC_DIGEST = "3a061ea50b2d23ccb4b5"
 
 
 def default_config() -> Config:

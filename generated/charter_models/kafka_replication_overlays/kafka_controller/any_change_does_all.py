@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
-SPEC_DIGEST = "87d5e209b4d591185885"
+SPEC_DIGEST = "f6a934ecfb0bf881e7ef"
 
 
 def replaced_without_broker(

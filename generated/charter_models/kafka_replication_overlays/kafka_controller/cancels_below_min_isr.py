@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "b98f325c5e3ea091b014"
+SPEC_DIGEST = "31f1e96ca55c3868f8c8"
 
 
 @instead_of(Controller)
@@ -62,14 +62,19 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # Standing issue
+        # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
             not isr  # under
-            and not self.config.unclean_election  # strict
+            and (
+                not self.config.unclean_election
+                or (not self.config.elr and not isr | (frozenset(original) & able))
+            )  # strict
         ):
             return [Outcome(
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Partition,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat register session_expires unregister"
-SPEC_DIGEST = "4ed4f75c408cae13877a"
+SPEC_DIGEST = "1247cb628d65ca322209"
 
 
 def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:

@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "ce2d123be6eafb4b21d7"
+SPEC_DIGEST = "8944e8fa42aeba5fd1b2"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

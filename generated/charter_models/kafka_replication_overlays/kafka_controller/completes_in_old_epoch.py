@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "6a83368c9239f6a3aa0c"
+SPEC_DIGEST = "8401867b5848f5341d78"
 
 
 def replaced_with_new_isr(

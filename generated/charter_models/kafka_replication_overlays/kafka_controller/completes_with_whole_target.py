@@ -19,10 +19,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "91e5d6b756744fcaf7a8"
+SPEC_DIGEST = "1ed9001d29a7876d6daa"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

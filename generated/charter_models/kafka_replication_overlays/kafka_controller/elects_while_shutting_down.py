@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat"
-SPEC_DIGEST = "5863a491553097eaffa8"
+SPEC_DIGEST = "3e74c5b61d5a4a0395f7"
 
 
 @instead_of(Controller)

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "803e6526fc71437af4fe"
+SPEC_DIGEST = "23c16956f8ab87477a8f"
 
 
 def below_after_registering(

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "bf5d85e6699edac2dd5e",
+    "b2b67fd71d23f911e3eb",
 )
 
-SPEC_DIGEST = "61fd9f1a734bb5dc7d04"
+SPEC_DIGEST = "1304b114c6c76b412139"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "61fd9f1a734bb5dc7d04",
+    "1304b114c6c76b412139",
 )
 
-SPEC_DIGEST = "e1c519d8e7ea58e79a0f"
+SPEC_DIGEST = "a53ae8c3283cffd051cf"
 
 
 def last_known_elr_after(

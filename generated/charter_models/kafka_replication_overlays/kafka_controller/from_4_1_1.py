@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "e1c519d8e7ea58e79a0f",
+    "a53ae8c3283cffd051cf",
 )
 
-SPEC_DIGEST = "4c66427e01a3862e39d8"
+SPEC_DIGEST = "484220b51e06d199b00f"
 
 
 def last_known_elr_after(

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "4c66427e01a3862e39d8",
+    "484220b51e06d199b00f",
 )
 
-SPEC_DIGEST = "7fee2f2921aeaa9db833"
+SPEC_DIGEST = "3cc0852e711368113884"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

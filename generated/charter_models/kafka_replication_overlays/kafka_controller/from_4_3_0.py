@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "7fee2f2921aeaa9db833",
+    "3cc0852e711368113884",
 )
 
-SPEC_DIGEST = "19074d1807d7370eea90"
+SPEC_DIGEST = "48828f17b2e048612eb1"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "ef97139970e01ca7b8dd"
+SPEC_DIGEST = "68ca95051196543f0bc9"
 
 
 def without_epoch(

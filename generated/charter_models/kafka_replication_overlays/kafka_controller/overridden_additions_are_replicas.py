@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "59b205310992e8c72057"
+SPEC_DIGEST = "f99fb55bca534a143665"
 
 
 def replaced_with_reassignment(

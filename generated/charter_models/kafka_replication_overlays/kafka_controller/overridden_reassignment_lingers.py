@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "5dd69eb48696ca1469ae"
+SPEC_DIGEST = "b49e81e781d4c5aa4de6"
 
 
 def replaced_with_reassignment(

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5c7e59612df46a86ebd9"
+SPEC_DIGEST = "03b456ec6c6580fd1d8a"
 
 
 def default_config() -> Config:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "4ecd2e3df9ef138c3f72"
+SPEC_DIGEST = "e1ef509caf06cef94d7b"
 
 
 def default_config() -> Config:
@@ -70,16 +70,21 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # Standing issue
+        # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
             not isr  # under
-            and not self.config.unclean_election  # strict
+            and (
+                not self.config.unclean_election
+                or (not self.config.elr and not isr | (frozenset(original) & able))
+            )  # strict
         ):
             return [Outcome(
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "428267a3d06a8f2937a8"
+SPEC_DIGEST = "153bf640d92e533305db"
 
 
 def default_config() -> Config:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a1611b931e845ca1e972"
+SPEC_DIGEST = "329728ccca803f47efb6"
 
 
 def default_config() -> Config:

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c5fcf34918f732ea2237"
+SPEC_DIGEST = "7a47c1f392d5134c034e"
 
 
 def default_config() -> Config:

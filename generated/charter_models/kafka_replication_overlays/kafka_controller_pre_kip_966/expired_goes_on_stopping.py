@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "236819c0afbb41032053"
+SPEC_DIGEST = "87d3df1e53e851611701"
 
 
 def default_config() -> Config:

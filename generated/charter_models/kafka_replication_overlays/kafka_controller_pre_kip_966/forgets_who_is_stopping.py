@@ -36,11 +36,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5954a4c1149d0aec4907"
+SPEC_DIGEST = "69fdb5952313e7b0a6c6"
 
 
 def default_config() -> Config:

@@ -83,10 +83,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "51ddd854eb83067f4b0d"
+SPEC_DIGEST = "73eb13f9bd17322df486"
 
 
 def default_config() -> Config:
@@ -994,16 +994,22 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # Standing issue
+        # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
             not isr  # under
-            and (not self.config.unclean_election or not isr)  # strict
+            and (
+                not self.config.unclean_election
+                or (not self.config.elr and not isr | (frozenset(original) & able))
+                or not isr
+            )  # strict
         ):
             return [Outcome(
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

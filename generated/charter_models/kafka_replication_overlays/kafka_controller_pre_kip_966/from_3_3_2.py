@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "51ddd854eb83067f4b0d",
+    "73eb13f9bd17322df486",
 )
 
-SPEC_DIGEST = "532ad562182e818ee15a"
+SPEC_DIGEST = "6b545866ea1f33a1a112"
 
 
 @instead_of(Controller)

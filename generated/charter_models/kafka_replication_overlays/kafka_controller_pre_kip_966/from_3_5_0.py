@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2",
-    "532ad562182e818ee15a",
+    "6b545866ea1f33a1a112",
 )
 
-SPEC_DIGEST = "d71bab52590423fce3ee"
+SPEC_DIGEST = "a6f0b3ae5ed77c79f9f9"
 
 
 def without_epoch(

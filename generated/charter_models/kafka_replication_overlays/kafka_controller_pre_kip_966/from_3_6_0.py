@@ -60,10 +60,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "d71bab52590423fce3ee",
+    "a6f0b3ae5ed77c79f9f9",
 )
 
-SPEC_DIGEST = "6cd2bd0d662d2432a9c2"
+SPEC_DIGEST = "663ad7645a89889c0722"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "6cd2bd0d662d2432a9c2",
+    "663ad7645a89889c0722",
 )
 
-SPEC_DIGEST = "49ab8dcfafa695097afb"
+SPEC_DIGEST = "690f9c91aa3238d15d2f"
 
 
 def below_after_unfencing(

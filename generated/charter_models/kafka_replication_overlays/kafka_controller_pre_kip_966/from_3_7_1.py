@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "49ab8dcfafa695097afb",
+    "690f9c91aa3238d15d2f",
 )
 
-SPEC_DIGEST = "7d3f01c771d853458c91"
+SPEC_DIGEST = "c3f2d096baadcd2b15c8"
 
 
 @instead_of(Controller)

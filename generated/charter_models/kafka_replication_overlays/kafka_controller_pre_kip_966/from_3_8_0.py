@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "7d3f01c771d853458c91",
+    "c3f2d096baadcd2b15c8",
 )
 
-SPEC_DIGEST = "ceaa988d53fed5d92d8b"
+SPEC_DIGEST = "eee09630088e2d8e5145"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a692d476b9691f0e7bfc"
+SPEC_DIGEST = "1b5de52248bcf9dd8d4c"
 
 
 def default_config() -> Config:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "795d235b898f36b9ad0a"
+SPEC_DIGEST = "6299db0b7144292d5a96"
 
 
 def default_config() -> Config:

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ec6aec99689f5b0f3709"
+SPEC_DIGEST = "672abf009627637c0abe"
 
 
 def default_config() -> Config:

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "cancel_reassignment heartbeat reassign register session_expires unregister"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "22f956235cd65bbcea83"
+SPEC_DIGEST = "5dbbe4626bc5420b31ed"
 
 
 def default_config() -> Config:
@@ -105,16 +105,22 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:566  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # Standing issue
+        # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
             len(isr) < min_isr(original, self.config)  # under
-            and (not self.config.unclean_election or not isr)  # strict
+            and (
+                not self.config.unclean_election
+                or (not self.config.elr and not isr | (frozenset(original) & able))
+                or not isr
+            )  # strict
         ):
             return [Outcome(
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:570  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

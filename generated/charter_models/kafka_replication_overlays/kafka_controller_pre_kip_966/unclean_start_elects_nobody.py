@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "14561f234114bf2b1d62"
+SPEC_DIGEST = "8c1913e7202e68a0aedf"
 
 
 def default_config() -> Config:

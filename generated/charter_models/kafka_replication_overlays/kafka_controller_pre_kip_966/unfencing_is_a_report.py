@@ -28,11 +28,11 @@ if TYPE_CHECKING:
         World,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2dd128628ae721ffb59a"
+SPEC_DIGEST = "02f38c8b637321690052"
 
 
 def default_config() -> Config:

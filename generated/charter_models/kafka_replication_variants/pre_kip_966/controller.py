@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "37e1c97f28635525e706")
+begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "128db1697df141b01802"
+SPEC_DIGEST = "4245fb1011aabcbef314"
 
 
 def default_config() -> Config:
