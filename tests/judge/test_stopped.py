@@ -86,6 +86,10 @@ SHARED = {
 }  # fmt: skip
 
 
+SPAWNING = ("vectors",)
+"""Those whose processes are new ones of Python."""
+
+
 def some(*quick):
     """The commands that share their work, those in `quick` in each run."""
     return [pytest.param(name, marks=[] if name in quick else [pytest.mark.slow])
@@ -98,10 +102,22 @@ def sharing(started, request, toy, tmp_path):
     places = {"TOY": toy, "SUITE": tmp_path / "suite"}
     given = [places.get(each, each) for each in SHARED[request.param]]
     child = started("-m", "conform.cli.main", request.param, *given)
-    assert until(lambda: len(children(child.pid)) > 1 or child.poll() is not None, SECONDS)
+    count = 3 if request.param in SPAWNING else 2  # one keeps track of what they share
+    assert until(lambda: len(children(child.pid)) == count or child.poll() is not None, SECONDS), (
+        children(child.pid)
+    )
     workers = children(child.pid)
-    assert len(workers) > 1, child.communicate()
+    assert len(workers) == count, child.communicate()
+    # A process that is stopped before it has begun does not end with its parent.
+    assert until(lambda: all(map(ignores_ctrl_c, workers)), SECONDS)
     return child, workers
+
+
+def ignores_ctrl_c(pid):
+    """What a process that shares work does first."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    ignored = next(line for line in status.splitlines() if line.startswith("SigIgn:"))
+    return bool(int(ignored.split()[1], 16) >> (signal.SIGINT - 1) & 1)
 
 
 @pytest.mark.parametrize("sharing", some("vectors"), indirect=True)
