@@ -11,8 +11,8 @@ from charter.formats.suite import read_manifest
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 OPEN = {"replica": 2, "consumer": 0}
-"""Obligations that no question meets, and that are not proved infeasible. The folder of questions
-keeps no search of these components, so that an open one costs exit code 3."""
+"""Obligations that no question meets, and that are not proved infeasible. generated/ has no
+ledger of these components: nothing says that a search looked for them, which costs exit code 3."""
 
 
 @pytest.mark.parametrize("component", OPEN)
