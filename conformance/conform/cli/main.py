@@ -63,7 +63,7 @@ _MORE_MEMORY = (
 )
 
 # Python reads a byte of a path that the locale cannot decode as half of a pair of UTF-16.
-_NOT_UTF8 = re.compile(r'[^/"\n\0]*[\ud800-\udfff][^/"\n\0]*')
+_NOT_UTF8 = re.compile(r'[^/"\n]*[\ud800-\udfff][^/"\n]*')
 _OTHER_NAME = "; rename it, or choose a locale that can read it, such as LC_ALL=C.UTF-8"
 _INVALID = re.compile(r".*invalid choice: '([^']*)' \(choose from (.*)\)")
 

@@ -54,7 +54,8 @@ def overlay_warnings(chosen: Target) -> tuple[str, ...]:
 
 def _digest(chosen: Target, project: Project) -> str:
     """A digest of all that the warnings depend on."""
-    about = f"{version('charter-conform')} {chosen.protocol} {chosen.folder} {project.root}\n"
+    lines = (version("charter-conform"), chosen.protocol, chosen.folder, project.root)
+    about = "".join(f"{line}\n" for line in lines)
     charters = [path for path in files_below(project.charters) if path.suffix == ".charter"]
     paths = (chosen.folder.resolve() / OVERLAY, *charters)
     return digest_files(paths, project.root, about)
