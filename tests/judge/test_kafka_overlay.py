@@ -56,15 +56,20 @@ def test_every_release_where_entries_begin_or_end_has_nothing_new(
     all_is_known(release, tmp_path / "run")
 
 
+REFUSED = {"unclean_election_is_ignored"}
 REPORTED: Mapping[str, Mapping[str, set[str]]] = {
-    "3.3.1": {"K-E1": {"shutdown_offset_moves_on"}, "K-E2": {"again_is_a_new_session"}},
+    "3.3.1": {
+        "K-E1": {"shutdown_offset_moves_on"},
+        "K-E2": {"again_is_a_new_session"},
+        "K-E3": REFUSED,
+    },
     "3.3.2": {"K-E1": set()},
-    "3.7.0": {"K-E2": {"again_is_a_new_session"}},
-    "3.8.1": {"K-E1": set(), "K-E2": {"again_gets_another_epoch"}},
-    "3.9.1": {"K-E2": set()},
+    "3.7.0": {"K-E2": {"again_is_a_new_session"}, "K-E3": REFUSED},
+    "3.8.1": {"K-E1": set(), "K-E2": {"again_gets_another_epoch"}, "K-E3": REFUSED},
+    "3.9.1": {"K-E2": set(), "K-E3": {"cancels_to_first_replica"}},
 }
 """The entries that explain the scenarios of what was reported to Kafka's tracker, by release:
-KAFKA-14292 to 3.3.1, 16757 to 3.7.0, 16952 to 3.8.1."""
+KAFKA-14292 to 3.3.1, 16757 to 3.7.0, 16952 to 3.8.1, 14424 to 3.8.1 and otherwise from 3.9.0."""
 
 
 @pytest.mark.slow
