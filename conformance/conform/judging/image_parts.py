@@ -23,9 +23,10 @@ class ImageParts:
 
 def image_parts(image: Json, observation: Json) -> ImageParts:
     """The parts of an observation that an image shows."""
+    parts = [*_walk(image, observation, "")]
     return ImageParts(
-        frozenset(path for path, there in _walk(image, observation, "") if there),
-        frozenset(path for path, there in _walk(image, observation, "") if not there),
+        frozenset(path for path, there in parts if there),
+        frozenset(path for path, there in parts if not there),
     )
 
 

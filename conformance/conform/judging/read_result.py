@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from charter.formats.adapter import Result, Results, is_fault
 from charter.formats.canonical import Json
@@ -11,9 +12,11 @@ from charter.formats.opaque import OpaqueTypes
 from conform.judging.image_parts import ImageParts, image_parts
 from conform.judging.relabel import Relabelling, behaviour_digest, key
 
-_AGREEMENTS = 10_000
+_MOST_PAIRS = 10_000
 """Pairs of texts in a full cache."""
 NOTHING = b"null"
+
+Found = TypeVar("Found")
 
 
 class Malformed(Exception):
@@ -73,14 +76,33 @@ class RelabelledSteps:
     behaviour: str
 
 
+class _OfPairs(Generic[Found]):
+    """Computes something of an image and the observation beside it, once for equal texts."""
+
+    def __init__(self, compute: Callable[[Json, Json], Found]) -> None:
+        self._compute = compute
+        self._known: dict[tuple[bytes, bytes], Found] = {}
+
+    def of(self, batch: BatchTexts, image: int, observation: int) -> Found:
+        """What was computed of the values at these indices."""
+        pair = (batch.texts[image], batch.texts[observation])
+        found = self._known.get(pair)
+        if found is None:
+            if len(self._known) > _MOST_PAIRS:
+                self._known.clear()
+            found = self._compute(batch.values[image], batch.values[observation])
+            self._known[pair] = found
+        return found
+
+
 class ResultReader:
     """Reads results, with a cache of relabelled steps."""
 
     def __init__(self, types: OpaqueTypes) -> None:
         self.types = types
         self._relabelling = Relabelling(types)
-        self._agreements: dict[tuple[bytes, bytes], bool] = {}
-        self._parts: dict[tuple[bytes, bytes], ImageParts] = {}
+        self._agreements = _OfPairs(shows_part)
+        self._parts = _OfPairs(image_parts)
 
     def read(self, result: Result, batch: BatchTexts, operations: Sequence[str]) -> RelabelledSteps:
         """The relabelled steps of one result of these operations, which may be left out where all
@@ -118,7 +140,8 @@ class ResultReader:
             replies.append(reply_text)
             states.append(state)
             digests.append(digest)
-            if image not in (-1, observation) and not self._agree(batch, image, observation):
+            other = image not in (-1, observation)
+            if other and not self._agreements.of(batch, image, observation):
                 images.append(number)
         behaviour = behaviour_digest(digests)
         return RelabelledSteps(tuple(replies), tuple(states), tuple(images), fault, behaviour)
@@ -126,30 +149,10 @@ class ResultReader:
     def image_parts(self, result: Result, batch: BatchTexts) -> tuple[ImageParts, ...]:
         """What each image of a result shows of the observation beside it."""
         return tuple(
-            self._shown(batch, image, observation)
+            self._parts.of(batch, image, observation)
             for _, observation, image in result.steps
             if image >= 0 and observation >= 0 and not is_fault(batch.values[image])
         )
-
-    def _shown(self, batch: BatchTexts, image: int, observation: int) -> ImageParts:
-        pair = (batch.texts[image], batch.texts[observation])
-        known = self._parts.get(pair)
-        if known is None:
-            if len(self._parts) > _AGREEMENTS:
-                self._parts.clear()
-            known = image_parts(batch.values[image], batch.values[observation])
-            self._parts[pair] = known
-        return known
-
-    def _agree(self, batch: BatchTexts, image: int, observation: int) -> bool:
-        pair = (batch.texts[image], batch.texts[observation])
-        known = self._agreements.get(pair)
-        if known is None:
-            if len(self._agreements) > _AGREEMENTS:
-                self._agreements.clear()
-            known = shows_part(batch.values[image], batch.values[observation])
-            self._agreements[pair] = known
-        return known
 
 
 def operation_at(operations: Sequence[str], step: int) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from charter.formats.reading import own_number
 from charter.formats.suite import SMALL_SUITE, Manifest
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs.judged_rows import of_kinds
@@ -104,13 +105,13 @@ def read_extent(summary: Mapping[str, Json]) -> Extent:
     """What summary.json says; runs of earlier versions say less."""
     verdicts = summary.get("verdicts")
     counted = verdicts if isinstance(verdicts, dict) else {}
-    judged = sum(_int(counted.get(kind, 0)) for kind in JUDGED)
+    judged = sum(own_number(counted.get(kind, 0)) for kind in JUDGED)
     small = SMALL_SUITE if summary.get("small_suite") else ""
     another = summary.get("generated_suite") is False
     return Extent(
-        _int(summary.get("suite_vectors", summary.get("vectors", judged))),
-        _int(summary.get("judged", judged)),
-        _int(counted.get(Kind.INCONCLUSIVE, 0)),
+        own_number(summary.get("suite_vectors", summary.get("vectors", judged))),
+        own_number(summary.get("judged", judged)),
+        own_number(counted.get(Kind.INCONCLUSIVE, 0)),
         read(summary.get("not_compared")),
         read_obligations(summary.get("obligations")),
         str(summary.get("older_charter", "")),
@@ -123,7 +124,7 @@ def extent_of_run(
 ) -> Extent:
     """The extent of a run, from its committed buckets and their verdicts. Raises `BadSuite`."""
     committed = folder.committed().values()
-    imageless = sum(_int(content.get("imageless", 0)) for content in committed)
+    imageless = sum(own_number(content.get("imageless", 0)) for content in committed)
     return extent_of(suite, scope, verdicts, imageless, older)
 
 
@@ -160,8 +161,3 @@ def _fates(scope: ComparedScope, verdicts: pa.Table) -> Fate:
     came = {*verdicts["id"].to_pylist()}
     unasked = Gap.LEFT_OUT if scope.limited or scope.stopped else Gap.LOST
     return lambda vector: lost.get(vector, None if vector in came else unasked)
-
-
-def _int(value: Json) -> int:
-    assert isinstance(value, int)
-    return value

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from charter.formats.canonical import Json
+from charter.formats.reading import own_number
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs.judged_rows import of_kinds
@@ -112,12 +113,7 @@ def _shown(left: Left) -> str:
 def read(value: Json) -> tuple[Left, ...]:
     """What was not compared, from `summary.json`; empty for old runs without this field."""
     return tuple(
-        Left(str(item["what"]), _int(item["vectors"]), str(item["allowed"]))
+        Left(str(item["what"]), own_number(item["vectors"]), str(item["allowed"]))
         for item in (value if isinstance(value, list) else ())
         if isinstance(item, dict)
     )
-
-
-def _int(value: Json) -> int:
-    assert isinstance(value, int)
-    return value

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
 from charter.formats.obligations import COVERED, INFEASIBLE, OPEN, LedgerFile, read_ledger
+from charter.formats.reading import own_number
 from charter.formats.suite import Manifest
 from charter.formats.target import OBLIGATIONS
 from conform.judging.model import is_of, sections_of
@@ -116,8 +117,10 @@ def read_obligations(value: Json) -> AskedObligations:
         assert isinstance(held, dict)
         listed = held["names"]
         assert isinstance(listed, list)
-        left[Gap(name)], names[Gap(name)] = _int(held["count"]), tuple(map(str, listed))
-    every, asked, infeasible = (_int(value[name]) for name in ("every", "asked", "infeasible"))
+        left[Gap(name)], names[Gap(name)] = own_number(held["count"]), tuple(map(str, listed))
+    every, asked, infeasible = (
+        own_number(value[name]) for name in ("every", "asked", "infeasible")
+    )
     return AskedObligations(every, asked, infeasible, left, names, str(value["allowed"]))
 
 
@@ -220,8 +223,3 @@ def _naming(suite: Suite) -> dict[str, list[str]]:
             for name in row["obligations"]:
                 found.setdefault(name, []).append(row["id"])
     return found
-
-
-def _int(value: Json) -> int:
-    assert isinstance(value, int)
-    return value

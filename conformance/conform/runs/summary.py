@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
+from charter.formats.reading import own_number
 from charter.formats.run import RunFinding
 from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
@@ -43,11 +44,11 @@ class RunCounts:
     images_lack: set[str] = field(default_factory=set)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
-        self.vectors += _int(bucket["vectors"])
-        self.judged_steps += _int(bucket["judged_steps"])
-        self.not_judged_steps += _int(bucket["not_judged_steps"])
-        self.deviations += _int(bucket["deviations"])
-        self.new_deviations += _int(bucket["new_deviations"])
+        self.vectors += own_number(bucket["vectors"])
+        self.judged_steps += own_number(bucket["judged_steps"])
+        self.not_judged_steps += own_number(bucket["not_judged_steps"])
+        self.deviations += own_number(bucket["deviations"])
+        self.new_deviations += own_number(bucket["new_deviations"])
         self.verdicts.update(_table(bucket["verdicts"]))
         self.taken.update(_table(bucket["taken"]))
         self.deviating.update(_table(bucket["deviating"]))
@@ -63,7 +64,7 @@ class RunCounts:
         self.claimed += bucket["claimed"]
         assert isinstance(bucket["canaries"], list)
         self.canaries += bucket["canaries"]
-        self.broken_batches += _int(bucket.get("broken_batches", 0))
+        self.broken_batches += own_number(bucket.get("broken_batches", 0))
         breaks = bucket.get("unexplained_breaks", [])
         assert isinstance(breaks, list)
         self.unexplained_breaks += [str(detail) for detail in breaks]
@@ -245,14 +246,9 @@ def distinct_pairs(folder: RunFolder) -> int:
     return int(table.group_by(["state", "branch"]).aggregate([("count", "sum")]).num_rows)
 
 
-def _int(value: Json) -> int:
-    assert isinstance(value, int)
-    return value
-
-
 def _table(value: Json) -> dict[str, int]:
     assert isinstance(value, dict)
-    return {name: _int(count) for name, count in value.items()}
+    return {name: own_number(count) for name, count in value.items()}
 
 
 def _texts(value: Json) -> list[str]:
