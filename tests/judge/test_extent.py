@@ -149,6 +149,26 @@ def test_small_suite_of_the_project_is_told_from_another_one(conform, project):
     assert (summary()["generated_suite"], summary()["complete"]) == (False, False)
 
 
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda content: content | {"ledger": [[row[0], "covered", 9] for row in content["ledger"]]},
+        lambda content: content | {"ledger": []} | {"digest": ""},
+        lambda content: {name: value for name, value in content.items() if name != "digest"},
+    ],
+)
+def test_sections_that_no_generate_wrote_are_refused(conform, project, forge):
+    project("thin")
+    assert last(conform)[0] == 3
+    Path(SECTIONS).write_text(json.dumps(forge(json.loads(Path(SECTIONS).read_text()))))
+    told = "lamp.sections.json cannot be read (it"
+    for command in (["run", "--target", "lamp"], ["report", "build/run"]):
+        code, out, err = conform(*command)
+        assert (code, out, err.count(told)) == (2, "", 1)
+    assert conform("generate")[0] == 0
+    assert conform("report", "build/run")[0] == 0
+
+
 def test_ledger_that_is_gone_does_not_hide_what_no_search_looked_for(conform, project):
     project("thin")
     Path(SECTIONS).unlink()

@@ -1,5 +1,5 @@
-"""Reads which obligations the rules of a component have, and what the searches for questions said
-of each: the ledger of a sections.json (docs/formats/report.md)."""
+"""Reads a sections.json, with its ledger: which obligations the rules of a component have, and
+what the searches for questions said of each (docs/formats/report.md)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from charter.formats.canonical import Json
+from charter.formats.canonical import Json, digest
 from charter.formats.files import regular
 from charter.formats.reading import BadVector
 from charter.formats.shared_rows import with_shared_rows
@@ -16,6 +16,9 @@ from charter.formats.shared_rows import with_shared_rows
 COVERED, INFEASIBLE, OPEN, UNSEARCHED = "covered", "infeasible", "open", "unsearched"
 """The statuses of an obligation. `open`: a search looked for it in vain; `unsearched`: none looked
 for it, or for other rules."""
+
+UNREADABLE = (OSError, ValueError, BadVector)
+"""What a sections.json raises that cannot be read, or is not as it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +32,32 @@ class LedgerFile:
 
 
 def whole_sections(path: Path) -> Json:
-    """The content of a sections.json, with the rows that it takes from that of its charter. Raises
-    `OSError`, `ValueError`, or `BadVector`."""
+    """The content of a sections.json without its digest, and with the rows that it takes from that
+    of its charter. Raises `OSError`, `ValueError`, or `BadVector`: also if it is not as it was
+    written."""
     value = _content(path)
-    if not isinstance(value, dict) or not isinstance(base := value.get("base"), str) or not base:
+    if not isinstance(value, dict):
         return value
-    known = _content(path.parent / base)
-    return with_shared_rows(value, known if isinstance(known, dict) else {})
+    if isinstance(base := value.get("base"), str) and base:
+        known = _content(path.parent / base)
+        value = with_shared_rows(value, known if isinstance(known, dict) else {})
+    if "digest" not in value:
+        raise BadVector("it has no digest: an earlier version wrote it, or it was edited")
+    if value.pop("digest") != sections_digest(value):
+        raise BadVector("its digest is not that of its content: it was edited")
+    return value
+
+
+def sections_digest(content: Mapping[str, Json]) -> str:
+    """The digest of what a sections.json says, whichever rows it takes from another file."""
+    return digest({name: one for name, one in content.items() if name not in ("base", "digest")})
 
 
 def read_ledger(path: Path) -> LedgerFile | None:
     """The ledger in a sections.json; None if there is none that can be read."""
     try:
         value = whole_sections(path)
-    except (OSError, ValueError, BadVector):
+    except UNREADABLE:
         return None
     rows = value.get("ledger") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(rows, list):

@@ -10,19 +10,19 @@ from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.canonical import Json
-from charter.formats.obligations import OPEN, UNSEARCHED
+from charter.formats.obligations import OPEN, UNSEARCHED, sections_digest
 from charter.suites.search_results import mutants_of, tells_of_search
 from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger, LedgerRow
 
-FORMAT = 5
+FORMAT = 6
 
 
 def sections(about: Subject, small: Smoke, suite: str) -> dict[str, Json]:
     """The content of sections.json of a component; `suite` is the digest of its small suite."""
     model, component = about.model, about.component
-    return {
+    content: dict[str, Json] = {
         "format": FORMAT,
         "base": "",
         "protocol": model.protocol,
@@ -45,6 +45,7 @@ def sections(about: Subject, small: Smoke, suite: str) -> dict[str, Json]:
             for entry in _entries(overlay, model, component)
         ],
     }
+    return {**content, "digest": sections_digest(content)}
 
 
 def _levels(component: n.Component) -> list[Json]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from charter.formats.canonical import Json
 from charter.formats.links import is_url
-from charter.formats.obligations import whole_sections
+from charter.formats.obligations import UNREADABLE, whole_sections
 from charter.formats.reading import BadVector, JsonReader
 from conform.console.errors import BadRun
 
-FORMAT = 5
+FORMAT = 6
 _COLUMNS = 4
 SILENT = "silent"
 
@@ -108,7 +108,7 @@ def read_sections(path: Path) -> Sections:
     """Reads a sections.json. Raises `BadRun` with a sentence if it is malformed."""
     try:
         return _sections(JsonReader(whole_sections(path), str(path)))
-    except (OSError, ValueError, BadVector) as error:
+    except UNREADABLE as error:
         raise BadRun(f"{path} cannot be read ({error}); `conform generate` writes it") from None
 
 

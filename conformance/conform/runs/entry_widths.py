@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
-from charter.formats.obligations import whole_sections
-from charter.formats.reading import BadVector
+from charter.formats.obligations import UNREADABLE, whole_sections
 from conform.console.terminal import plural
 from conform.judging.candidates import EntryWidth
 from conform.judging.model import sections_of
@@ -96,7 +95,7 @@ def _gaps(charter: str, overlay: str) -> set[str]:
     path = sections_of(charter)
     try:
         value = whole_sections(path) if path else None
-    except (OSError, ValueError, BadVector):
+    except UNREADABLE:
         return set()
     rows = value.get("entries") if isinstance(value, dict) else None
     held = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

@@ -11,10 +11,19 @@ from enum import StrEnum
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.obligations import COVERED, INFEASIBLE, OPEN, LedgerFile, read_ledger
+from charter.formats.obligations import (
+    COVERED,
+    INFEASIBLE,
+    OPEN,
+    UNREADABLE,
+    LedgerFile,
+    read_ledger,
+    whole_sections,
+)
 from charter.formats.reading import own_number
 from charter.formats.suite import Manifest
 from charter.formats.target import OBLIGATIONS
+from conform.console.errors import BadSuite
 from conform.judging.model import is_of, sections_of
 from conform.storage.arrow import pa
 from conform.suites.cache import Suite
@@ -129,6 +138,17 @@ def ledger_of(manifest: Manifest) -> LedgerFile | None:
     path = sections_of(manifest.models.charter)
     found = read_ledger(path) if path else None
     return found if found and found.spec_digest == manifest.spec_digest else None
+
+
+def check_sections(manifest: Manifest) -> None:
+    """Raises `BadSuite` if what is said of the charter beside the model of a suite (sections.json)
+    is not as `conform generate` wrote it."""
+    path = sections_of(manifest.models.charter)
+    try:
+        if path:
+            whole_sections(path)
+    except UNREADABLE as error:
+        raise BadSuite(f"{path} cannot be read ({error}); `conform generate` writes it") from None
 
 
 def asked_obligations(suite: Suite, fate: Fate, allowed: Mapping[str, str]) -> AskedObligations:

@@ -34,6 +34,7 @@ from conform.judging.model import PACKAGE, load, use_folders
 from conform.judging.refutations import LOAD
 from conform.runs.earlier_target import target_of_run
 from conform.runs.kept_vectors import kept, remedy
+from conform.runs.obligations import check_sections
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
 
@@ -236,8 +237,10 @@ def _refuse_unknown_names(chosen: Target) -> None:
 
 
 def check_fits(suite: Suite, prepared: Prepared) -> None:
-    """Raises `BadSuite` for a suite of another protocol, component or variant than the target's."""
+    """Raises `BadSuite` for a suite of another protocol, component or variant than the target's,
+    and if what is said of its charter beside the models was edited."""
     chosen, manifest = prepared.target, suite.manifest
+    check_sections(manifest)
     if chosen.protocol and chosen.protocol != manifest.protocol:
         raise BadSuite(
             f"{chosen.id} implements {chosen.protocol}, but the suite is about"

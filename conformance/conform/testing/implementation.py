@@ -30,6 +30,7 @@ from conform.runs import canaries
 from conform.runs.canaries import Canary
 from conform.runs.engines.bucket import siblings
 from conform.runs.make_run_context import context_of
+from conform.runs.obligations import check_sections
 from conform.runs.run_context import RunContext
 from conform.runs.select import ResolvedRun, RunSelection, check_fits, resolve
 from conform.sdk import Implementation
@@ -73,6 +74,7 @@ def judged(wanted: str, suite: str) -> JudgedAdapter:
     made = _named(module, name)
     allowed = _not_compared(module)
     chosen = Target(wanted, wanted, Path(), (), not_compared=allowed)
+    check_sections(found.manifest)
     resolved = ResolvedRun(Prepared(chosen, "", start, {}), found, {}, folders)
     return JudgedAdapter(wanted, resolved, context_of(resolved, "pytest", ""), made)
 

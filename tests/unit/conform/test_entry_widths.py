@@ -9,6 +9,7 @@ from tests.support.toy import charter, keeps_leader
 from tests.support.toy.machine import Outcome
 from tests.support.toy.vectors import vector
 from tests.unit.conform.test_judge import answered
+from tests.unit.reports.sample import as_written
 
 from charter.formats.labels import Labels
 from conform.judging.assess import assess
@@ -87,7 +88,7 @@ def test_only_an_entry_of_a_gap_may_allow_both(tmp_path, monkeypatch, kind, told
         {"overlay": "mine", "name": "e", "class": kind},
         {"overlay": "other", "name": "e", "class": "charter_gap"},
     ]
-    sections.write_text(json.dumps({"entries": rows}), encoding="utf-8")
+    sections.write_text(json.dumps(as_written({"entries": rows})), encoding="utf-8")
     monkeypatch.setattr(entry_widths, "sections_of", lambda _: sections)
     counted = steps_of(("a", EntryWidth("e", 1, keeps=True, step=2)))
     names = allowing_both(counted, "charter_models.toy.charter", "mine")

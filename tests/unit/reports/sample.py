@@ -8,6 +8,7 @@ import orjson
 from tests.support.suites import write_suite
 
 from charter.formats.labels import Labels
+from charter.formats.obligations import sections_digest
 from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
 from conform.runs.findings import run_findings
@@ -258,8 +259,8 @@ def sections_json():
     names = ("create_topic/created", "expire/fenced", "expire/idle", "alter_partition/committed",
              "register/unclean")  # fmt: skip
     split = [name.partition("/")[::2] for name in names]
-    return {
-        "format": 5, "base": "", "protocol": "kafka.replication", "variant": "",
+    content = {
+        "format": 6, "base": "", "protocol": "kafka.replication", "variant": "",
         "component": "controller", "spec_digest": "5eed",
         "sources": [["S0", "Asynchronous storage and recovery"], ["S1", "Last replica standing"],
                     ["S2", "Replication correctness"]],
@@ -291,6 +292,12 @@ def sections_json():
                      "file": "spec/kafka/80-overlay.charter",
                      "text": ["entry last_known_leader"]}],
     }  # fmt: skip
+    return as_written(content)
+
+
+def as_written(content):
+    """A sections.json with the digest of what it says."""
+    return content | {"digest": sections_digest(content)}
 
 
 def write_sections(top):

@@ -307,7 +307,7 @@ def test_report_refuses_broken_sections(tmp_path):
     path = sample.write_sections(tmp_path)
     content = json.loads(path.read_text())
     del content["branches"][0]["line"]
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(sample.as_written(content)))
     with pytest.raises(BadRun, match=r"branches\[0\].*'line' is missing"):
         write([run], tmp_path / "site", path)
 
@@ -325,7 +325,7 @@ def test_report_refuses_a_link_that_is_no_address_of_the_web(url, tmp_path):
     path = sample.write_sections(tmp_path)
     content = json.loads(path.read_text())
     content["links"][0][2] = url
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(sample.as_written(content)))
     with pytest.raises(BadRun, match=r"links\[0\].*an address of the web"):
         write([run], tmp_path / "site", path)
 
