@@ -67,6 +67,17 @@ def test_a_run_during_which_a_file_changed_is_not_trusted(linked, judged, tmp_pa
     assert judged(None, "again").exit_code == 0
 
 
+def test_a_file_that_the_adapter_changes_before_its_first_answer_is_noticed(
+    judged, targets_folder, tmp_path
+):
+    file = tmp_path / "adapters" / "reference" / "adapter.toml"
+    first = 'start = ["sh", "-c", "date +%N > {adapter}/lease.py; exec \\"$0\\" \\"$@\\"", '
+    file.write_text(file.read_text().replace("start = [", first))
+    finished = judged(None)
+    assert (finished.exit_code, finished.summary["trusted"]) == (3, False)
+    assert finished.summary["files_changed"] == ["adapter's files"]
+
+
 def test_what_is_said_of_a_charter_is_part_of_its_models(judged, tmp_path):
     sections = Path("generated/charter_models/toy/charter.sections.json")
     sections.parent.mkdir(parents=True, exist_ok=True)

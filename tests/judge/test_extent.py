@@ -162,7 +162,11 @@ def test_sections_that_no_generate_wrote_are_refused(conform, project, forge):
     assert last(conform)[0] == 3
     Path(SECTIONS).write_text(json.dumps(forge(json.loads(Path(SECTIONS).read_text()))))
     told = "lamp.sections.json cannot be read (it"
-    for command in (["run", "--target", "lamp"], ["report", "build/run"]):
+    for command in (
+        ["run", "--target", "lamp"],
+        ["report", "build/run"],
+        ["rejudge", "build/run", "--suite", SUITE, "--out", "build/again"],
+    ):
         code, out, err = conform(*command)
         assert (code, out, err.count(told)) == (2, "", 1)
     assert conform("generate")[0] == 0

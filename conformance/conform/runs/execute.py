@@ -28,7 +28,7 @@ from conform.runs.make_run_context import context_of
 from conform.runs.options import RunOptions
 from conform.runs.resume import alone_in, folder_at, start_or_resume, telling
 from conform.runs.run_context import RunContext
-from conform.runs.run_json import described
+from conform.runs.run_json import described, file_digests
 from conform.runs.select import (
     Ranges,
     ResolvedRun,
@@ -71,8 +71,9 @@ def run_target(
     if told := all_asked_told(options.wanted, part):
         say(told)
     selection = part.json(options.wanted)
+    digests = file_digests(resolved)  # an adapter may change files when it is started
     with contextlib.closing(StdioConnection(prepared.start)) as greeted:
-        about = described(greeted, resolved, options, say)
+        about = described(greeted, resolved, digests, options, say)
         if spark is not None:
             greeted.close()  # its workers start their own
         if selection:

@@ -33,6 +33,7 @@ from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.limits import RunLimits
 from conform.runs.not_compared import LIMIT, saw_all
+from conform.runs.obligations import check_sections
 from conform.runs.one_fault import one_fault
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
@@ -95,6 +96,7 @@ def rejudge(
     about["folder"] = folder_noted(judged_target, new.place) if found else before.get("folder", "")
     beside = judged_target.folder if found else Path(old.place)
     model.use_folders(model_folders(manifest.models.charter, options.suite, beside))
+    check_sections(manifest)
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
     if found:
         about["limits"] = judged_target.limits_of(str(before["release"]))
@@ -128,8 +130,7 @@ def rejudge(
         changed, manifest.digest,
         allowing_both=allowing_both(counts.entry_steps, module, judged_target.overlay),
     )  # fmt: skip
-    pairs = summary.distinct_pairs(new)
-    concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
+    concluded = summary.conclude(counts, inputs, time.time() - began, summary.distinct_pairs(new))
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
     concluded["adapter_trouble"] = adapter_trouble(rows.verdicts, intended.allowed)
     keep(new, suite, concluded, rows.verdicts)

@@ -11,7 +11,7 @@ from conform.adapters.base import Connection
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
-from conform.adapters.targets import Prepared, found_by
+from conform.adapters.targets import found_by
 from conform.console.errors import UnknownTarget
 from conform.judging import model
 from conform.runs.options import RunOptions
@@ -21,10 +21,14 @@ from conform.suites.cache import Suite
 
 
 def described(
-    greeted: Connection, resolved: ResolvedRun, options: RunOptions, say: Callable[[str], None]
+    greeted: Connection,
+    resolved: ResolvedRun,
+    digests: Mapping[str, Json],
+    options: RunOptions,
+    say: Callable[[str], None],
 ) -> dict[str, Json]:
-    """The content of run.json, with what the adapter says in its hello. Raises `ConformError` if it
-    cannot be asked the suite."""
+    """The content of run.json, with what the adapter says in its hello, and with the `file_digests`
+    from before it was started. Raises `ConformError` if it cannot be asked the suite."""
     suite, prepared, welcome = resolved.suite, resolved.prepared, greeted.welcome
     manifest, chosen = suite.manifest, prepared.target
     check_hello(welcome, manifest)
@@ -55,36 +59,38 @@ def described(
         "errors": dict(chosen.errors),
         "not_compared": dict(chosen.not_compared),
         "limits": chosen.limits_of(prepared.release),
-        **implementation_digests(prepared),
         "engine": options.engine,
         "buckets": suite.buckets,
         "limit": options.limit,
         "command": list(options.command),
         **label_types(manifest),
         **judged_with(suite, resolved.entries),
+        **digests,
     }
 
 
-def implementation_digests(prepared: Prepared) -> dict[str, Json]:
-    """Digests of the files of an implementation that is known to have them. Raises `UnknownTarget`
-    if a named source does not exist."""
+def file_digests(resolved: ResolvedRun) -> dict[str, Json]:
+    """Digests of the files of an implementation that is known to have them, and of the models.
+    Raises `UnknownTarget` if a named source does not exist."""
+    prepared = resolved.prepared
     sources = sources_digests(prepared.target)
     return {
         "adapter": files_digest(prepared.target),
         "sources": None if sources is None else {**sources},
         "prepared": {**prepared_digests(prepared.files)},
+        "models": judged_with(resolved.suite, resolved.entries)["models"],
     }
 
 
-def changed_since(about: Mapping[str, Json], resolved: ResolvedRun) -> tuple[str, ...]:
-    """Which files are not as run.json says that they were when the run began, in words."""
+def changed_since(before: Mapping[str, Json], resolved: ResolvedRun) -> tuple[str, ...]:
+    """Which files are not as their digests `before` say (those of run.json, or a part of them), in
+    words."""
     try:
-        now = implementation_digests(resolved.prepared)
+        now = file_digests(resolved)
     except UnknownTarget:
         now = {"sources": {}}
-    now |= {"models": judged_with(resolved.suite, resolved.entries)["models"]}
     return tuple(words for name, words in DIGESTS.items()
-                 if name in now and now[name] != about.get(name))  # fmt: skip
+                 if name in now and now[name] != before.get(name))  # fmt: skip
 
 
 def label_types(manifest: Manifest) -> dict[str, Json]:
