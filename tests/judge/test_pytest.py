@@ -10,6 +10,15 @@ from tests.support.toy.vectors import write_toy_suite
 
 FAKES = "tests.support.fakes.fake:"
 WITHOUT_CANARIES = ("--deselect", "charter::canaries")
+SOME = ("-k", "elect/nobody and not canaries")
+BESIDE = 'id = "mine"\ntitle = "Mine"\nstart = ["nothing"]\n'
+CHANGING = f"""from pathlib import Path
+from {FAKES[:-1]} import Fake
+class Changing(Fake):
+    def start(self, question):
+        Path(__file__).with_name("more.py").touch()
+        super().start(question)
+"""
 
 
 @pytest.fixture
@@ -47,8 +56,7 @@ def test_tests_are_chosen_by_branch_and_what_was_not_run_is_told(asked):
 
 
 def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(asked, tmp_path):
-    some = ("-k", "elect/nobody and not canaries")
-    code, out = asked(f"{FAKES}WrongError", *some)
+    code, out = asked(f"{FAKES}WrongError", *SOME)
     assert code == 1 and "Traceback" not in out and "Error:" not in out
     assert 'elect/nobody: expected reply.error = "NOBODY", got "NOT_LEADER"' in out
     assert re.search(r"reply\.error +\"NOBODY\" +\"NOT_LEADER\"", out)
@@ -64,7 +72,7 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     rest = 'finding = ""\nsuite = "another"\nvectors = 1\nshown = ""\n'
     place.write_text(f'[{finding}]\nreason = "LEASE-17"\n{rest}')
     known = f"--charter-baseline={place}"
-    code, out = asked(f"{FAKES}WrongError", "-rx", known, *some)
+    code, out = asked(f"{FAKES}WrongError", "-rx", known, *SOME)
     assert (code, failed(out)) == (0, [])
     assert f"{len(wrong)} xfailed" in out and f"{finding}: LEASE-17" in out
 
@@ -72,7 +80,7 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     assert code == 1
     assert f"known.toml lists findings that no vector showed: {finding}; remove them" in out
     assert "exit code 1, though no test failed: known findings that are gone must leave" in out
-    assert asked(f"{FAKES}Fake", known, *some)[0] == 0, "not all were asked"
+    assert asked(f"{FAKES}Fake", known, *SOME)[0] == 0, "not all were asked"
 
 
 def test_a_known_finding_that_is_not_as_it_was_listed_fails_the_session(
@@ -133,12 +141,37 @@ def test_an_image_that_is_claimed_and_never_given_fails_the_session(asked, targe
     assert "exit code 1, though no test failed: not compared: the image of " in out
 
 
+def test_a_session_during_which_files_change_fails(asked, targets_folder, tmp_path, monkeypatch):
+    file = Path("adapters", targets_folder("faithful"), "adapter.toml")
+    first = 'start = ["sh", "-c", "date +%N > {adapter}/impl.py; exec \\"$0\\" \\"$@\\"", '
+    file.write_text(file.read_text().replace("start = [", first))
+    code, out = asked(file.parent, *SOME)
+    told = "the adapter's files changed during the run, so the run cannot be trusted"
+    assert (code, out.count(told), "FAILED" in out) == (1, 1, False), out
+    assert f"exit code 1, though no test failed: {told}" in out
+    code, out = asked(file.parent, *SOME, "-o", "charter_strict=false")
+    assert (code, out.count(told)) == (0, 1), out
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "changing.py").write_text(CHANGING)
+    (tmp_path / "beside" / "adapter.toml").write_text(BESIDE)
+    monkeypatch.syspath_prepend(str(tmp_path / "beside"))
+    assert told in asked("changing:Changing", *SOME)[1]
+
+
+def test_what_failed_with_the_same_files_and_conforms_now_is_told(asked, targets_folder, tmp_path):
+    target = f"adapters/{targets_folder('wrong_first', str(tmp_path / 'memory'))}"
+    wrong = re.search(r"(\d+) fail, ", asked(target, *SOME)[1])[1]
+    code, out = asked(target, *SOME)
+    told = f"{wrong} vectors that failed in the last run of the same files conform now, such as "
+    assert (code, out.count(told)) == (0, 1), out
+    assert "conform now" not in asked(target, *SOME)[1]
+
+
 def test_adapter_toml_beside_a_module_allows_what_it_hides(asked, tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "hiding.py").write_text(f"from {FAKES[:-1]} import Leaderless\n")
-    toml = 'id = "hiding"\ntitle = "Hiding"\nstart = ["nothing"]\n'
     allowed = '[not_compared]\n"variable leader" = "it has none"\n'
-    (tmp_path / "mine" / "adapter.toml").write_text(toml + allowed)
+    (tmp_path / "mine" / "adapter.toml").write_text(BESIDE + allowed)
     monkeypatch.syspath_prepend(str(tmp_path / "mine"))
     code, out = asked("hiding:Leaderless", "-m", "charter")
     assert code == 0, out
@@ -198,12 +231,11 @@ def test_models_of_a_suite_in_another_project_are_found(asked, toy_suite, tmp_pa
     suite = other / "generated" / "suites" / "toy"
     shutil.copytree(toy_suite, suite)
     shutil.move(tmp_path / "generated" / "charter_models", other / "generated")
-    some = ("-k", "elect/nobody and not canaries")
-    code, out = asked(f"{FAKES}Fake", *some, suite=suite)
+    code, out = asked(f"{FAKES}Fake", *SOME, suite=suite)
     assert code == 4, "a folder without a project file says nothing about models"
     assert "Traceback" not in out and "INTERNALERROR" not in out
     (other / "charter.toml").touch()
-    code, out = asked(f"{FAKES}Fake", *some, suite=suite)
+    code, out = asked(f"{FAKES}Fake", *SOME, suite=suite)
     assert code == 0, out
 
 

@@ -28,7 +28,7 @@ from conform.runs.resume import continued
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import changed_since
 from conform.runs.select import ResolvedRun, variables
-from conform.runs.selection import record_failed
+from conform.runs.selection import AskedVectors, record_failed
 from conform.runs.shrink import given_states, with_shrunk
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -84,8 +84,8 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     wish = options.wanted.option or LIMIT
     intended = replace(intended, wish=wish, stopped=stopped(folder))
     extent = extent_of_run(folder, suite, intended, rows.verdicts, options.older)
-    target, known = run.resolved.prepared.target, options.baseline.known
-    unsteady = record_failed(target, run.about, rows, known)
+    target, asked = run.resolved.prepared.target, AskedVectors.of(rows, options.baseline.known)
+    unsteady = record_failed(target, run.about, asked)
     found = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(run.about))
     changed = options.baseline.changed(found, suite.manifest.digest, whole=saw_all(extent.left))
     findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)

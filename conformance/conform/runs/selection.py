@@ -19,7 +19,7 @@ from charter.formats.verdict import Kind
 from conform.console.errors import BadSuite
 from conform.judging.assess import VectorItem
 from conform.runs.findings import finding_id
-from conform.runs.judged_rows import JudgedRows, of_kinds
+from conform.runs.judged_rows import JudgedRows
 from conform.runs.resume import DIGESTS
 from conform.suites.cache import Suite, cache_folder
 
@@ -27,6 +27,7 @@ _BRANCH = re.compile(rb'"branch":"([^"]+)"')
 _CONTROLS = 8
 _MOST_FAILED = 10_000
 _TROUBLE = frozenset({Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR})
+_FINE = frozenset({Kind.CONFORMS, Kind.INCONCLUSIVE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,27 +133,51 @@ def failed_before(target: Target, release: str) -> Mapping[str, str]:
     return {str(name): str(judged_with) for name, judged_with in held.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class AskedVectors:
+    """The vectors that were asked, by id. `deviating` have a deviation that neither the overlay nor
+    the baseline lists."""
+
+    kinds: Mapping[str, str]
+    deviating: frozenset[str]
+
+    @classmethod
+    def of(cls, judged: JudgedRows, known: frozenset[str]) -> AskedVectors:
+        """Those of a run; the baseline lists the findings `known`."""
+        deviations = judged.deviations.select(["id", "entry", "cause"]).to_pylist()
+        deviating = frozenset(row["id"] for row in deviations if _is_new(row, known))
+        ids, kinds = (judged.verdicts[name].to_pylist() for name in ("id", "kind"))
+        return cls(dict(zip(ids, kinds, strict=True)), deviating)
+
+    @property
+    def failing(self) -> list[str]:
+        """Those that broke the adapter, and those that deviate."""
+        broke = {name for name, kind in self.kinds.items() if kind in _TROUBLE}
+        return sorted(self.deviating | broke)
+
+    @property
+    def fine(self) -> list[str]:
+        """Those in which the implementation does nothing that the charter does not allow."""
+        return sorted(name for name, kind in self.kinds.items() if kind in _FINE)
+
+
 def record_failed(
-    target: Target, about: Mapping[str, Json], judged: JudgedRows, known: frozenset[str]
+    target: Target, about: Mapping[str, Json], asked: AskedVectors
 ) -> tuple[str, ...]:
-    """Keep which vectors of a run failed: those that broke the adapter, and those with a deviation
-    that neither the overlay nor the baseline (`known`) lists. Others that the run asked do not fail
-    any more; returns those of them that failed before with the same files (`about`: run.json)."""
-    deviations = judged.deviations.select(["id", "entry", "cause"]).to_pylist()
-    failing = {*of_kinds(judged.verdicts, _TROUBLE)["id"].to_pylist()}
-    failing |= {row["id"] for row in deviations if _is_new(row, known)}
+    """Keep which of the vectors that were asked failed. Others of them do not fail any more;
+    returns those that are fine now and failed before with the same files (`about`: run.json, or
+    what it says of release, implementation, files and charter)."""
     release, judged_by = str(about["release"]), _judged_by(about)
-    before, asked = failed_before(target, release), {*judged.verdicts["id"].to_pylist()}
-    kept = dict.fromkeys(sorted(failing), judged_by)
-    kept |= {name: before[name] for name in sorted(before.keys() - asked)}
+    before = failed_before(target, release)
+    kept = dict.fromkeys(asked.failing, judged_by)
+    kept |= {name: before[name] for name in sorted(before.keys() - asked.kinds)}
     path = _record(target, release)
     with contextlib.suppress(OSError):  # it only changes the order of the next run
         path.parent.mkdir(parents=True, exist_ok=True)
         hidden = path.with_name(f"{path.name}.{os.getpid()}")
         hidden.write_bytes(orjson.dumps(dict([*kept.items()][:_MOST_FAILED])))
         hidden.replace(path)
-    fine = of_kinds(judged.verdicts, [Kind.CONFORMS, Kind.INCONCLUSIVE])["id"].to_pylist()
-    return tuple(sorted(name for name in fine if judged_by and before.get(name) == judged_by))
+    return tuple(name for name in asked.fine if judged_by and before.get(name) == judged_by)
 
 
 def _judged_by(about: Mapping[str, Json]) -> str:

@@ -74,6 +74,15 @@ def unsteady(count: int) -> str:
     )
 
 
+def unsteady_told(vectors: Sequence[str], asks: str) -> str:
+    """The same with one of the vectors, what may be the matter, and the command that `asks` it, ""
+    for none."""
+    return (
+        f"{unsteady(len(vectors))}, such as {vectors[0][:12]}: the implementation answers otherwise"
+        f" each time, or the machine was busy{asks and f'; {asks} asks it'}"
+    )
+
+
 def skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
     """The canaries that were not possible, and why: `[{"where", "why"}, ...]`."""
     return [

@@ -8,7 +8,6 @@ import inspect
 import os
 import secrets
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +46,11 @@ class JudgedAdapter:
     context: RunContext
     made: object = None
 
+    @property
+    def has_files(self) -> bool:
+        """Whether its files are known: it is described by an adapter.toml."""
+        return self.resolved.prepared.target.folder != Path()
+
     def connect(self) -> Connection:
         """A connection. Raises `ConformError`."""
         start = self.resolved.prepared.start
@@ -72,18 +76,23 @@ def judged(wanted: str, suite: str) -> JudgedAdapter:
     use_folders(folders)
     start = AdapterStart((), consts=found.manifest.consts)
     made = _named(module, name)
-    allowed = _not_compared(module)
-    chosen = Target(wanted, wanted, Path(), (), not_compared=allowed)
+    chosen = _target(module, wanted)
     check_sections(found.manifest)
     resolved = ResolvedRun(Prepared(chosen, "", start, {}), found, {}, folders)
     return JudgedAdapter(wanted, resolved, context_of(resolved, "pytest", ""), made)
 
 
-def _not_compared(module: str) -> Mapping[str, str]:
-    """What an adapter.toml beside a module allows to leave out. Raises `BadProject`."""
+def _target(module: str, wanted: str) -> Target:
+    """The target `wanted` in a module. An adapter.toml beside that says which files it has, and
+    what may be left out. Raises `BadProject`."""
     place = getattr(sys.modules.get(module), "__file__", None)
-    path = Path(place).parent / FILE if place else None
-    return read_target(path).not_compared if path and path.is_file() else {}
+    path = Path(place).resolve().parent / FILE if place else None
+    if path is None or not path.is_file():
+        return Target(wanted, wanted, Path(), ())
+    beside = read_target(path)
+    return Target(
+        wanted, wanted, path.parent, (), not_compared=beside.not_compared, sources=beside.sources
+    )
 
 
 def _named(module: str, name: str) -> object:

@@ -1,17 +1,22 @@
-"""Makes the extent of a pytest session: how much of the suite its tests judged.
+"""Concludes a pytest session: how much of the suite its tests judged, whether files changed, and
+what failed before.
 
 With pytest-xdist the tests run in workers, so each notes its verdict in its report."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import orjson
 
+from charter.formats.canonical import Json
 from charter.formats.verdict import Verdict
 from conform.runs.extent import Extent, extent_of
 from conform.runs.not_compared import CHOSEN, NOT_ASKED, ComparedScope
+from conform.runs.run_json import changed_since
 from conform.runs.select import variables
+from conform.runs.selection import AskedVectors, record_failed
 from conform.storage.arrow import pa
 from conform.testing.implementation import VectorJudge
 
@@ -19,22 +24,63 @@ NOTE = "charter verdict"
 """The name of the property of a report with the verdict of its vector."""
 
 
-def note_of(verdict: Verdict, *, imageless: bool) -> tuple[str, str]:
+@dataclass(frozen=True, slots=True)
+class VectorNote:
+    """What a report keeps of a vector: its verdict, whether an image was missing, and whether a
+    finding is `new`: neither the overlay nor the baseline lists it."""
+
+    id: str
+    kind: str
+    detail: str
+    imageless: bool
+    new: bool
+
+
+def note_of(verdict: Verdict, *, imageless: bool, new: bool) -> tuple[str, str]:
     """The property of a report that keeps a verdict."""
-    return NOTE, orjson.dumps([verdict.id, verdict.kind, verdict.detail, imageless]).decode()
+    note = [verdict.id, verdict.kind, verdict.detail, imageless, new]
+    return NOTE, orjson.dumps(note).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """What follows from a session: how much it judged, which files changed since it began, and
+    which vectors failed in the last run of the same files and conform now (`unsteady`)."""
+
+    extent: Extent
+    files_changed: tuple[str, ...] = ()
+    unsteady: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class JudgedVectors:
-    """The verdicts of the vectors that ran, by id: kind, detail, and whether an image was missing;
-    of one that ran twice the last."""
+    """What was noted of the vectors that ran, by id; of one that ran twice the last."""
 
-    verdicts: dict[str, tuple[str, str, bool]] = field(default_factory=dict)
+    verdicts: dict[str, VectorNote] = field(default_factory=dict)
 
     def add(self, note: str) -> None:
         """Add what a report keeps."""
-        name, *rest = orjson.loads(note)
-        self.verdicts[name] = (rest[0], rest[1], rest[2])
+        made = VectorNote(*orjson.loads(note))
+        self.verdicts[made.id] = made
+
+    def end(self, judge: VectorJudge, files: Mapping[str, Json], older: str) -> SessionEnd:
+        """What follows from the vectors that ran; `files` are the digests of an adapter that has
+        files, from before it was started. Keeps which vectors failed. Raises `ConformError`."""
+        extent, resolved = self.extent(judge, older), judge.judged.resolved
+        if not files:
+            return SessionEnd(extent)
+        prepared, welcome = resolved.prepared, judge.session.connection.welcome
+        about: dict[str, Json] = {
+            "release": prepared.release,
+            "implementation": {"name": welcome.name, "version": welcome.version},
+            "spec_digest": resolved.suite.manifest.spec_digest,
+            "entries": dict(resolved.entries),
+            **files,
+        }
+        kinds = {name: note.kind for name, note in self.verdicts.items()}
+        deviating = frozenset(name for name, note in self.verdicts.items() if note.new)
+        unsteady = record_failed(prepared.target, about, AskedVectors(kinds, deviating))
+        return SessionEnd(extent, changed_since(files, resolved), unsteady)
 
     def extent(self, judge: VectorJudge, older: str) -> Extent:
         """How much of the suite they are; what pytest did not run was the caller's wish. Raises
@@ -42,8 +88,8 @@ class JudgedVectors:
         resolved = judge.judged.resolved
         columns = {
             "id": [*self.verdicts],
-            "kind": [kind for kind, _, _ in self.verdicts.values()],
-            "detail": [detail for _, detail, _ in self.verdicts.values()],
+            "kind": [note.kind for note in self.verdicts.values()],
+            "detail": [note.detail for note in self.verdicts.values()],
         }
         shows = judge.session.connection.welcome.observes
         ran = len(self.verdicts)
@@ -54,7 +100,7 @@ class JudgedVectors:
             resolved.prepared.target.not_compared,
             CHOSEN,
         )
-        imageless = sum(without for _, _, without in self.verdicts.values())
+        imageless = sum(note.imageless for note in self.verdicts.values())
         return extent_of(resolved.suite, intended, pa.table(columns), imageless, older)
 
 

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import assert_never
 
 import orjson
 import pytest
 
+from charter.formats.canonical import Json
 from charter.formats.project import BadProject
 from charter.formats.verdict import Kind
 from conform.cli.commands.staleness import Older, older_suite
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
+from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.canaries import canary_told, draw
-from conform.runs.extent import Extent
 from conform.runs.observed_digest import ObservedDigest
+from conform.runs.run_json import file_digests
 from conform.runs.selection import branches_of
 from conform.testing.failure_text import ShownFinding, broke, command, diverges, findings_of
 from conform.testing.implementation import JudgedAdapter, VectorJudge, judged
-from conform.testing.judged_vectors import NOTE, JudgedVectors, gaps_told, note_of
+from conform.testing.judged_vectors import NOTE, JudgedVectors, SessionEnd, gaps_told, note_of
 
 ROOT = "charter"
 CANARIES = "canaries"
@@ -61,7 +64,9 @@ class CharterTests:
         self.vectors = JudgedVectors()
         self.stale_alone = False
         self.too_little = False
-        self.extent: Extent | None = None
+        self.doubted = False
+        self.files: Mapping[str, Json] = {}
+        self.end: SessionEnd | None = None
         self.older = Older()
 
     @property
@@ -117,6 +122,8 @@ class CharterTests:
             return
         try:
             self.older = older_suite(self.judged.resolved.suite.manifest, self.suite)
+            if self.judged.has_files and not self.files:
+                self.files = file_digests(self.judged.resolved)
             self.judge.begin()
         except (ConformError, BadProject) as error:
             raise pytest.UsageError(str(error)) from None
@@ -141,13 +148,14 @@ class CharterTests:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.vectors.verdicts and not hasattr(session.config, "workerinput"):
-            self.extent = self.vectors.extent(self.judge, self.older.by)
+            self.end = self.vectors.end(self.judge, self.files, self.older.by)
         if session.exitstatus != pytest.ExitCode.OK:
             return
         strict = bool(session.config.getini("charter_strict"))
         self.stale_alone = bool(self.stale or self.changed)
-        self.too_little = strict and self.extent is not None and self.extent.missing
-        if self.stale_alone or self.too_little:
+        self.too_little = strict and self.end is not None and self.end.extent.missing
+        self.doubted = strict and self.end is not None and bool(self.end.files_changed)
+        if self.stale_alone or self.too_little or self.doubted:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -160,9 +168,9 @@ class CharterTests:
         told += [f"{counts['skipped']} could not be compared"] if counts["skipped"] else []
         left = manifest.vectors - counts.total()
         told += [f"{left} were not run"] if left else []
-        gaps = gaps_told(self.extent) if self.extent else ""
+        gaps = gaps_told(self.end.extent) if self.end else ""
         told = [", ".join(told), *([gaps] if gaps else []), f"the canaries {self.canaries}"]
-        told += [f"by {self.extent.by}"] if self.extent and self.extent.by else []
+        told += [f"by {self.end.extent.by}"] if self.end and self.end.extent.by else []
         terminalreporter.line(one_line(f"{what}: {'; '.join(told)}"))
         if self.older.told:
             terminalreporter.line(one_line(self.older.told))
@@ -183,6 +191,7 @@ class CharterTests:
                 " the baseline, and those that changed must be looked at",
                 red=True,
             )
+        self._tell_doubts(terminalreporter)
         if self.too_little:
             terminalreporter.line(
                 one_line(
@@ -191,6 +200,18 @@ class CharterTests:
                 ),
                 red=True,
             )
+
+    def _tell_doubts(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Shows which files changed meanwhile, and what failed before and conforms now."""
+        if self.end is None:
+            return
+        if self.end.unsteady:
+            asks = shlex.join(["conform", "doctor", "--adapter", self.judged.name])
+            asks = asks if self.judged.made is None else ""
+            terminalreporter.line(one_line(trust.unsteady_told(self.end.unsteady, asks)))
+        for told in trust.mixed(self.end.files_changed):
+            alone = "exit code 1, though no test failed: " if self.doubted else ""
+            terminalreporter.line(f"{alone}{told}", red=True)
 
     def pytest_unconfigure(self) -> None:
         self.judge.close()
@@ -259,12 +280,18 @@ class VectorTest(_Test):
         (judgement,) = tests.judge.session.run([item], 1)
         (assessment,) = judgement.assessments
         verdict = assessment.verdict
-        self.user_properties.append(note_of(verdict, imageless=assessment.imageless))
+        findings = findings_of(item, verdict) if verdict.kind is Kind.DIVERGES else ()
+        new = self._new(findings)
+        self.user_properties.append(note_of(verdict, imageless=assessment.imageless, new=bool(new)))
+        self.user_properties += [(_FINDING, f"{one.id} {one.observed}") for one in findings]
         match verdict.kind:
             case Kind.CONFORMS:
                 return
+            case Kind.DIVERGES if new:
+                raise DoesNotConform(diverges(item, new[0], again))
             case Kind.DIVERGES:
-                self._diverges(findings_of(item, verdict), again)
+                known = [finding.known(tests.baseline.reasons) for finding in findings]
+                pytest.xfail(one_line("; ".join(known)))
             case Kind.INCONCLUSIVE | Kind.UNSUPPORTED | Kind.NOT_LOADABLE | Kind.UNRESOLVED:
                 kind = str(verdict.kind).replace("_", " ")
                 pytest.skip(one_line(f"{kind}: {verdict.detail}"))
@@ -273,15 +300,10 @@ class VectorTest(_Test):
             case _:
                 assert_never(verdict.kind)
 
-    def _diverges(self, findings: Sequence[ShownFinding], again: str) -> None:
-        """An expected failure if each finding is known; a failure with the first new one."""
+    def _new(self, findings: Sequence[ShownFinding]) -> list[ShownFinding]:
+        """The findings that neither the overlay nor the baseline gives a reason for."""
         reasons = self.tests.baseline.reasons
-        self.user_properties += [(_FINDING, f"{one.id} {one.observed}") for one in findings]
-        known = [finding.known(reasons) for finding in findings]
-        if all(known):
-            pytest.xfail(one_line("; ".join(known)))
-        new = next((one for one, why in zip(findings, known, strict=True) if not why), findings[0])
-        raise DoesNotConform(diverges(self.vector, new, again))
+        return [finding for finding in findings if not finding.known(reasons)]
 
 
 class CanariesTest(_Test):

@@ -210,7 +210,7 @@ def remember(line):
         known = memory.read().split()
         asked = json.loads(line).get("questions", ())
         Remembers.coming = [(one["id"] in known, len(one["operations"])) for one in asked]
-        memory.write("".join(f" {one['id']}" for one in asked))
+        memory.write("".join(f"{one['id']} " for one in asked))
 
 
 class WrongFirst(Remembers):

@@ -118,11 +118,7 @@ def _show_doubts(finished: Finished, wrong: Sequence[Mapping[str, Json]]) -> Non
         )
     if unsteady := _texts(finished.summary.get("unsteady", [])):
         asks = ["conform", "doctor", "--adapter", str(finished.run["found_by"])]
-        out(
-            f"{trust.unsteady(len(unsteady))}, such as {unsteady[0][:12]}: the implementation"
-            f" answers otherwise each time, or the machine was busy;"
-            f" {typed(asks, finished.inside)} asks it"
-        )
+        out(trust.unsteady_told(unsteady, typed(asks, finished.inside)))
 
 
 def _show_skipped(skipped: Json, most: int = 6) -> None:
