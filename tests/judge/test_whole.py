@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import shlex
 import shutil
@@ -173,6 +175,27 @@ def test_continue_goes_on_with_a_run_that_was_interrupted(conform, project: Path
     assert (code, err.count("continuing the run in ")) == (0, 1)
     assert "starts again" not in err
     assert "1 bucket was judged before, perhaps with another implementation" in out
+
+
+@pytest.mark.parametrize("command", ["test", "generate"])
+def test_a_command_waits_for_another_one_that_writes_into_the_project(
+    conform, project: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    other, said = os.open(project, os.O_RDONLY), list[str]()
+    fcntl.flock(other, fcntl.LOCK_EX)
+
+    def say(told: str) -> None:
+        """The other one ends as soon as this one says that it waits."""
+        said.append(told)
+        fcntl.flock(other, fcntl.LOCK_UN)
+
+    monkeypatch.setattr("conform.cli.commands.generate.say", say)
+    assert conform(command)[0] == 0
+    assert said[0] == f"another command writes into {project}: waiting until it ends"
+    said.clear()
+    assert conform(command)[0] == 0
+    os.close(other)
+    assert not any("waiting" in told for told in said)
 
 
 def test_what_is_proved_infeasible_is_told_with_the_instances_of_the_proof(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
@@ -58,18 +58,24 @@ class Lease:
 
 
 @contextlib.contextmanager
-def in_turn(folder: Path) -> Iterator[None]:
-    """Waits until no other process is in `folder`, which is created if it is missing. No file is
-    left there. Where locks are not possible, nobody is excluded."""
+def in_turn(folder: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Waits until no other process is in `folder`, which is created if it is missing; calls
+    `waiting` if one is. No file is left there. Where locks are not possible, nobody is excluded."""
     held = None
     with contextlib.suppress(ImportError, OSError):
         import fcntl
 
         folder.mkdir(parents=True, exist_ok=True)
         held = os.open(folder, os.O_RDONLY)
-        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(held, fcntl.LOCK_EX)
     try:
         yield
     finally:
         if held is not None:
+            with contextlib.suppress(OSError):
+                fcntl.flock(held, fcntl.LOCK_UN)  # children that were forked have the file, too
             os.close(held)

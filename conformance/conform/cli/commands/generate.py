@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from charter import api
@@ -17,6 +18,7 @@ from conform.console.errors import ConformError
 from conform.console.files import refuse_other, write_folder
 from conform.console.terminal import out, out_json, plural, say
 from conform.project.skeletons import Skeleton, is_adapter, write_files, write_skeleton
+from conform.storage.lease import in_turn
 
 EXAMPLES = """examples:
   conform generate
@@ -106,7 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.check:
             return _check(project, arguments.json)
-        changed = api.generate(project)
+        with writing_into(project):
+            changed = api.generate(project)
     except (api.Missing, api.Unreadable) as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
@@ -126,6 +129,13 @@ def run(arguments: argparse.Namespace) -> int:
         for told in api.empty_suites(project):
             say(told)
     return 0
+
+
+def writing_into(project: Project) -> AbstractContextManager[None]:
+    """A context in which no other `conform test` or `conform generate` writes into a project. Says
+    it where that has to be waited for."""
+    told = f"another command writes into {project.root}: waiting until it ends"
+    return in_turn(project.root, lambda: say(told))
 
 
 def _export(arguments: argparse.Namespace) -> int:

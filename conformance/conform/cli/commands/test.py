@@ -21,6 +21,7 @@ from conform.cli.commands.charters import Errors, checked, diagnostics_json, tal
 from conform.cli.commands.charters import read as read_charter
 from conform.cli.commands.constants import one_value_only, sentence
 from conform.cli.commands.each_instance import CANNOT, code_of
+from conform.cli.commands.generate import writing_into
 from conform.cli.commands.missing_operations import unwritten
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.overlay import overlay_warnings, releases_of
@@ -110,14 +111,15 @@ class Tested:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        return _run(arguments)
+        project = _project(arguments.charter)
+        with writing_into(project):
+            return _run(project, arguments)
     except KeyboardInterrupt as ended:
         ended.add_note("not all was tested; the next `conform test` begins with the checks again")
         raise
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    project = _project(arguments.charter)
+def _run(project: Project, arguments: argparse.Namespace) -> int:
     check_named(project)
     charters = [arguments.charter.resolve()] if arguments.charter else _charters(project)
     chosen = _targets(project, arguments.adapter)
@@ -443,7 +445,9 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             f"{name}: {covered} obligations covered, {proved} proved infeasible{where},"
             f" {left} open{listed}",
         )
-        if not found.variant and found.counts["scenarios"] < _scenarios(model, component):
+        # Two that ask the same are one question.
+        scenarios = sum(one.instance.machine == component for one in model.scenarios)
+        if not found.variant and found.counts["scenarios"] < scenarios:
             for title, why in api.unasked_scenarios(path, component).items():
                 tested.tell("scenario", no_question(title, why))
         if pairs := api.branch_pairs(path, model, component, found.variant):
@@ -456,11 +460,6 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
         counts: dict[str, Json] = {"covered": covered, "infeasible": proved, "open": left}
         tested.obligations.append({"component": component, "variant": found.variant, **counts})
-
-
-def _scenarios(model: Model, component: str) -> int:
-    """How many scenarios a component has. Two that ask the same are one question."""
-    return sum(scenario.instance.machine == component for scenario in model.scenarios)
 
 
 def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:
