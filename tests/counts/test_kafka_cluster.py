@@ -51,7 +51,7 @@ TRIOS |= {"trio_out_of_sync": (1_577_140, 10_728_982, 52)}
 TRIOS |= {"tolerance_6_4": (823_473, 6_753_773, 29)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""
 ONCE = {"trio": (257_765_420, 2_060_326_432, 72)}
-"""The same of what was searched by hand: it takes an hour (decision 0107)."""
+"""The same of what was searched by hand: it takes an hour (docs/design/engines.md)."""
 
 
 @pytest.fixture(scope="module")

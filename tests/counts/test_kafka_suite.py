@@ -46,7 +46,7 @@ OPEN = {
     "delete_topic/deleted partition several",
     "set_elr/on suspects[t] & (p.isr | p.elr) == {} unequal",
 }  # fmt: skip
-"""What neither a vector shows nor a proof excludes: decisions 0057, 0074 and 0083. The last is of a
+"""What neither a vector shows nor a proof excludes: docs/design/suites.md. The last is of a
 history: `tiny_configuration` registers nobody."""
 
 
@@ -98,7 +98,7 @@ def test_less_is_covered_when_the_solver_is_taken_away() -> None:
 
 @pytest.mark.slow
 def test_as_many_mutants_are_killed_when_the_solver_is_taken_away() -> None:
-    """Each is killed by a vector of the exploration, too, since decision 0064."""
+    """Each is killed by a vector of the exploration, too."""
     left = without(small().entries, "solver")
     killed = [kill for kill in kills(about(), left) if kill.surely]
     assert len(killed) == sum(bool(kill.surely) for kill in small().kills)

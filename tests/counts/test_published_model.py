@@ -1,5 +1,5 @@
 """The states of the controller in small clusters are those that TLC finds for the published model
-of KIP-966 in the same setting (decision 0081)."""
+of KIP-966 in the same setting (docs/design/tests.md)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The committed table of verdicts of spec/kafka is what `conform verdicts` wrote. Its rows are held
 against the charter as far as they are of the charter as it is now: it is renewed at releases
-(decision 0123)."""
+(docs/design/tests.md)."""
 
 from __future__ import annotations
 

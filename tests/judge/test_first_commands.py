@@ -20,7 +20,7 @@ PRINTED = sorted(
         *(ROOT / "conformance" / "conform" / "templates").rglob("*.*"),
         *(ROOT / "conformance" / "adapters").rglob("*.md"),
     )
-    if not {"decisions", "plans", "node_modules"} & set(path.parts)
+    if not {"design", "plans", "node_modules"} & set(path.parts)
 )  # fmt: skip
 FENCE = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALL = "pip install build/dist/*.whl"

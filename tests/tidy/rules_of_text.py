@@ -81,6 +81,8 @@ def no_title(file: File) -> Iterator[str]:
         yield "1: a page opens with its title, `# ...`"
 
 
+PAGE: Final = "docs/bad.md"
+IN_DOCS: Final = File(PAGE, "")
 FENCE: Final = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 LINK: Final = re.compile(r"\[[^\]]*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 
@@ -88,10 +90,11 @@ LINK: Final = re.compile(r"\[[^\]]*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 def broken_link(file: File) -> Iterator[str]:
     """Links to files that are not there, and to headings that no page has."""
     prose = FENCE.sub(lambda m: "\n" * m[0].count("\n"), file.text)
-    for number, line in enumerate(prose.splitlines(), 1):
-        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
-            if not re.match(r"[a-z]+:", target) and not _resolves(file, target):
-                yield f"{number}: the link {target} leads nowhere"
+    prose = re.sub(r"`[^`\n]*`", "", prose)
+    for found in LINK.finditer(prose):
+        target = found[1]
+        if not re.match(r"[a-z]+:", target) and not _resolves(file, target):
+            yield f"{prose.count(chr(10), 0, found.end()) + 1}: the link {target} leads nowhere"
 
 
 def _resolves(file: File, target: str) -> bool:
@@ -107,6 +110,18 @@ def _resolves(file: File, target: str) -> bool:
 
 def _anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+
+
+DESIGN: Final = re.compile(r"docs/(design/[\w-]+\.md)(#[\w-]+)?|\b[Dd]ecisions? \d{4}\b")
+"""A page that explains a choice, as comments name it. There are no numbered decisions."""
+
+
+def no_design_page(file: File) -> Iterator[str]:
+    """Names of design pages, or of headings of theirs, that do not exist."""
+    for number, line in file.lines() if DESIGN.search(file.text) else ():
+        for found in DESIGN.finditer(line):
+            if not found[1] or not _resolves(IN_DOCS, found[1] + (found[2] or "")):
+                yield f"{number}: {found[0]} is no page or heading of docs/design"
 
 
 WITH_TABS: Final = ("Makefile", ".go", ".go.j2")
@@ -153,7 +168,6 @@ def _page(path: str) -> bool:
     return path.endswith(".md")
 
 
-PAGE: Final = "docs/bad.md"
 RULES_OF_TEXT: Final = (
     Rule("nothing is left for later", _anywhere, leftover, (PAGE, "TO" "DO: later")),
     Rule("no registry is named", _anywhere, registry_host, (PAGE, f"https://{HOSTS[0]}/x")),
@@ -162,6 +176,8 @@ RULES_OF_TEXT: Final = (
     Rule("a page has a title", _page, no_title, (PAGE, "Hello.")),
     Rule("a link leads somewhere", _page, broken_link, (PAGE, "[a](nowhere.md)")),
     Rule("a link finds its heading", _page, broken_link, (PAGE, "# A\n\n[a](#b)")),
+    Rule("a design page exists", _anywhere, no_design_page, (PAGE, "docs/" "design/x.md")),
+    Rule("a design page exists", _anywhere, no_design_page, (PAGE, "decision " "0007")),
     Rule("prose has at most 120 columns", _prose, long_prose, (PAGE, "# A\n\n" + 25 * "words ")),
     Rule("no stray blanks", _ours, trailing_space, (PAGE, "# A \n")),
 )  # fmt: skip

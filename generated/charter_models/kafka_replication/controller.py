@@ -323,9 +323,9 @@ def candidates(
     config: Config,
 ) -> frozenset[Broker]:
     """Candidates for a clean election: members of ISR and ELR that are in `able`, the brokers
-    that may lead. MODEL §2.8 takes the ISR first, S1 either; this allows either (decision
-    0005). `p` is the partition before the change, `replicas` and `isr` are those after it.
-    Also called `isValidNewLeader`.
+    that may lead. MODEL §2.8 takes the ISR first, S1 either; this allows either. `p` is the
+    partition before the change, `replicas` and `isr` are those after it. Also called
+    `isValidNewLeader`.
 
     10-rules.charter:73  S2 §6.5, S1 Eligible Leader Replicas (ELR), S1 Case B
     """

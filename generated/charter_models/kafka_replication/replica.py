@@ -95,7 +95,7 @@ class PartitionRecord:
 class Peer:
     """What a leader knows of a follower, from its last fetch in this leader epoch. A leader that
     is elected again keeps what it knows of members of the ISR from the epoch before, as in
-    the published model (decision 0105).
+    the published model.
     """
 
     offset: int
@@ -340,7 +340,7 @@ def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
 def reached_epoch_start(peer: Peer, epoch_start: int) -> bool:
     """Whether it has fetched up to the start of the leader epoch (LESO): until the leader's high
     watermark is there, it may be lower than that of an earlier leader. The leader itself need
-    not be there yet: S2 §6.4.2 asks for that, §6.5.3 does not (decision 0105).
+    not be there yet: S2 §6.4.2 asks for that, §6.5.3 does not.
 
     12-replica-rules.charter:183  S2 §6.5.3, S2 §6.4.2
     """

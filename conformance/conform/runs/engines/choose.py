@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 INLINE = 20_000
-"""The most vectors that the engine `auto` judges in one process (docs/decisions/0042)."""
+"""The most vectors that the engine `auto` judges in one process (docs/design/judging.md)."""
 
 
 def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
