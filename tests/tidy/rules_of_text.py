@@ -118,10 +118,10 @@ DESIGN: Final = re.compile(r"docs/(design/[\w-]+\.md)(#[\w-]+)?|\b[Dd]ecisions? 
 
 def no_design_page(file: File) -> Iterator[str]:
     """Names of design pages, or of headings of theirs, that do not exist."""
-    for number, line in file.lines() if DESIGN.search(file.text) else ():
-        for found in DESIGN.finditer(line):
-            if not found[1] or not _resolves(IN_DOCS, found[1] + (found[2] or "")):
-                yield f"{number}: {found[0]} is no page or heading of docs/design"
+    for found in DESIGN.finditer(file.text):
+        if not found[1] or not _resolves(IN_DOCS, found[1] + (found[2] or "")):
+            number = file.text.count("\n", 0, found.start()) + 1
+            yield f"{number}: {found[0]} is no page or heading of docs/design"
 
 
 WITH_TABS: Final = ("Makefile", ".go", ".go.j2")
