@@ -40,6 +40,7 @@ from charter.api.charters import (
     replaced_in_property,
     same_search,
     search_json,
+    search_size,
     simulate,
     stale,
     suite_digests,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from charter.render.story.tell import Story
     from charter.semantics.instance_table import InstanceLimits
     from charter.semantics.scenario import ScenarioFails
+    from charter.semantics.search_size import SearchSize
 
 __all__ = [
     "FALSE_INITIALLY",
@@ -103,6 +105,7 @@ __all__ = [
     "SameName",
     "ScenarioFails",
     "SearchResult",
+    "SearchSize",
     "Selection",
     "Simulation",
     "Source",
@@ -154,6 +157,7 @@ __all__ = [
     "replaced_in_property",
     "same_search",
     "search_json",
+    "search_size",
     "searched",
     "simulate",
     "stale",
@@ -171,6 +175,7 @@ _IMPORTED_LATE = {
     "InstanceLimits": "charter.semantics.instance_table",
     "ScenarioFails": "charter.semantics.scenario",
     "SearchResult": "charter.explore.result",
+    "SearchSize": "charter.semantics.search_size",
     "Story": "charter.render.story.tell",
     "WalksResult": "charter.explore.swarm",
     "WorkerDied": "charter.explore.workers",

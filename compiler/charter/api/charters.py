@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from charter.semantics.fairness import LivenessResult
     from charter.semantics.instance_table import InstanceLimits
     from charter.semantics.scenario import ScenarioFails
+    from charter.semantics.search_size import SearchSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +314,14 @@ def limits(model: ir.Model, instance: str) -> InstanceLimits:
     from charter.semantics.instance_table import limits_of
 
     return limits_of(model, chosen_instance(model, instance))
+
+
+def search_size(model: ir.Model, instance: str) -> SearchSize:
+    """What is known of the size of a search before it begins. Raises `Missing`, and as the search
+    does if there is no initial state."""
+    from charter.semantics.search_size import search_size as size_of
+
+    return size_of(model, chosen_instance(model, instance))
 
 
 def usual_limits(found: Sequence[InstanceLimits]) -> dict[str, str]:

@@ -15,7 +15,8 @@ from conform.console.terminal import number, say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PAUSE = 0.25
+_PAUSE, _SHORT = 0.25, 1.0
+"""Seconds between changes of a line on the terminal, and until a search is no short one."""
 SOONEST, LATEST = 10.0, 60.0
 """Seconds between progress lines if stderr is not a terminal: as long as the work has run, within
 these bounds."""
@@ -127,10 +128,15 @@ def _pause(worked: float) -> float:
 
 @dataclass(slots=True)
 class Pace:
-    """The reported progress of a search. At the end of a level the queue is the next level, so its
-    size is known; not for an engine that does not report its queue."""
+    """The reported progress of a search, which gives up after `most` states (0: never). At the end
+    of a level the queue is the next level, so its size is known; not for an engine that does not
+    report its queue."""
 
     begun: float
+    most: int = 0
+    first: tuple[float, int, int] | None = None
+    """When the first report came, and how many states were found and expanded then: compiling comes
+    before it, and tells nothing of the rest."""
     level: int = 0
     expanded: int = 0
     queue: int = 0
@@ -150,11 +156,29 @@ class Pace:
         )
         if queue:  # the reference engine does not report its queue
             text += f", {queue:,} in the queue"
-        here = self.levels[-1] - (self.expanded - self.start) if self.levels else 0
+        if self.first is None:
+            self.first = now, distinct, self.expanded
+        then, found, expanded = self.first
+        if end := self._end(now - then, self.expanded - expanded):
+            text += f", {end}"
+        if self.most > distinct > found:
+            until = span((self.most - distinct) * (now - then) / (distinct - found))
+            text += f", some {until} until {self.most:,} states, where it gives up"
+        return text
+
+    def _end(self, seconds: float, expanded: int) -> str:
+        """How far the end is, if something can be said of it, where so many states were expanded in
+        so many seconds."""
+        if not expanded or len(self.levels) < 3:
+            return ""
+        here = self.levels[-1] - (self.expanded - self.start)
         rest = left(self.levels, here)
-        if rest is None or not self.expanded:
-            return text
-        return f"{text}, about {span(rest * seconds / self.expanded)} to the end"
+        if rest is not None:
+            return f"about {span(rest * seconds / expanded)} to the end"
+        growth = self.levels[-1] / max(1, self.levels[-2])
+        if growth < 1:
+            return ""
+        return f"no end in sight, as a level has {growth:.1f} times the states of the last"
 
 
 def span(seconds: float) -> str:
@@ -167,19 +191,29 @@ def span(seconds: float) -> str:
 @dataclass(slots=True)
 class SearchListener:
     """The callback for the progress of a search: distinct states, transitions, the level, and
-    states in the queue. `found` says what the search has found so far, "" for nothing."""
+    states in the queue. `found` says what the search has found so far, "" for nothing. `cost` says
+    what is known of a search beforehand, and is asked unless the search is short; it finds at most
+    `most` states (0: all)."""
 
     show: Callable[[str], None]
-    pace: Pace = field(default_factory=lambda: Pace(time.monotonic()))
+    cost: Callable[[], str] | None = None
+    most: int = 0
     last: str = ""
     doing: str = ""
     found: str = ""
+    pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(time.monotonic(), self.most)
 
     def __call__(
         self, distinct: int, generated: int, level: int, queue: int, doing: str = "", /
     ) -> None:
         """Report progress; work besides the search itself has an estimate of its own."""
         now = time.monotonic()
+        if self.cost is not None and now - self.pace.begun >= _SHORT:
+            told, self.cost = self.cost(), None
+            say(told)
         if doing != self.doing:
             self.doing, self.pace = doing, Pace(now)
         line = self.pace.line(now, distinct, generated, level, queue)
@@ -218,11 +252,14 @@ class _Line:
 
 
 @contextlib.contextmanager
-def searching() -> Iterator[SearchListener]:
-    """A line about a search, on stderr."""
+def searching(cost: Callable[[], str] | None = None, most: int = 0) -> Iterator[SearchListener]:
+    """A line about a search for at most so many states (0: all), on stderr. If it is no short one,
+    what `cost` says of it comes first."""
     if not sys.stderr.isatty():
         now = time.monotonic()
-        yield SearchListener(_Lines(now, now))
+        yield SearchListener(_Lines(now, now), cost, most)
         return
     with contextlib.ExitStack() as stack:
-        yield SearchListener(_Line(lambda: stack.enter_context(_display(counted=False))))
+        yield SearchListener(
+            _Line(lambda: stack.enter_context(_display(counted=False))), cost, most
+        )

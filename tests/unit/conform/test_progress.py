@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
+from tests.support import spec
 
 from charter.api import FirstViolation
-from conform.cli.commands.search_note import FoundSoFar
+from conform.cli.commands.search_note import FoundSoFar, costing
 from conform.console.progress import JudgedLines, Pace, SearchListener, bar, left, searching, span
 
 
@@ -133,3 +135,44 @@ def test_lines_come_while_the_work_waits(
     with bar("lease-go", 9, done):
         assert asked.wait(60)
     assert "conform: lease-go: 3 of 9 vectors judged" in capsys.readouterr().err
+
+
+def test_a_search_that_is_no_short_one_says_its_cost_first(
+    capsys: pytest.CaptureFixture[str], now: list[float]
+) -> None:
+    with searching(lambda: "the cost") as tell:
+        now[0] = 100.5
+        tell(10, 20, 1, 5)
+        assert not capsys.readouterr().err
+        for seconds in (1, 2, 12):
+            now[0] = 100.0 + seconds
+            tell(100, 200, 1, 5)
+    assert [line[:20] for line in capsys.readouterr().err.splitlines()] == [
+        "the cost", "conform: 100 states "
+    ]  # fmt: skip
+
+
+def test_a_limit_of_states_gives_an_estimate(now: list[float]) -> None:
+    said: list[str] = []
+    listener = SearchListener(said.append, most=1_000)
+    for now[0], states in ((110.0, 1), (120.0, 101)):
+        listener(states, 300, 1, 50)
+    assert said[0].endswith(", 50 in the queue")  # what was compiled before tells nothing
+    assert said[1].endswith(", 50 in the queue, some 90 s until 1,000 states, where it gives up")
+
+
+def test_levels_that_grow_have_no_end_in_sight() -> None:
+    said = lines([1, 10, 100, 1000, 5000])
+    assert said[3].endswith("no end in sight, as a level has 10.0 times the states of the last")
+    assert not [line for line in said[:3] if "no end" in line]
+
+
+def test_the_cost_names_the_instance_and_what_makes_it_less() -> None:
+    model = spec.model("primary_backup")
+    told = costing(model, "tiny", " (2 of 3 instances)")()
+    assert re.match(
+        r"tiny \(2 of 3 instances\): \d+ steps with arguments in the first state; the number of"
+        r" its states is known at the end\. Fewer .*`offers` and `only`.* --most N ", told
+    )  # fmt: skip
+    bounded = costing(spec.model("two_phase_commit"), "tiny")()
+    assert re.search(r"; it can have [0-9,]+ states at most\. ", bounded)

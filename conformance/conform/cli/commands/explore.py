@@ -23,7 +23,7 @@ from conform.cli.commands.each_instance import CANNOT, NotSearched
 from conform.cli.commands.instance_limits import show_limits
 from conform.cli.commands.mutants import MutantStatus, chosen, judged, try_all
 from conform.cli.commands.numbers import count, count_or_all, gibibytes
-from conform.cli.commands.search_note import FoundSoFar
+from conform.cli.commands.search_note import FoundSoFar, costing
 from conform.cli.commands.states import (
     add_states,
     asked,
@@ -76,6 +76,10 @@ many elements each sort has, how often the steps with a budget can happen, which
 offered, with which arguments, and which constants and start values are not those of most of these
 instances. --bounds prints this without a search, of one instance with its constants and all start
 values that it sets; --json has all of it.
+
+A search of more than a second first tells how many operations or steps, with their arguments, the
+first state offers, and how many states are possible, if that is known. While it runs it tells how
+many states it has found, when it may end if its levels shrink, and when it reaches --most.
 
 It also runs the scenarios of the component or system, with the variant but not with a mutant.
 
@@ -173,10 +177,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError("--journal and --keep are for one instance; name one with --instance")
     explored: list[_Explored] = []
     failed = NotSearched()
-    for name in names:
+    for place, name in enumerate(names, 1):
         arguments.instance = name
+        order = f" ({place} of {len(names)} instances)" if several else ""
         try:
-            explored.append(_explore(charter, model, selection, arguments))
+            explored.append(_explore(charter, model, selection, arguments, order))
         except CANNOT as error:
             if not several:
                 raise _ended(error) from None
@@ -293,14 +298,23 @@ def _status(one: _Explored) -> int:
 
 
 def _explore(
-    charter: Charter, model: Model, selection: Selection, arguments: argparse.Namespace
+    charter: Charter,
+    model: Model,
+    selection: Selection,
+    arguments: argparse.Namespace,
+    order: str,
 ) -> _Explored:
+    """The result of searching an instance; `order` is its place among several."""
     model = bounded(model, arguments.instance, arguments.bounds)
     try:
         model = asked(charter, model, selection, arguments)
         ready(model, arguments)
         options = _options(arguments)
-        with searching() as progress, _interruptible(progress, arguments.journal) as so_far:
+        cost = costing(model, arguments.instance, order)
+        with (
+            searching(cost, arguments.most) as progress,
+            _interruptible(progress, arguments.journal) as so_far,
+        ):
             options = replace(options, on_violation=so_far.add)
             found = api.explore(model, arguments.instance, options, progress)
     except api.Missing as error:

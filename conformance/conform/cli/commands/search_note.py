@@ -1,16 +1,17 @@
-"""Says how an instance was searched, beside a table of what was found, and what a search that is
-not finished has found."""
+"""Says what a search may cost, how an instance was searched, and what a search that is not finished
+has found."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from charter import api
 from conform.console.terminal import number, plural, say
 
 if TYPE_CHECKING:
-    from charter.api import FirstViolation
+    from charter.api import FirstViolation, Model, SearchSize
     from conform.console.progress import SearchListener
 
 FEW = 1_000
@@ -24,6 +25,25 @@ def say_how(instance: str, states: int, complete: bool, why_slow: str) -> None:
         say(f"{instance} was searched by the slow engine: {why_slow}")
     if not complete:
         say(f"{instance} has more than {number(states)} states; --most searches more")
+
+
+def costing(model: Model, instance: str, order: str = "") -> Callable[[], str]:
+    """A function that says what is known of the search of an instance before it begins, and what
+    makes it less; `order` is its place among several."""
+    return lambda: cost(api.search_size(model, instance), order)
+
+
+def cost(size: SearchSize, order: str) -> str:
+    """What is known of a search before it begins, and what makes it less."""
+    kind = "step" if size.is_system else "operation"
+    bound = "the number of its states is known at the end"
+    if size.states is not None:
+        bound = f"it can have {plural(size.states, 'state')} at most"
+    return (
+        f"{size.instance}{order}: {plural(size.acts, kind)} with arguments in the first state;"
+        f" {bound}. Fewer elements, smaller constants, `offers` and `only` in the instance make the"
+        " search shorter; with --most N it gives up after N states"
+    )
 
 
 @dataclass(slots=True)

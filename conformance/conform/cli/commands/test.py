@@ -26,6 +26,7 @@ from conform.cli.commands.missing_operations import unwritten
 from conform.cli.commands.numbers import count_or_all
 from conform.cli.commands.overlay import overlay_warnings, releases_of
 from conform.cli.commands.run_output import UNLOADED, near, show, typed
+from conform.cli.commands.search_note import costing
 from conform.cli.commands.story import show_story
 from conform.cli.commands.suite_gaps import mutants_told, not_seen, unasked, untold
 from conform.cli.commands.vacuity import show_unmet
@@ -248,7 +249,7 @@ def _unsearched(model: Model, tested: Tested) -> tuple[str, ...]:
 def _explored(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
     """Explore one instance."""
     try:
-        with searching() as progress:
+        with searching(costing(model, instance), tested.most) as progress:
             options = api.ExploreOptions(most_states=tested.most)
             found = api.explore(model, instance, options, progress)
     except CANNOT as error:
@@ -467,8 +468,7 @@ def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:
     if not runs:
         return ""
     folder = project.runs.parent / "report"
-    written = write_report([Path(one.folder.place) for one in runs], folder)
-    return str(written.index)
+    return str(write_report([Path(one.folder.place) for one in runs], folder).index)
 
 
 def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:

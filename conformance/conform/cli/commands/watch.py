@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from charter import api
 from conform.cli.commands.numbers import count_or_all
+from conform.cli.commands.search_note import costing
 from conform.cli.commands.story import show_story
 from conform.cli.commands.vacuity import show_unmet
 from conform.console.errors import ConformError
@@ -140,7 +141,7 @@ class Watch:
             found, was = known[1], " (means what it meant)"
         else:
             options = api.ExploreOptions(most_states=self.arguments.most)
-            with searching() as progress:
+            with searching(costing(model, name), self.arguments.most) as progress:
                 found = api.explore(model, name, options, progress)
             was = "" if known is None else _difference(known[1], found)
         self.explored[name] = model, found
