@@ -67,7 +67,7 @@ def not_seen(example: str, *, sample: int = 0, instances: str = "*") -> set[str]
     model, limits = spec.model(example), mutation.limits(70_000, 600)
     made = mutation.mutants_of(model, limit=sample, seed=7)
     assert made
-    places = mutation.baselines(model, instances, limits, lambda _: None)
+    places = mutation.baselines(model, instances, limits, lambda *_: None)
     found = mutation.try_mutants(model, places, made, limits, 1)
     return {one.id for one in found if one.answer in ("survives", "undecided")}
 
@@ -178,7 +178,7 @@ def test_the_lists_of_kafkas_mutants_say_what_instances_show() -> None:
     for parts, globs in INSTANCES.items():
         places = [
             place for each in globs
-            for place in mutation.baselines(kafka(), each, limits, lambda _: None)
+            for place in mutation.baselines(kafka(), each, limits, lambda *_: None)
         ]  # fmt: skip
         for here, made in searched_together(parts, expected, places):
             for tried in mutation.try_mutants(kafka(), here, made, limits, 1):

@@ -39,10 +39,10 @@ def mutants_of(
 
 
 def baselines(
-    model: n.Model, instances: str, most: Limits, tell: Callable[[str], None]
+    model: n.Model, instances: str, most: Limits, tell: Callable[[str, int, int], None]
 ) -> tuple[InstanceBaseline, ...]:
     """What the charter does in the instances that match. `tell` is called with the name of each
-    that is searched."""
+    that is searched, how many are done, and how many there are."""
     from charter.mutate import run
 
     return run.baselines(model, instances, most, tell)

@@ -222,8 +222,7 @@ def mutated(model: ir.Model, made: MadeMutant) -> ir.Model:
     declaration, rule = made.declaration, made.rule
     match declaration:
         case ir.Function():
-            functions = tuple(declaration if f.name == rule.name else f for f in model.functions)
-            return separated(model, replace(model, functions=functions), rule.name)
+            return separated(model, declaration)
         case ir.Operation():
             components = (_component(c, rule, declaration) for c in model.components)
             return replace(model, components=tuple(components))

@@ -5,20 +5,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from functools import lru_cache
+from typing import TypeVar, cast
 
 from charter.core import nodes as ir
+from charter.core.by_identity import ByIdentity
 from charter.core.rewrite import Rule, rewritten, rewritten_statement
 from charter.core.walk import fold, nodes
 from charter.mutate.bodies import ghost_lines, ghosts_of
+
+Rewritten = TypeVar("Rewritten", ir.Operation, ir.Step)
 
 AS_WRITTEN = ".charter"
 """Ends the names of the copies: no name in a charter has a dot, and compiled code allows one."""
 
 
-def separated(model: ir.Model, changed: ir.Model, function: str) -> ir.Model:
-    """`changed`, in which `function` of `model` was mutated, with copies for what states what must
-    hold."""
+def separated(model: ir.Model, function: ir.Function) -> ir.Model:
+    """`model` with a mutant of a function, and with copies for what states what must hold."""
+    claims = _claims(ByIdentity(model), function.name)
+    functions = (function if f.name == function.name else f for f in claims.functions)
+    return replace(claims, functions=tuple(functions))
+
+
+@lru_cache(maxsize=1)  # mutants of one function follow each other
+def _claims(of: ByIdentity[ir.Model], function: str) -> ir.Model:
+    """The model with copies of a function and all that call it, which are called by what states
+    what must hold."""
+    model = of.held
     affected = _callers(model, function)
 
     def copied() -> Rule:
@@ -33,14 +46,14 @@ def separated(model: ir.Model, changed: ir.Model, function: str) -> ir.Model:
     claims = rewritten(replace(model, functions=copies, components=(), systems=()), copied)
     renamed = tuple(replace(f, name=f.name + AS_WRITTEN) for f in claims.functions)
     return replace(
-        changed,
-        functions=(*changed.functions, *renamed),
-        components=tuple(_component(component, copied) for component in changed.components),
-        systems=tuple(_system(system, copied) for system in changed.systems),
+        model,
+        functions=(*model.functions, *renamed),
+        components=tuple(_component(component, copied) for component in model.components),
+        systems=tuple(_system(system, copied) for system in model.systems),
         properties=claims.properties,
         liveness=claims.liveness,
         instances=claims.instances,
-        scenarios=tuple(_scenario(scenario, copied()) for scenario in changed.scenarios),
+        scenarios=tuple(_scenario(scenario, copied()) for scenario in model.scenarios),
     )
 
 
@@ -61,14 +74,14 @@ def _callers(model: ir.Model, function: str) -> frozenset[str]:
 def _component(component: ir.Component, copied: Callable[[], Rule]) -> ir.Component:
     ghosts = ghosts_of(component)
     operations = tuple(
-        replace(operation, branches=tuple(
+        _same(operation, replace(operation, branches=tuple(
             # A rewritten line is of the same kind.
             replace(branch, body=cast(
                 "tuple[ir.Change, ...]",
                 _body(branch.body, ghost_lines(branch.body, ghosts, branch.reply), copied),
             ))
             for branch in operation.branches
-        ))
+        )))
         for operation in component.operations
     )  # fmt: skip
     return replace(component, operations=operations)
@@ -77,10 +90,15 @@ def _component(component: ir.Component, copied: Callable[[], Rule]) -> ir.Compon
 def _system(system: ir.System, copied: Callable[[], Rule]) -> ir.System:
     ghosts = ghosts_of(system)
     steps = tuple(
-        replace(step, body=_body(step.body, ghost_lines(step.body, ghosts), copied))
+        _same(step, replace(step, body=_body(step.body, ghost_lines(step.body, ghosts), copied)))
         for step in system.steps
     )
     return replace(system, steps=steps)
+
+
+def _same(old: Rewritten, new: Rewritten) -> Rewritten:
+    """The old one where nothing was rewritten: what is the very same is not checked again."""
+    return old if new == old else new
 
 
 def _body(

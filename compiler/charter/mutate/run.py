@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Generic, TypeVar
 
 from charter.core import nodes as ir
 from charter.core.encoding import digest
@@ -25,9 +26,11 @@ from charter.mutate.trial import (
 )
 from charter.semantics.scenario import ScenarioFails, failing
 
-BATCH, BATCHES = 12, 8
-"""The fewest mutants that a process tries at once, and how often it gets some: each time it is sent
-the model, and it computes once what these mutants do alike."""
+Found = TypeVar("Found")
+
+BATCH, BATCHES = 12, 20
+"""The most mutants that a process tries before it gives its results, and how often it gives some at
+least: what is known of the rest is told by these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +77,7 @@ def tried(
     jobs: int,
 ) -> Iterator[MutantVerdict]:
     """The verdict on each mutant, in order, in the instances of the baselines."""
-    if jobs == 1:
-        trials = MutantTrials(model, places, limits)
-        yield from (trials.verdict(one) for one in made)
-        return
-    batches = _batches(made, jobs)
-    tasks = [_Batch(model, tuple(places), limits, batch) for batch in batches]
-    for verdicts in in_processes(_try_all, tasks, jobs):
-        yield from verdicts
+    yield from _each(_Trying(model, tuple(places), limits, tuple(made), _verdict), jobs)
 
 
 def by_scenarios(
@@ -92,13 +88,7 @@ def by_scenarios(
     if not dear_machines(model):
         yield from (None for _ in made)
         return
-    if jobs == 1:
-        trials = MutantTrials(model, (), Limits())
-        yield from (trials.by_scenarios(one) for one in made)
-        return
-    tasks = [_Batch(model, (), Limits(), batch) for batch in _batches(made, jobs)]
-    for verdicts in in_processes(_try_scenarios, tasks, jobs):
-        yield from verdicts
+    yield from _each(_Trying(model, (), Limits(), tuple(made), _early), jobs)
 
 
 def searched_for(model: ir.Model, made: Sequence[MadeMutant]) -> ir.Model:
@@ -111,36 +101,58 @@ def searched_for(model: ir.Model, made: Sequence[MadeMutant]) -> ir.Model:
     return replace(model, instances=tuple(one for one in model.instances if one.machine in read))
 
 
-def _batches(made: Sequence[MadeMutant], jobs: int) -> list[tuple[MadeMutant, ...]]:
-    size = max(BATCH, -(-len(made) // (jobs * BATCHES)))
-    return [tuple(made[i : i + size]) for i in range(0, len(made), size)]
+def _verdict(trials: MutantTrials, one: MadeMutant) -> MutantVerdict:
+    return trials.verdict(one)
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
+def _early(trials: MutantTrials, one: MadeMutant) -> MutantVerdict | None:
+    return trials.by_scenarios(one)
+
+
+@dataclass(slots=True)
+class _Trying(Generic[Found]):
+    """What a process has that tries mutants: all of them, since they share most of their parts with
+    the model, and the trials that it has begun, which compute once what mutants do alike."""
+
     model: ir.Model
     places: tuple[InstanceBaseline, ...]
     limits: Limits
     made: tuple[MadeMutant, ...]
+    found: Callable[[MutantTrials, MadeMutant], Found]
+    trials: MutantTrials | None = None
+
+    def __call__(self, batch: range) -> tuple[Found, ...]:
+        """What is found of some of the mutants."""
+        if self.trials is None:
+            self.trials = MutantTrials(self.model, self.places, self.limits)
+        return tuple(self.found(self.trials, self.made[i]) for i in batch)
 
 
-def _try_all(batch: _Batch) -> tuple[MutantVerdict, ...]:
-    trials = MutantTrials(batch.model, batch.places, batch.limits)
-    return tuple(trials.verdict(one) for one in batch.made)
-
-
-def _try_scenarios(batch: _Batch) -> tuple[MutantVerdict | None, ...]:
-    trials = MutantTrials(batch.model, (), batch.limits)
-    return tuple(trials.by_scenarios(one) for one in batch.made)
+def _each(trying: _Trying[Found], jobs: int) -> Iterator[Found]:
+    """What is found of each mutant, in order, by so many processes."""
+    every = range(len(trying.made))
+    if jobs == 1:
+        for i in every:
+            yield from trying(range(i, i + 1))
+        return
+    size = max(1, min(BATCH, len(every) // (jobs * BATCHES)))
+    batches = [every[i : i + size] for i in every[::size]]
+    for found in in_processes(trying, batches, jobs):
+        yield from found
 
 
 def baselines(
-    model: ir.Model, pattern: str, limits: Limits, tell: Callable[[str], None]
+    model: ir.Model, pattern: str, limits: Limits, tell: Callable[[str, int, int], None]
 ) -> tuple[InstanceBaseline, ...]:
-    """The baselines of the instances that match a pattern. `tell` is told the name of each that is
-    searched."""
-    wanted = (i for i in model.instances if fnmatchcase(i.name, pattern))
-    return tuple(_baseline(model, instance, limits, tell) for instance in wanted)
+    """The baselines of the instances that match a pattern. `tell` is called with the name of each
+    that is searched, how many are done, and how many there are."""
+    wanted = [i for i in model.instances if fnmatchcase(i.name, pattern)]
+    found: list[InstanceBaseline] = []
+    for instance in wanted:
+        found.append(
+            _baseline(model, instance, limits, lambda name: tell(name, len(found), len(wanted)))
+        )
+    return tuple(found)
 
 
 def _baseline(

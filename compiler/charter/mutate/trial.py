@@ -146,7 +146,8 @@ class MutantTrials:
         """Why `conform check` would refuse a mutant: a number that may leave its range; or ""."""
         if self.refusals is None:
             self.refusals = frozenset(_out_of_range(self.model))
-        return next((text for text in _out_of_range(changed) if text not in self.refusals), "")
+        found = _out_of_range(changed, self.model)
+        return next((text for text in found if text not in self.refusals), "")
 
     def _in(self, made: MadeMutant, changed: ir.Model, place: InstanceBaseline) -> MutantVerdict:
         """What one instance shows of a mutant."""
@@ -267,11 +268,12 @@ def _together(seen: Sequence[MutantVerdict]) -> MutantVerdict:
     return (*unknown, *seen)[0]
 
 
-def _out_of_range(model: ir.Model) -> list[str]:
-    """The numbers of the rules that may leave their range."""
+def _out_of_range(model: ir.Model, checked: ir.Model | None = None) -> list[str]:
+    """The numbers of the rules that may leave their range, but for those of rules that are the very
+    same in a `checked` model."""
     found = Diagnostics()
     rules = replace(model, properties=(), liveness=(), instances=(), scenarios=())
-    check_ranges(rules, found)
+    check_ranges(rules, found, checked)
     return [item.message for item in found.items]
 
 

@@ -122,7 +122,22 @@ def test_the_cost_is_told_first_and_the_rest_while_it_runs(
         " for at most 60 seconds; first without a mutant; --rule, --instance and --limit"
         " choose fewer"
     )
-    assert [name for name in told if re.search(r", some \d+ s left$", name)]
+    tried = [name for name in told if name.startswith("switch.press/")]
+    assert tried[0].endswith(", no estimate yet")
+    assert all(re.search(r", some \d+ s left$", name) for name in tried[1:])
+
+
+def test_there_is_no_estimate_of_few_mutants_and_none_of_what_came_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first ones come together, after all that is computed once."""
+    clock = [1_000.0]
+    monkeypatch.setattr("conform.cli.commands.mutate.time.monotonic", lambda: clock[0])
+    left = mutate._Rest(total=2_000)
+    assert {left.told(done) for done in range(1, 200)} == {", no estimate yet"}
+    clock[0] += 100
+    assert left.told(201) == ", some 15 min left"
+    assert not left.told(2_000)
 
 
 def test_a_sample_is_drawn_by_seed(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,7 +94,7 @@ def verdicts(
     model = api.load_text(text)
     made = mutation.mutants_of(model, rule=rule)
     limits = mutation.limits(states, 60)
-    places = mutation.baselines(model, instances, limits, lambda _: None)
+    places = mutation.baselines(model, instances, limits, lambda *_: None)
     found = mutation.try_mutants(model, places, made, limits, jobs)
     return {f"{one.place}: {one.says}": verdict for one, verdict in zip(made, found, strict=True)}
 
@@ -364,10 +364,10 @@ def test_another_initial_state_is_a_difference() -> None:
 def test_a_baseline_that_ran_out_of_time_is_searched_again() -> None:
     model = api.load_text(LAMP)
     hasty = mutation.limits(1000, -1)
-    (first,) = mutation.baselines(model, "*", hasty, lambda _: None)
+    (first,) = mutation.baselines(model, "*", hasty, lambda *_: None)
     assert first.unknown == "more than -1 seconds"
     told: list[str] = []
-    mutation.baselines(model, "*", hasty, told.append)
+    mutation.baselines(model, "*", hasty, lambda name, *_: told.append(name))
     assert told == ["tiny"]
 
 

@@ -39,6 +39,8 @@ def test_acts_and_possible_states_are_counted() -> None:
 
 
 def test_no_number_of_states_is_told_of_counters() -> None:
-    counted = LAMP.replace("state most: int 0..3 = 0", "state most: int 0..3 = 0\n  state at: E = 0")
+    counted = LAMP.replace(
+        "state most: int 0..3 = 0", "state most: int 0..3 = 0\n  state at: E = 0"
+    )
     model = api.load_text(counted.replace("sort Room", "sort Room\ncounter E"))
     assert api.search_size(model, "tiny").states is None

@@ -60,8 +60,9 @@ If all errors of the charter lie in scenarios, instances and mutants that were n
 name, these are told and left out (not with --update). The exit code is then 2 in place of 0; others
 stay. A survivor may then be one that a scenario or an instance with errors would see.
 """
-_MANY, _WORTH_TELLING = 200, 10
-"""How many mutants are many, and how many seconds that are left are told."""
+_MANY, _WORTH_TELLING, _BASIS = 200, 10, 10
+"""How many mutants are many, how many seconds that are left are told, and which part of the mutants
+must be done before."""
 ANSWERS = ("caught", "availability", "unchanged", "refused", "survives", "undecided")
 
 
@@ -228,14 +229,14 @@ def _tried(
     say(_cost(model, made, arguments))
     try:
         with tasks("mutants") as tell:
-            tell("the scenarios", 0, 0)
+            tell("the scenarios", 0, len(made))
             model, failed = mutation.without_failing_scenarios(model)
             for one in failed:
                 say(f"a scenario is left out, which fails without a mutant: {one}")
-            begun = time.monotonic()
+            left = _Rest(len(made))
             for done, early in enumerate(mutation.by_scenarios(model, made, jobs), 1):
                 known |= {early.id: early} if early is not None else {}
-                tell(f"the scenarios{_rest(begun, done, len(made))}", done, len(made))
+                tell(f"the scenarios{left.told(done)}", done, len(made))
             rest = [one for one in made if one.id not in known]
             if known and rest:
                 say(
@@ -244,15 +245,15 @@ def _tried(
                 )
             model = mutation.searched_for(model, rest)
             places = mutation.baselines(
-                model, arguments.instance, limits, lambda name: tell(f"baseline of {name}", 0, 0)
-            )
+                model, arguments.instance, limits,
+                lambda name, done, total: tell(f"without a mutant, {name}", done, total),
+            )  # fmt: skip
             _refuse_wrong(places)
-            begun = time.monotonic()
+            left = _Rest(len(rest))
             tried = mutation.try_mutants(model, places, rest, limits, jobs)
             for done, verdict in enumerate(tried, 1):
                 known[verdict.id] = verdict
-                about = _rest(begun, done, len(rest))
-                tell(f"{verdict.id}{about}", len(known), len(made))
+                tell(f"{verdict.id}{left.told(done)}", len(known), len(made))
     except KeyboardInterrupt as ended:
         raise Interrupted(
             f"interrupted; {len(known)} of {len(made)} mutants were tried, and what the searches"
@@ -262,10 +263,24 @@ def _tried(
     return [known[one.id] for one in made]
 
 
-def _rest(begun: float, done: int, total: int) -> str:
-    """How long the rest takes, if that is worth telling."""
-    rest = (time.monotonic() - begun) / done * (total - done)
-    return f", some {span(rest)} left" if rest >= _WORTH_TELLING else ""
+@dataclass(slots=True)
+class _Rest:
+    """How long the rest of so many mutants takes, by those since the first: what comes before it is
+    done once."""
+
+    total: int
+    first: tuple[float, int] | None = None
+
+    def told(self, done: int) -> str:
+        """What to say after so many; nothing of a short time, and no estimate of few."""
+        now = time.monotonic()
+        if self.first is None:
+            self.first = now, done
+        then, before = self.first
+        if done < max(before + 1, self.total / _BASIS):
+            return ", no estimate yet"
+        rest = (now - then) / (done - before) * (self.total - done)
+        return f", some {span(rest)} left" if rest >= _WORTH_TELLING else ""
 
 
 def _cost(model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Namespace) -> str:
