@@ -120,6 +120,11 @@ def test_known_finding_that_reads_otherwise_is_told_and_fails_a_strict_run(ran, 
     assert ran("wrong_error", "--baseline", path, "--strict")[0] == 0
     before = tomllib.loads(path.read_text())
     (name,) = before
+    path.write_text(path.read_text().replace(before[name]["suite"], "another"))
+    junit = path.with_name("junit.xml")
+    code, _, out = ran("wrong_error", "--baseline", path, "--strict", "--junit", junit)
+    told = "of 1 known finding only the sentence was compared, as another suite listed it"
+    assert (code, told in out.splitlines()[-1], told in junit.read_text()) == (0, True, True)
     path.write_text(listed(name, "LEASE-17", "reply: expected A, got B"))
     code, _, out = ran("wrong_error", "--baseline", path)
     assert code == 0

@@ -75,6 +75,8 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     code, out = asked(f"{FAKES}WrongError", "-rx", known, *SOME)
     assert (code, failed(out)) == (0, [])
     assert f"{len(wrong)} xfailed" in out and f"{finding}: LEASE-17" in out
+    told = "of 1 known finding only rule and place were compared, as another suite listed it: "
+    assert told + finding in out
 
     code, out = asked(f"{FAKES}Fake", known, *WITHOUT_CANARIES)
     assert code == 1

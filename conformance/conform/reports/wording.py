@@ -11,6 +11,7 @@ from charter.formats.limits import noted_limits
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
+from conform.runs.baseline import compared_told
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import Extent, read_extent
 from conform.runs.findings import listed_findings
@@ -107,6 +108,8 @@ def statement(run: ReportedRun) -> RunStatement:
         measured += f", {plural(known, 'deviation')} explained by {covered} of the overlay"
     if baseline:
         measured += f", {plural(baseline, 'deviation')} known in the baseline"
+        if told := compared_told(texts(run.summary.get("listed_by_another_suite"))):
+            measured += f" ({told})"
     measured += f"; {seen.told()}"
     if told := continued_told(run.count("continued")):
         measured += f"; {told}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -90,16 +90,11 @@ class Baseline:
                 found[one.id] = change
         return found
 
-    def of_another_suite(self, findings: Sequence[RunFinding], suite: str) -> tuple[str, ...]:
-        """The known findings that were listed by another suite: only their sentences are
-        compared."""
-        return tuple(
-            sorted(
-                one.id
-                for one in findings
-                if one.id in self.known and self.entries[one.id].suite != suite
-            )
-        )
+    def of_another_suite(self, findings: Iterable[str], suite: str) -> tuple[str, ...]:
+        """Those of some findings that are known and were listed by another suite: what vectors
+        observed is not compared."""
+        known = self.known.intersection(findings)
+        return tuple(sorted(name for name in known if self.entries[name].suite != suite))
 
     def stale(self, findings: Sequence[RunFinding]) -> tuple[str, ...]:
         """The findings of the baseline that a run did not show."""
@@ -107,6 +102,16 @@ class Baseline:
 
 
 NO_BASELINE = Baseline()
+
+
+def compared_told(names: Sequence[str], what: str = "the sentence was") -> str:
+    """That only `what` it names was compared of the findings that another suite listed; "" for no
+    finding."""
+    if not names:
+        return ""
+    them = "it" if len(names) == 1 else "them"
+    found = plural(len(names), "known finding")
+    return f"of {found} only {what} compared, as another suite listed {them}"
 
 
 def read_baseline(place: str, *, lenient: bool = False) -> Baseline:

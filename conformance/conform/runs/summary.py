@@ -148,7 +148,7 @@ def conclude(
         "stale_baseline": list(inputs.stale_baseline),
         "changed_baseline": {name: [*both] for name, both in inputs.changed.items()},
         "listed_by_another_suite": list(
-            inputs.baseline.of_another_suite(inputs.findings, inputs.digest)
+            inputs.baseline.of_another_suite((one.id for one in inputs.findings), inputs.digest)
         ),
         "without_reason": [one.id for one in inputs.findings if inputs.baseline.lacks(one)],
         **_of_entries(counts, inputs, stale),

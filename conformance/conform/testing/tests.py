@@ -18,7 +18,7 @@ from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem
 from conform.runs import trust
-from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
+from conform.runs.baseline import NO_BASELINE, Baseline, compared_told, read_baseline
 from conform.runs.canaries import canary_told, draw
 from conform.runs.observed_digest import ObservedDigest
 from conform.runs.run_json import file_digests
@@ -184,6 +184,12 @@ class CharterTests:
                 f"{self.baseline.place} lists findings that are not as they were by this suite:"
                 f" {', '.join(self.changed)}; look whether each is the same bug, or another one in"
                 " the same place; `conform run --update-baseline` takes what they are now"
+            )
+        other = self.baseline.of_another_suite(self.seen, manifest.digest)
+        if told_of := compared_told(other, "rule and place were"):
+            terminalreporter.line(
+                f"{told_of}: {', '.join(other)}; `conform run --update-baseline` lists them by this"
+                " one"
             )
         if self.stale_alone:
             terminalreporter.line(

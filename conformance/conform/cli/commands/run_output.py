@@ -18,6 +18,7 @@ from conform.console.terminal import columns, number, one_line, out, plural, sho
 from conform.judging.refutations import EXCEPTION, refused
 from conform.runs import trust
 from conform.runs.adapter_failures import FAILED, place_told
+from conform.runs.baseline import compared_told
 from conform.runs.canaries import FORGETS, canary_told
 from conform.runs.conclusion import Finished
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
@@ -421,6 +422,8 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     if known:
         why = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
         found = f"{plural(_count(known), 'deviation')}, all of them explained by {why}"
+        if told := compared_told(_texts(counted.get("listed_by_another_suite"))):
+            rest += f"; {told}"
         hidden = sum(item.hides for item in listed_findings(counted))
         return f"{fine}: {found}{_behind(hidden, 'them')}{rest}; {compared}"
     return f"{fine}: no deviation from {'it' if extent.older else 'the charter'}{rest}; {compared}"
