@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from argparse import Namespace
 from pathlib import Path
 
@@ -182,9 +184,16 @@ def test_nothing_is_left_of_a_project_when_init_is_killed(conform, monkeypatch, 
         with pytest.raises(ZeroDivisionError):
             init.run(Namespace(name=str(folder), template="lease", adapter="python", json=False))
     assert [path.name for path in tmp_path.glob("**/*")] == (["mine", "README.md"] * exists)
-    (tmp_path / ".mine.init-1").mkdir()  # of one that was killed by SIGKILL
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    dead, alive = tmp_path / f".mine.init-{ended.pid}", tmp_path / f".mine.init-{os.getppid()}"
+    others = tmp_path / f".mine.init-0{ended.pid}"
+    for stage in (dead, alive, others):  # of one that was killed by SIGKILL, of one that works
+        (stage / "spec").mkdir(parents=True)
+    (others / "thesis.tex").touch()
     code, out, _ = conform("init", folder)
     assert code == 0 and str(folder / "adapters" / "lease-python" / "adapter.toml") in out
     assert (folder / "charter.toml").exists()
     assert (folder / "README.md").read_text() == "mine" or not exists
     assert not list(folder.glob(".*init*"))
+    assert [stage.exists() for stage in (dead, alive, others)] == [False, True, True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -72,8 +73,10 @@ def adapter_place(adapter: str) -> str:
 @contextlib.contextmanager
 def stage_project(root: Path) -> Iterator[Path]:
     """A context with a folder beside `root`, or in it if it exists; what was written there becomes
-    the project at the end, or nothing does. Raises `CannotWrite`."""
+    the project at the end, or nothing does. Removes such folders of processes that were killed.
+    Raises `CannotWrite`."""
     new = not _exists(root)
+    _sweep(root)
     stage = (root.parent if new else root) / f".{root.name}.init-{os.getpid()}"
     try:
         _at(root, partial(stage.mkdir, parents=True))
@@ -87,6 +90,34 @@ def stage_project(root: Path) -> Iterator[Path]:
                     _at(to, partial(_move, path, to))
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def _sweep(root: Path) -> None:
+    """Remove the folders of `stage_project` whose processes have ended, if they hold nothing but
+    what is written there."""
+    ours = {path.partition("/")[0] for path in project_files(EXAMPLE, "")} | {DEFAULTS["adapters"]}
+    named = re.compile(rf"\.{re.escape(root.name)}\.init-(\d{{1,9}})")
+    for folder in (root.parent, root):
+        with contextlib.suppress(OSError):
+            for stage in list(folder.iterdir()):
+                found = named.fullmatch(stage.name)
+                if found is None or stage.is_symlink() or not stage.is_dir():
+                    continue
+                if not _lives(int(found[1])) and {path.name for path in stage.iterdir()} <= ours:
+                    shutil.rmtree(stage, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    """Whether another process runs. One of somebody else cannot be asked, so it does."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _move(path: Path, to: Path) -> None:
