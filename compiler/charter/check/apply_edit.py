@@ -8,6 +8,7 @@ from typing import assert_never
 
 from charter.check.edit_targets import OtherT, Targets
 from charter.check.edits import place_text
+from charter.check.image_edits import with_image
 from charter.check.rewrite import (
     Change,
     Named,
@@ -112,6 +113,8 @@ class Editor(Targets):
                 self.history(edit.at, edit.name, change)
             case "let" | "pick":
                 self.named(edit, edit.what, change)
+            case "image":
+                self.image(edit)
 
     def drop(self, edit: sx.Drop) -> None:
         name = edit.name
@@ -311,6 +314,38 @@ class Editor(Targets):
         there = f"there are {len(found)} of" if found else "there is no"
         message = f"{there} {what} in {place_text(at)}"
         self.diagnostics.error("edit/unknown-target", message, name.span)
+
+    def image(self, edit: sx.ReplacePart) -> None:
+        """Change what an image shows of a variable after an operation. Only overlays may: in a
+        protocol every reader sees the same."""
+        if not self.is_overlay:
+            self.diagnostics.error(
+                "edit/image-outside-overlay",
+                "a variant or a mutant has no images: in a protocol every reader sees the same",
+                edit.span,
+                hint="change the image in an overlay entry",
+            )
+            return
+        at = edit.at
+        if at.operation is None or at.branch is not None:
+            self.unknown_place(f"operation `{place_text(at)}`", at.head, (), at.span)
+            return
+        name = at.operation.text
+
+        def edited(node: sx.ComponentDecl) -> sx.ComponentDecl:
+            states = {m.name.text: m for m in node.members if isinstance(m, sx.StateDecl)}
+            operations = {m.name.text: m for m in node.members if isinstance(m, sx.Operation)}
+            variable, of = states.get(edit.name.text), operations.get(name)
+            if variable is None:
+                what = f"variable `{edit.name.text}` of {at.head.text}"
+                self.unknown(what, edit.name.text, states, edit.name.span)
+            elif of is None:
+                self.unknown(f"operation `{place_text(at)}`", name, operations, at.span)
+            else:
+                return replace(node, members=with_image(node.members, edit, variable, of))
+            return node
+
+        self.in_component(at.head, edited)
 
     def fault(self, edit: sx.AddFault) -> None:
         """Add a fault to a branch. Only overlays may: a protocol has no exceptions."""

@@ -11,6 +11,7 @@ from charter.check.types import is_wrong
 from charter.core import nodes as ir
 from charter.core.walk import nodes, operands, statement_expressions
 from charter.diagnostics import Diagnostics
+from charter.formats.image import is_of_image
 
 FAILOVER = "failover"
 
@@ -35,10 +36,14 @@ def check_component(
 
 
 def check_faults(component: ir.Component, ghosts: frozenset[str], diagnostics: Diagnostics) -> None:
-    """Check that faults do not read ghost state: the generated models that the judge asks have
-    none."""
-    for branch in (b for o in component.operations for b in o.branches if b.faults):
-        _Ghosts(ghosts, diagnostics).faults(branch)
+    """Check that faults, and what images show, do not read ghost state: the generated models that
+    the judge asks have none."""
+    for operation in component.operations:
+        for branch in operation.branches:
+            if branch.faults:
+                _Ghosts(ghosts, diagnostics).faults(branch)
+            if is_of_image(operation.name):
+                _Ghosts(ghosts, diagnostics).refuse(branch.reply, "an image")
 
 
 def ghosts_of(component: ir.Component) -> frozenset[str]:

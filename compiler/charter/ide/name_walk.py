@@ -436,7 +436,7 @@ class NameWalk:
         match what, at:
             case (("property" | "witness"), None):
                 self.use(name.span, ("property", name.text))
-            case (("update" | "history"), sx.Address(head=head)):
+            case (("update" | "history" | "image"), sx.Address(head=head)):
                 self.use(name.span, ("state", head.text, name.text))
             case "conjunct", sx.Address(head=head, operation=operation, branch=branch):
                 of = tuple("" if part is None else part.text for part in (operation, branch))

@@ -26,7 +26,7 @@ WHAT: Final[Mapping[str, What]] = {
     "conjunct": "conjunct", "update": "update", "branch": "branch", "operation": "operation",
     "step": "step", "property": "property", "witness": "witness", "scenario": "scenario",
 }  # fmt: skip
-Replaced = Literal["conjunct", "update", "pick", "let", "history"]
+Replaced = Literal["conjunct", "update", "pick", "let", "history", "image"]
 PARTS: Final[Mapping[str, Replaced]] = {
     "conjunct": "conjunct", "update": "update", "pick": "pick",
 }  # fmt: skip
@@ -139,7 +139,7 @@ def _edit(reader: TreeReader, part: Part) -> nodes.Edit:
     match node.rule:
         case "replace" | "replace_branch" | "replace_operation":
             return remarked(reader, node, _replace(reader, node))
-        case "replace_fun" | "replace_part" | "replace_let" | "replace_history":
+        case "replace_fun" | "replace_part" | "replace_let" | "replace_history" | "replace_image":
             return remarked(reader, node, _replace_with(reader, node))
         case "add" | "add_in":
             return remarked(reader, node, _add(reader, node))
@@ -184,6 +184,8 @@ def _replace_with(reader: TreeReader, node: Tree) -> nodes.Edit:
             what: Replaced = "let"
         case "replace_history", (called, at, new):
             what = "history"
+        case "replace_image", (called, at, new):
+            what = "image"
         case "replace_part", (word, called, at, new):
             what = PARTS[leaf(word).text]
         case _:

@@ -92,6 +92,7 @@ ITEMS: Final = (
             "replace_part",
             "replace_let",
             "replace_history",
+            "replace_image",
             "drop_part",
             "drop_at",
             "drop_named",

@@ -287,10 +287,11 @@ class ReplaceFun(Item):
 @dataclass(frozen=True, slots=True)
 class ReplacePart(Item):
     """`replace conjunct label of address with e`, `replace update x ...` (`x' = e` instead of what
-    stood there), `replace pick x ...` (picked from `e`), `replace let x ...`, or
-    `replace history x ...` (what it becomes by a step)."""
+    stood there), `replace pick x ...` (picked from `e`), `replace let x ...`,
+    `replace history x ...` (what it becomes by a step), or `replace image x ...` (what an image
+    shows of it; only in the entries of overlays)."""
 
-    what: Literal["conjunct", "update", "pick", "let", "history"]
+    what: Literal["conjunct", "update", "pick", "let", "history", "image"]
     name: Name
     at: Address
     value: Expr

@@ -20,6 +20,7 @@ from conform.judging.equal_values import OpaqueSteps, equal_values
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.image_parts import ImageParts
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
+from conform.judging.lagging_images import ImagedStep, explaining
 from conform.judging.read_result import BatchTexts, Malformed, RelabelledSteps, project
 from conform.judging.refutations import (
     EXCEPTION,
@@ -223,7 +224,11 @@ class _DivergingVector:
         seen = self._seen(relabelled)
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
-        found.deviations += [self._image(step, seen, siblings) for step in relabelled.images]
+        behind = self._behind(relabelled, siblings)
+        found.deviations += [
+            self._image(step, seen, behind.get(step) or self._failing(step, seen, siblings))
+            for step in relabelled.images
+        ]
         if track.stop is None:
             return found
         follower = self._follower(siblings, found)
@@ -306,10 +311,8 @@ class _DivergingVector:
             allowed.append(Allowed(node["branch"], reply, observation))
         return tuple(allowed)
 
-    def _image(self, step: int, seen: list[RelabelledStep], siblings: Siblings | None) -> Deviation:
+    def _image(self, step: int, seen: list[RelabelledStep], entries: tuple[str, ...]) -> Deviation:
         operation, args = self._call(step)
-        image = seen[step].image
-        known = siblings is not None and is_fault(image)
         allowed = Allowed("", None, seen[step].observation)
         return Deviation(
             step=step,
@@ -320,13 +323,29 @@ class _DivergingVector:
             before=seen[step - 1].observation if step else None,
             expected=[allowed.json()],
             observed=seen[step].json(),
-            entries=self._failing(step, image, siblings) if known else (),
+            entries=entries,
         )
 
-    def _failing(self, last: int, image: Json, siblings: Siblings | None) -> tuple[str, ...]:
+    def _behind(
+        self, relabelled: RelabelledSteps, siblings: Siblings | None
+    ) -> dict[int, tuple[str, ...]]:
+        """The overlay entries that explain what images show, by step."""
+        follower = self._follower(siblings, _Findings()) if relabelled.images else None
+        if follower is None:
+            return {}
+        steps = self.result.steps[: len(relabelled.states)]
+        images = (self.batch.at(image) for _, _, image in steps)
+        return explaining(
+            follower, [ImagedStep(self._raw(n), image) for n, image in enumerate(images)]
+        )
+
+    def _failing(
+        self, last: int, seen: list[RelabelledStep], siblings: Siblings | None
+    ) -> tuple[str, ...]:
         """The overlay entries that explain a failure at the step of an image or before: an image
-        reads everything written since the previous one."""
-        follower = self._follower(siblings, _Findings())
+        reads everything written since the previous one. None for an image that did not fail."""
+        image = seen[last].image
+        follower = self._follower(siblings, _Findings()) if is_fault(image) else None
         names: set[str] = set()
         for number in range(1, last + 1) if follower else ():
             assert follower is not None

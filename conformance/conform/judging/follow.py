@@ -189,7 +189,7 @@ class Follower:
             raise self._bug(model, "", error) from error
         raise CannotFollow(sentence)
 
-    def _encoded(self, model: JudgeModel, states: Iterable[object]) -> list[Json]:
+    def encoded(self, model: JudgeModel, states: Iterable[object]) -> list[Json]:
         """States of a model as JSON. Raises `ModelBug`, or `CannotFollow`."""
         try:
             return [model.encode(state) for state in states]
@@ -215,7 +215,7 @@ class Follower:
         if not self.deviated:
             self.computed = self._computed()
         try:
-            call = self._resolved(step)
+            call = self.resolved(step)
         except Unresolved as error:
             raise CannotFollow(str(error)) from None
         wishes = repr(self.wishes.asked).encode()
@@ -267,7 +267,7 @@ class Follower:
         """Whether no outcome has the observed state, and they change what is not shown."""
         if any(key(item.observation) == seen.observation for item in candidates):
             return False
-        before = self._encoded(self.siblings.charter, self.states)
+        before = self.encoded(self.siblings.charter, self.states)
         return not adopted.keys() <= {key(overlaid(state, seen.raw)) for state in before}
 
     def fault(self, step: ObservedStep) -> Judged:
@@ -284,7 +284,7 @@ class Follower:
     def _fault(self, step: ObservedStep) -> Judged:
         """As `fault`, but keeps the state."""
         try:
-            call = self._resolved(step)
+            call = self.resolved(step)
         except Unresolved:
             return Judged(False, ())
         candidates = self._candidates(self.siblings.charter, self.states, call)
@@ -296,7 +296,7 @@ class Follower:
     def failing(self, step: ObservedStep) -> tuple[str, ...]:
         """The entries that explain the fault `step.reply` at a step."""
         try:
-            call = self._resolved(step)
+            call = self.resolved(step)
         except Unresolved:
             return ()
         knows = [
@@ -319,7 +319,7 @@ class Follower:
                 f for state in states for f in fails(sibling, state, call.operation, call.args)
             ]
         except Exception as error:
-            raise self._failed(sibling, call, error) from error
+            raise self.failed(sibling, call, error) from error
         return any(_is_thrown(fault, step.reply) for fault in known)
 
     def _explained(
@@ -374,7 +374,7 @@ class Follower:
     def _likely_in(self, model: JudgeModel) -> list[object]:
         """The likely states as states of a sibling model; none if its state variables differ."""
         charter = self.siblings.charter
-        encoded = self._encoded(charter, self.likely)
+        encoded = self.encoded(charter, self.likely)
         try:
             return [model.decode(value, *self.world) for value in encoded]
         except _NOT_A_STATE as error:
@@ -396,7 +396,7 @@ class Follower:
                 for outcome in model.outcomes(state, call.operation, call.args)
             ]
         except Exception as error:
-            raise self._failed(model, call, error) from error
+            raise self.failed(model, call, error) from error
         return [
             Candidate(
                 outcome, *self.labels.step(outcome.reply, self._shown(observation), call.operation)
@@ -404,7 +404,7 @@ class Follower:
             for outcome, observation in found
         ]
 
-    def _failed(
+    def failed(
         self, model: JudgeModel, call: ModelCall, error: Exception
     ) -> ModelBug | CannotFollow:
         """Classifies an exception of a model's rule. A rule need not have a value in a state that
@@ -430,7 +430,7 @@ class Follower:
         """The observed state, completed by the hidden state of `candidates`; empty if they do not
         fit."""
         adopted: dict[bytes, Json] = {}
-        encoded = self._encoded(model, (item.outcome.state for item in candidates))
+        encoded = self.encoded(model, (item.outcome.state for item in candidates))
         try:
             for item, whole in zip(candidates, encoded, strict=True):
                 value = self._adopt(whole, item.labels, seen.labels, seen.raw)
@@ -465,7 +465,7 @@ class Follower:
         observed."""
         return overlaid(translate(encoded, model, target), observed)
 
-    def _resolved(self, step: ObservedStep) -> ModelCall:
+    def resolved(self, step: ObservedStep) -> ModelCall:
         """A step as a call of a model: without references. Raises `Unresolved`."""
         try:
             args = resolve(step.args, self.history, self.wishes.of(step.operation, self.labels))
@@ -473,7 +473,7 @@ class Follower:
             raise
         except Exception as error:
             call = ModelCall(step.operation, step.args, {})
-            raise self._failed(self.siblings.charter, call, error) from error
+            raise self.failed(self.siblings.charter, call, error) from error
         assert isinstance(args, dict)
         return ModelCall(step.operation, step.args, args)
 

@@ -104,6 +104,20 @@ class _CanFail(Protocol):
     ) -> Sequence[KnownFault]: ...
 
 
+def images(
+    model: JudgeModel, state: object, operation: str, args: Mapping[str, Json]
+) -> Sequence[ModelOutcome]:
+    """What an image shows after an operation, from a model whose OPERATIONS have such a name."""
+    export = cast("_KnowsImages", model)
+    return export.images(state, operation, args)
+
+
+class _KnowsImages(Protocol):
+    def images(
+        self, state: object, operation: str, args: Mapping[str, Json]
+    ) -> Sequence[ModelOutcome]: ...
+
+
 def may_differ(model: JudgeModel, operation: str) -> bool:
     """Whether an operation of an overlay entry's model may have other outcomes than the charter's:
     a model that was made from an entry alone names those that do."""

@@ -204,7 +204,7 @@ class World:
 def refusals() -> frozenset[Error]:
     """The possible error codes of a proposal where the texts say that it fails, but not how.
 
-    00-types.charter:222
+    00-types.charter:223
     """
     return frozenset({
         Error.INVALID_REQUEST,

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import dedent, wrap
 
+from charter.formats.image import is_of_image
 from charter.render.python_model.emit import PACKAGE, Page, Texts, wire_module
 from charter.render.python_model.faults import FAILS
 from charter.render.python_model.imports import (
@@ -116,7 +118,7 @@ def delta(plain: Plain, sibling: Texts, page: Page, about: str) -> Delta | None:
     changes = plain.changes + bool(methods)
     changed = _changed(changes)
     functions = {
-        name: text.replace(f"(state: {plain.klass},", f"(state: {changed or plain.klass},")
+        name: re.sub(rf"(\(\s*state: ){plain.klass},", rf"\g<1>{changed or plain.klass},", text)
         for name, text in _new(base.functions, wanted.functions).items()
     }
     body = [*constants.values(), *functions.values()]
@@ -220,8 +222,10 @@ class Parts:
     @property
     def called(self) -> frozenset[str]:
         """What a judge calls: the operations, and the function that knows faults. Only that one
-        calls the method for the faults of an operation."""
-        operations = (m for m in self.methods if m[0] != "_" and not m.endswith(FAILS))
+        calls the method for the faults of an operation. What images show is asked by name."""
+        operations = (
+            m for m in self.methods if m[0] != "_" and not m.endswith(FAILS) and not is_of_image(m)
+        )
         return frozenset({*operations, *({"fails"} & self.functions.keys())})
 
     @property

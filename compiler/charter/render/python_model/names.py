@@ -32,7 +32,7 @@ USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "dataclass", "field", "product",
     "replace", "self", "world", "initial", "outcomes", "encode", "decode", "observe", "given",
     "in_json", "never_issued", "allowed", "subject", "after", "sorts", "consts", "Changed", "begin",
-    "instead_of", "fails", "faults",
+    "instead_of", "fails", "faults", "images",
     # Python's built-ins: hiding one of them would mislead readers.
     "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "dir",
     "divmod", "enumerate", "eval", "exec", "filter", "float", "format", "frozenset", "hash", "help",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.formats.image import is_of_image
 from charter.render.python_model.faults import fails_name, has_faults
 from charter.render.python_model.line_breaks import Block, Doc, call, from_text, joined, lines
 from charter.render.python_model.names import Names, camel
@@ -48,7 +49,11 @@ class WirePrinter:
 
     def performs(self) -> list[str]:
         """The cases of `outcomes`."""
-        return [self.perform(operation) for operation in self.component.operations]
+        return [self.perform(o) for o in self.component.operations if not is_of_image(o.name)]
+
+    def images(self) -> list[str]:
+        """The cases of `images`; none if images show what is observed."""
+        return [self.perform(o) for o in self.component.operations if is_of_image(o.name)]
 
     def failures(self) -> list[str]:
         """The cases of `fails`; none if no operation is known to fail."""
@@ -176,6 +181,7 @@ class WirePrinter:
     def exports(self) -> str:
         """`__all__`: what the judge reads."""
         names = [*_EXPORTS, *(["fails"] if self.failures() else [])]
+        names += ["images"] if self.images() else []
         ordered = " ".join(f'"{name}",' for name in sorted(names, key=lambda n: (n.islower(), n)))
         return "\n".join(["__all__ = [", *(f"    {row}" for row in wrapped(ordered, 92)), "]"])
 
@@ -206,7 +212,7 @@ class WirePrinter:
         shown = list(dict.fromkeys(o.path[0] for o in self.component.observables))
         rows: list[Doc] = []
         for operation in self.component.operations:
-            for param in operation.params:
+            for param in () if is_of_image(operation.name) else operation.params:
                 for path, counter in counter_paths(param.type, (param.name,)):
                     key = ", ".join(f'"{part}"' for part in path) + ("," if len(path) == 1 else "")
                     rows.append(f'("{operation.name}", ({key})): {never(counter)}')

@@ -19,6 +19,7 @@ Applied:
     forgets_who_is_stopping
     stranger_has_no_directory
     cleared_elr_stays_in_index
+    elr_cleared_by_last_image
     missing_epoch_is_right
 
 What differs from the plain model.
@@ -38,10 +39,13 @@ from charter_models.prelude import (
     bump,
     each,
     each_or_none,
+    fields_of,
     first,
+    in_json,
     items_of,
     join,
     keep,
+    number,
     one_of,
     one_or_none,
     opaque_number,
@@ -53,6 +57,7 @@ from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
+        COMPONENT,
         Alive,
         Broker,
         BrokerEpoch,
@@ -79,10 +84,29 @@ if TYPE_CHECKING:
         with_last_known_elr,
         without_unclean_election,
     )
+    from charter_models.kafka_replication.controller_wire import _partition_from, _partition_json
 
 begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
-SPEC_DIGEST = "b2b67fd71d23f911e3eb"
+SPEC_DIGEST = "fa17d36ec5609997f7a2"
+OPERATIONS: tuple[str, ...] = (
+    "register",
+    "heartbeat",
+    "session_expires",
+    "unregister",
+    "failover",
+    "alter_partition",
+    "elect_leader",
+    "balance_leaders",
+    "create_topic",
+    "delete_topic",
+    "reassign",
+    "cancel_reassignment",
+    "set_min_isr",
+    "set_unclean_election",
+    "set_elr",
+    "set_min_isr_image_of_partition",
+)
 
 
 def eligible_after(
@@ -287,7 +311,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:637  KIP 903"""
+    """overlay.charter:658  KIP 903"""
     return frozenset()
 
 
@@ -543,6 +567,43 @@ def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> fr
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
+
+
+def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
+    """overlay.charter:511  JIRA KAFKA-19383"""
+    if last_ is None:
+        return now
+    if now is None:
+        return with_cleared_elr(last_)
+    return with_cleared_elr(now) if now.topic_id == last_.topic_id else now
+
+
+def images(
+    state: Changed, operation: str, args: Mapping[str, Json]
+) -> list[Outcome[Controller, Json]]:
+    """What an image is known to show of a variable after an operation, as the reply. Raises
+    ValueError for another name, or for arguments of the wrong type."""
+    match operation:
+        case "set_min_isr_image_of_partition":
+            return in_json(
+                state.set_min_isr_image_of_partition(
+                    number(args["minimum"]),
+                    Map({
+                        Topic(key): None if entry is None else _partition_from(entry)
+                        for key, entry in fields_of(args["last_image"]).items()
+                    }),
+                    Map({
+                        Topic(key): None if entry is None else _partition_from(entry)
+                        for key, entry in fields_of(args["next_image"]).items()
+                    }),
+                ),
+                lambda reply: {
+                    key: None if entry is None else _partition_json(entry)
+                    for key, entry in reply.items()
+                },
+            )
+        case _:
+            raise ValueError(f"no image of {COMPONENT} is known by {operation}")
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:
@@ -1110,6 +1171,23 @@ class Changed(Controller):
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
+
+    def set_min_isr_image_of_partition(
+        self,
+        minimum: int,
+        last_image: Map[Topic, Partition | None],
+        next_image: Map[Topic, Partition | None],
+    ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
+        """controller/set_min_isr_image_of_partition"""
+
+        # set_min_isr_image_of_partition/shown  overlay.charter:521
+        return [Outcome(
+            "set_min_isr_image_of_partition/shown",
+            Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
+            if self.config.elr
+            else next_image,
+            self,
+        )]
 
     def register_fails(
         self,

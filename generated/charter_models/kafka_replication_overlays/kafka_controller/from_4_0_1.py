@@ -40,10 +40,27 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "b2b67fd71d23f911e3eb",
+    "fa17d36ec5609997f7a2",
 )
 
 SPEC_DIGEST = "1304b114c6c76b412139"
+OPERATIONS: tuple[str, ...] = (
+    "register",
+    "heartbeat",
+    "session_expires",
+    "unregister",
+    "failover",
+    "alter_partition",
+    "elect_leader",
+    "balance_leaders",
+    "create_topic",
+    "delete_topic",
+    "reassign",
+    "cancel_reassignment",
+    "set_min_isr",
+    "set_unclean_election",
+    "set_elr",
+)
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -120,7 +120,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:586  JIRA KAFKA-12670
+    overlay.charter:607  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -204,7 +204,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:648  KIP 903"""
+    """overlay.charter:669  KIP 903"""
     return frozenset()
 
 
@@ -251,7 +251,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:609  JIRA KAFKA-15021
+    overlay.charter:630  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -328,7 +328,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:550"""
+    """overlay.charter:571"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -446,7 +446,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  overlay.charter:621  JIRA KAFKA-15021
+        # register/clean  overlay.charter:642  JIRA KAFKA-15021
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -463,7 +463,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:519
+        # register/again  overlay.charter:540
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -479,7 +479,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:621  JIRA KAFKA-15021"""
+        """register/clean  overlay.charter:642  JIRA KAFKA-15021"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
