@@ -6,7 +6,8 @@ import re
 
 import pytest
 from tests.support.judging import fake_start, judge
-from tests.support.toy.vectors import vector
+from tests.support.toy import charter
+from tests.support.toy.vectors import vector, write_toy_vectors
 
 from charter.formats.target import DEADLINES
 from conform.adapters.base import AdapterBroken, SentQuestion
@@ -67,6 +68,26 @@ def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
     assert lines[place + 1] == "    | Segmentation fault, says the fake"
     assert lines[place + 2].startswith("    see: conform replay ")
     assert " --run build/runs/fake-crash-" in lines[place + 2]
+
+
+def test_states_that_cannot_be_loaded_are_told_with_what_allows_them(
+    called, tmp_path, targets_folder
+):
+    given = {**charter.encode(charter.initial({"Node": ["n1", "n2"]})), "version": 3}
+    del given["session"]
+    register = ("register", {"node": "n1"})
+    vectors = [vector(register, given={**given, "version": version}) for version in range(3, 6)]
+    write_toy_vectors(tmp_path / "given", vectors)
+    first, *rest = sorted(f"vector {one.id}" for one in vectors)
+    file = tmp_path / "adapters" / targets_folder("not_loadable") / "adapter.toml"
+    file.write_text(f'{file.read_text()}\n[not_compared]\n"{first}" = "it has none"\n')
+    out = called("run", "--target", file.parent, "--suite", tmp_path / "given")[1]
+    lines = out.splitlines()
+    told = "2 vectors start in a state that could not be loaded (version was 3, is 0): load it if"
+    told += " the target can be in it, or allow it by a reason in adapter.toml, under"
+    place = lines.index(f"{told} [not_compared]:")
+    assert lines[place + 1 : place + 3] == [f'    "{name}" = "why"' for name in rest]
+    assert first not in lines[place + 3]
 
 
 @pytest.mark.parametrize(("mode", "kind"), [("hang", "timed_out"), ("errs", "adapter_error")])

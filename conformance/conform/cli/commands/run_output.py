@@ -81,6 +81,7 @@ def show(finished: Finished) -> None:
     _show_unclaimed(counted, _operations(about))
     _show_hidden(counted)
     _show_unresolved(counted)
+    _show_not_loadable(finished)
     _show_unknown_constants(counted)
     if told := continued_told(continued(about)):
         out(told)
@@ -217,6 +218,24 @@ def _show_unresolved(counted: Mapping[str, Json]) -> None:
             out(f"{plural(one.vectors, 'vector')} refer to what the target does not show: take such"
                 " variables out of `observe` in the charter, and make the suite again"
                 " (`conform help adapters`)")  # fmt: skip
+
+
+def _show_not_loadable(finished: Finished, most: int = 6) -> None:
+    """Shows which vectors start in a state that could not be loaded, and how each is allowed."""
+    kind = pc.field("kind") == str(Kind.NOT_LOADABLE)
+    rows = finished.folder.table("verdicts", ("id", "detail"), kind).sort_by("id").to_pylist()
+    allowed = finished.run["not_compared"]
+    assert isinstance(allowed, dict)
+    left = {f"vector {row['id']}": row["detail"] for row in rows}
+    left = {name: detail for name, detail in left.items() if name not in allowed}
+    if not left:
+        return
+    first, start = next(iter(left.values())), "starts" if len(left) == 1 else "start"
+    out(f"{plural(len(left), 'vector')} {start} in a state that could not be loaded"
+        f" ({one_line(shortened(first, 200))}): load it if the target can be in it,"
+        f" {allowing(*[*left][:most])}")  # fmt: skip
+    if len(left) > most:
+        out(f"    and {len(left) - most} more")
 
 
 def _show_unknown_constants(counted: Mapping[str, Json]) -> None:
