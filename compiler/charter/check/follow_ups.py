@@ -21,6 +21,7 @@ PROVED: Final = frozenset(
 )
 """Codes of errors that need all types and functions to be known."""
 QUOTED: Final = re.compile(r"`([^`]*)`")
+NO_PARAMETER: Final = re.compile(r"`(\w+)` has no parameter `")
 _Bounded = sx.SetupDecl | sx.InstanceDecl | sx.FragmentDecl | sx.ScenarioDecl
 
 
@@ -35,8 +36,10 @@ def without_follow_ups(files: sx.Protocol, found: Diagnostics) -> Diagnostics:
     if any(head_of(span)[0] in ("", "witness") for span in broken):
         dropped.add("witness/none")
     kept, gone = list[Diagnostic](), list[Diagnostic]()
+    reading = _reading(files, lost)
     for item in found.items:
-        (gone if is_follow_up(item, lost) else kept).append(item)
+        follows = is_follow_up(item, lost) or _lacks_a_read(item, reading)
+        (gone if follows else kept).append(item)
     unsure = [*_unsure(files, gone, lost)]
     if not all(any(node.span.holds(item.span) for node in unsure) for item in gone):
         dropped |= PROVED
@@ -56,6 +59,29 @@ def is_follow_up(item: Diagnostic, lost: Collection[str]) -> bool:
     quoted = QUOTED.findall(item.message)
     text = item.span.source.text[item.span.start : item.span.end]
     return any(name in lost for name in (*quoted, *WORD.findall(" ".join([text, *quoted]))))
+
+
+def _lacks_a_read(item: Diagnostic, reading: Collection[str]) -> bool:
+    """Whether an error is about an argument that a function may take."""
+    found = NO_PARAMETER.match(item.message)
+    return item.code == "name/unknown" and found is not None and found[1] in reading
+
+
+def _reading(files: sx.Protocol, lost: Collection[str]) -> frozenset[str]:
+    """The functions that may read more state than is known, which are arguments of calls from
+    elsewhere: those of a machine that is lost, and those that use what is, or each other."""
+    uses = {
+        node.name.text: {
+            node.machine.text,
+            *WORD.findall(node.span.source.text[node.span.start : node.span.end]),
+        }
+        for node in declarations(files)
+        if isinstance(node, sx.FunDecl) and node.machine
+    }
+    found = {*lost}
+    while more := {name for name, used in uses.items() if used & found} - found:
+        found |= more
+    return frozenset(found & {*uses})
 
 
 def _unsure(

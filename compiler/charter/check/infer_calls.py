@@ -92,7 +92,9 @@ def arguments(
 ) -> tuple[ir.Expr, ...]:
     """The arguments of a call in the order of its parameters; named ones are last in the text.
     `defaults` are used for missing ones; they read no state and no locals."""
-    given = _by_name(scope, nodes, params)
+    given = _by_name(scope, nodes, params, name)
+    if not {*given} <= {param.name for param in params}:  # told; the number follows from it
+        return tuple(unknown(name.span) for _ in params)
     missing = [p for p in params if p.name not in given and p.name not in defaults]
     if missing or len(nodes) > len(params):
         message = f"`{name.text}` takes {count(len(params), 'argument')}, given: {len(nodes)}"
@@ -113,7 +115,7 @@ def some_arguments(
 ) -> Iterator[tuple[ir.Param, ir.Expr]]:
     """The arguments of a `took` that must be equal, with their parameters; `_` stands for any.
     Named arguments need not be complete."""
-    given = _by_name(scope, nodes, called.params)
+    given = _by_name(scope, nodes, called.params, name)
     named = any(isinstance(node, sx.NamedArg) for node in nodes)
     if len(nodes) > len(called.params) or (len(nodes) < len(called.params) and not named):
         message = (
@@ -128,9 +130,9 @@ def some_arguments(
 
 
 def _by_name(
-    scope: TypeScope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param]
+    scope: TypeScope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param], name: sx.Name
 ) -> dict[str, sx.Expr]:
-    """The arguments by parameter. Positional ones come first."""
+    """The arguments of a call by parameter. Positional ones come first."""
     names = [param.name for param in params]
     given: dict[str, sx.Expr] = {}
     last: sx.NamedArg | None = None
@@ -138,7 +140,7 @@ def _by_name(
         if isinstance(node, sx.NamedArg):
             last = node
             if node.name.text not in names:
-                message = f"there is no parameter `{node.name.text}`"
+                message = f"`{name.text}` has no parameter `{node.name.text}`"
                 hint = suggest(node.name.text, names)
                 scope.error("name/unknown", message, node.name.span, hint=hint)
             elif node.name.text in given:

@@ -134,3 +134,38 @@ def test_the_checks_tell_what_else_is_wrong() -> None:
         ("name/unknown", "t:4:32"),
         ("name/unknown", "t:5:10"),
     ]
+
+
+READ_FROM_ELSEWHERE = """\
+protocol test.reads
+sort B
+component c {
+  state config: int 0..3 = 0
+  operation go(b: set B) -> int 0..3 cites silent { branch done reply far(b) }
+}
+fun near(b: set B) of c -> int 0..3 cites silent = if b == {} then 0 else config
+fun far(b: set B) of c -> int 0..3 cites silent = near(b)
+component d {
+  state other: int 0..3 = 0
+  operation look(b: set B) -> int 0..3 cites silent {
+    branch done reply far(b, config: other)
+  }
+}
+witness looked of d: took look/done
+witness gone of c: took go/done
+"""
+
+
+@pytest.mark.parametrize("broken", ["config: int 0..3 = 0", "else config"])
+def test_arguments_of_a_function_that_may_read_more_are_not_counted(broken: str) -> None:
+    """What a function reads is not known if its machine, or a function that it calls, is lost."""
+    assert not api.check_texts((Source("t", READ_FROM_ELSEWHERE),)).items
+    text = READ_FROM_ELSEWHERE.replace(broken, f"{broken} !!", 1)
+    found = [item.code for item in api.check_texts((Source("t", text),))]
+    assert found == ["syntax/unexpected"]
+
+
+def test_an_argument_that_no_parameter_has_is_not_counted_too() -> None:
+    text = READ_FROM_ELSEWHERE.replace("far(b, config: other)", "far(b, config: other, conf: 1)")
+    (found,) = api.check_texts((Source("t", text),))
+    assert (found.code, found.message) == ("name/unknown", "`far` has no parameter `conf`")
