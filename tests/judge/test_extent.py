@@ -1,6 +1,7 @@
 """A run says how much it judged of how much, and is not fine if its suite asks for too little."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,20 @@ def test_run_is_not_fine_if_no_search_looked_for_the_open_obligations(conform, p
     assert (code, line) == (3, f"exit 3: {told}")
     assert summary()["complete"] is False
     assert len(left["left"]["unsearched"]["names"]) == count
+
+
+def test_generate_and_run_name_the_search_that_nobody_made(conform, project):
+    project("thin")
+    err = conform("generate")[2].splitlines()
+    assert re.fullmatch(
+        r"the suite of lamp has nothing for \d of \d obligations, as no questions were looked for:"
+        r" `conform test` does, or `conform vectors spec/lamp.charter --search --component lamp`",
+        err[-1],
+    )
+    out = conform("run", "--target", "lamp", "--out", "build/run")[1].splitlines()
+    assert out[-2].startswith("next: `conform test`, or `conform vectors CHARTER --search`, looks")
+    project("sought")
+    assert conform("generate")[2] == "generated/ is up to date\n"
 
 
 def test_adapter_toml_allows_open_obligations_by_a_reason(conform, project):

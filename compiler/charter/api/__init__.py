@@ -19,7 +19,6 @@ from charter.api.charters import (
     check_texts,
     core_text,
     draw,
-    empty_suites,
     explore,
     exported,
     failing_scenarios,
@@ -46,6 +45,7 @@ from charter.api.charters import (
     suite_digests,
     tell,
     tell_trace,
+    unsearched_suites,
     usual_limits,
     walks_json,
 )
@@ -129,7 +129,6 @@ __all__ = [
     "check_texts",
     "core_text",
     "draw",
-    "empty_suites",
     "explore",
     "exported",
     "failing_scenarios",
@@ -166,6 +165,7 @@ __all__ = [
     "tell_trace",
     "unasked_scenarios",
     "unsearched",
+    "unsearched_suites",
     "usual_limits",
     "walks_json",
 ]

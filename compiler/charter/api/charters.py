@@ -253,12 +253,12 @@ def outdated(project: Project) -> str:
     return generated.outdated(project)
 
 
-def empty_suites(project: Project) -> tuple[str, ...]:
-    """For each suite in generated/ without vectors a sentence with the command that looks for
-    questions."""
+def unsearched_suites(project: Project) -> tuple[str, ...]:
+    """For each suite in generated/ that lacks vectors since nobody looked for questions a sentence
+    with the command that does."""
     from charter.api import generated
 
-    return generated.empty_suites(project)
+    return generated.unsearched_suites(project)
 
 
 def stale(project: Project) -> str:

@@ -21,6 +21,7 @@ from charter.core import releases
 from charter.core.affected import changed_operations
 from charter.diagnostics import Source
 from charter.formats.canonical import Json
+from charter.formats.obligations import UNSEARCHED, read_ledger
 from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrowed
@@ -416,23 +417,35 @@ def _obligations(suite: Mapping[str, Json]) -> Json:
     return counts.get("obligations") if isinstance(counts, dict) else None
 
 
-def empty_suites(project: Project) -> tuple[str, ...]:
-    """For each suite without vectors a sentence with the command that looks for questions: only
-    scenarios need no search."""
+def unsearched_suites(project: Project) -> tuple[str, ...]:
+    """For each suite that lacks vectors since nobody looked for questions a sentence with the
+    command that does: only scenarios need no search."""
     places = {protocol.name: protocol.place for protocol in protocols(project)}
     told: list[str] = []
     for path in sorted((project.generated / "suites").rglob(MANIFEST)):
         found = _object(path)
-        if found.get("vectors") == 0 and found.get("protocol") in places:
-            component = str(found.get("component"))
+        lacks = _lacks(project, found)
+        if lacks and found.get("protocol") in places:
             command = ["conform", "vectors", places[str(found["protocol"])], "--search"]
-            command += ["--component", component]
+            command += ["--component", str(found.get("component"))]
             command += ["--variant", str(found["variant"])] if found.get("variant") else []
             told.append(
-                f"the suite of {component} has no vectors, as no questions were looked for:"
-                f" `conform test` does, or `{shlex.join(command)}`"
+                f"the suite of {found.get('component')} has {lacks}, as no questions were looked"
+                f" for: `conform test` does, or `{shlex.join(command)}`"
             )
     return tuple(told)
+
+
+def _lacks(project: Project, manifest: Mapping[str, Json]) -> str:
+    """What a suite lacks as long as nobody looks for questions; "" if that is nothing."""
+    if manifest.get("vectors") == 0:
+        return "no vectors"
+    models = manifest.get("models")
+    module = str(models.get("charter")) if isinstance(models, dict) else ""
+    ledger = read_ledger(project.generated / f"{module.replace('.', '/')}.sections.json")
+    statuses = [] if ledger is None else [*ledger.statuses.values()]
+    unsought = statuses.count(UNSEARCHED)
+    return f"nothing for {unsought} of {len(statuses)} obligations" if unsought else ""
 
 
 def _object(path: Path) -> dict[str, Json]:

@@ -18,6 +18,7 @@ MOST = 4
 """The most operations that are forgotten, each in a canary of its own."""
 _LOOKED_AT = 2_000
 """The most vectors of a suite that are looked at."""
+LOOKS_FOR_QUESTIONS = "`conform test`, or `conform vectors CHARTER --search`, looks for questions"
 _HELP = "`conform help variants-mutants-overlays`"
 
 
@@ -68,8 +69,8 @@ def left_open(manifest: Manifest) -> str:
     if 2 * without <= every:
         return ""
     return (
-        f"the suite leaves {without} of {every} obligations of the rules open: `conform test`, or"
-        " `conform vectors CHARTER --search`, looks for questions that meet them"
+        f"the suite leaves {without} of {every} obligations of the rules open:"
+        f" {LOOKS_FOR_QUESTIONS} that meet them"
     )
 
 

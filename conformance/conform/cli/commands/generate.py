@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"{plural(len(changed), 'file')} changed" if changed else f"{name}/ is up to date")
         if counts := api.outdated(project):
             say(counts)
-        for told in api.empty_suites(project):
+        for told in api.unsearched_suites(project):
             say(told)
     return 0
 

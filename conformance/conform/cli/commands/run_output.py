@@ -24,8 +24,10 @@ from conform.runs.conclusion import Finished
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import read_extent
 from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.forgetful_canaries import LOOKS_FOR_QUESTIONS
 from conform.runs.limits import general_limits, images_told
 from conform.runs.not_compared import read
+from conform.runs.obligations import Gap
 from conform.runs.resume import continued, continued_told
 
 _FAILED = frozenset(str(kind) for kind in FAILED)
@@ -86,6 +88,8 @@ def show(finished: Finished) -> None:
     if told := continued_told(continued(about)):
         out(told)
     out(f"run: {near(finished.folder.place)}")
+    if told := "" if missing else _next(finished):
+        out(told)
     out(one_line(_last_line(finished, missing)))
 
 
@@ -420,6 +424,14 @@ def near(place: str) -> str:
 
 def _texts(value: Json) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _next(finished: Finished) -> str:
+    """The next command where obligations are open that no search looked for; "" if none are."""
+    unsought = read_extent(finished.summary).obligations.left.get(Gap.UNSEARCHED, 0)
+    if not unsought:
+        return ""
+    return f"next: {LOOKS_FOR_QUESTIONS} for {plural(unsought, 'obligation')}; then repeat this run"
 
 
 def _last_line(finished: Finished, missing: Sequence[str]) -> str:
