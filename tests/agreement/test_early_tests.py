@@ -7,8 +7,8 @@ from tests.support.engines import both, counts, verdicts
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native.early_tests import EarlyTest, early_tests_of, levels
-from charter.explore.native.program import machine_of
+from charter.explore.native.program.compile_instance import machine_of
+from charter.explore.native.program.early_tests import EarlyTest, early_tests_of, levels
 from charter.passes import lowered_instance
 
 CHARTER = """protocol early.tests

@@ -20,11 +20,11 @@ from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.explore.native import search
-from charter.explore.native.explore import NativeOptions, explore
-from charter.explore.native.layout import CannotCompile
-from charter.explore.native.program import Choices, Program, program
-from charter.explore.native.traces import Teller
+from charter.explore.native.memory.layout import CannotCompile
+from charter.explore.native.program.compile_instance import Choices, Program, program
+from charter.explore.native.search import levels
+from charter.explore.native.search.explore import NativeOptions, explore
+from charter.explore.native.search.traces import Teller
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as by_reference
 from charter.semantics.builtins import EvaluationError
@@ -158,7 +158,7 @@ def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
 def test_nothing_depends_on_the_number_of_workers(
     kafka: n.Model, workers: int, name: str, mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "LEAST", 1)  # blocks so small that every worker has some
+    monkeypatch.setattr(levels, "LEAST", 1)  # blocks so small that every worker has some
     model = api.load(SPEC / "kafka", api.Selection(mutant=mutant)) if mutant else kafka
     assert said(model, name, workers) == said(model, name, 1)
 

@@ -14,12 +14,12 @@ from tests.support.engines import counts, verdicts
 from tests.support.sampled import DRAWN, few_or_all
 
 from charter.core import nodes as n
-from charter.explore.native.anchor import use
-from charter.explore.native.explore import Choices, NativeOptions, explore, result_of
-from charter.explore.native.layout import CannotCompile
-from charter.explore.native.search import GaveUp
-from charter.explore.native.search_files import Store
-from charter.explore.native.spark import SparkSearch
+from charter.explore.native.memory.layout import CannotCompile
+from charter.explore.native.program.anchor import use
+from charter.explore.native.search.explore import Choices, NativeOptions, explore, result_of
+from charter.explore.native.search.levels import GaveUp
+from charter.explore.native.search.search_files import Store
+from charter.explore.native.search.spark import SparkSearch
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as by_reference
 from charter.passes import for_search

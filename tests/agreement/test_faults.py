@@ -12,7 +12,7 @@ from tests.support.agreement import import_model, shown
 from charter import api
 from charter.core import nodes as n
 from charter.core.valid import InvalidCore, validate
-from charter.explore.native.explore import explore as explore_natively
+from charter.explore.native.search.explore import explore as explore_natively
 from charter.explore.reference.search import explore
 from charter.prove.program import EncodingOptions, encode_component
 from charter.render.python_model.emit import Page, Texts, texts

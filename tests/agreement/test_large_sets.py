@@ -7,9 +7,9 @@ import pytest
 from tests.support.engines import both, counts, verdicts
 
 from charter import api
-from charter.explore.native.explore import NativeOptions
-from charter.explore.native.explore import explore as explore_native
-from charter.explore.native.layout import CannotCompile
+from charter.explore.native.memory.layout import CannotCompile
+from charter.explore.native.search.explore import NativeOptions
+from charter.explore.native.search.explore import explore as explore_native
 
 RECORDS = """protocol large.records
 

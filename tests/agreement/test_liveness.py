@@ -16,10 +16,10 @@ from tests.support.sampled import DRAWN, few_or_all, sampled
 from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.explore.native.explore import CannotCompile, Choices, GaveUp, NativeOptions
-from charter.explore.native.explore import explore as explore_natively
-from charter.explore.native.liveness import check_liveness as natively
-from charter.explore.native.liveness import explore_live
+from charter.explore.native.liveness.check_liveness import check_liveness as natively
+from charter.explore.native.liveness.check_liveness import explore_live
+from charter.explore.native.search.explore import CannotCompile, Choices, GaveUp, NativeOptions
+from charter.explore.native.search.explore import explore as explore_natively
 from charter.explore.reference.liveness import check_liveness as by_reference
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.fairness import LivenessResult

@@ -7,7 +7,7 @@ import pytest
 from tests.support.engines import both, counts, verdicts
 
 from charter import api
-from charter.explore.native.program import Choices, machine_of, printed_program
+from charter.explore.native.program.compile_instance import Choices, machine_of, printed_program
 
 NET = """protocol test.net
 sort Node

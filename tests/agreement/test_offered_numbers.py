@@ -10,7 +10,7 @@ from tests.support import tlc
 from tests.support.engines import both, counts, natively, verdicts
 
 from charter import api
-from charter.explore.native.explore import CannotCompile
+from charter.explore.native.search.explore import CannotCompile
 from charter.explore.reference.search import explore as by_definition
 from charter.semantics.compared_numbers import NOTHING, NumbersCompared, compared
 

@@ -14,8 +14,8 @@ from tests.support.sampled import DRAWN, few_or_all
 
 from charter.core import nodes as n
 from charter.core.valid import validate
-from charter.explore.native.compiled import CompiledMachine
-from charter.explore.native.layout import CannotCompile
+from charter.explore.native.memory.layout import CannotCompile
+from charter.explore.native.program.compiled import CompiledMachine
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.environment import Arguments
 from charter.semantics.values import text

@@ -16,9 +16,11 @@ from tests.support.engines import counts, verdicts
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native import search_files as files
-from charter.explore.native import spark as engine
-from charter.explore.native.explore import (
+from charter.explore.native.memory.index import SearchIndex
+from charter.explore.native.program.compile_instance import Program, program
+from charter.explore.native.search import search_files as files
+from charter.explore.native.search import spark as engine
+from charter.explore.native.search.explore import (
     Choices,
     Exploration,
     NativeOptions,
@@ -27,11 +29,9 @@ from charter.explore.native.explore import (
     explore,
     result_of,
 )
-from charter.explore.native.index import SearchIndex
-from charter.explore.native.program import Program, program
-from charter.explore.native.search_files import Store
-from charter.explore.native.spark import Failed, SparkRow, SparkSearch
-from charter.explore.native.tasks import KEPT, Expand, Insert, written
+from charter.explore.native.search.search_files import Store
+from charter.explore.native.search.spark import Failed, SparkRow, SparkSearch
+from charter.explore.native.search.tasks import KEPT, Expand, Insert, written
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = sorted(path.stem for path in (SPEC / "examples").glob("*.charter"))

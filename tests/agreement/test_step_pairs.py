@@ -13,7 +13,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.explore.model_checker import EngineUnsupported, ExploreOptions, Problem
 from charter.explore.native import checker as native
-from charter.explore.native.walked_pairs import PairWalks, walked_pairs
+from charter.explore.native.states.walked_pairs import PairWalks, walked_pairs
 from charter.explore.reference import checker as reference
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"

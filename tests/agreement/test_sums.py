@@ -14,8 +14,8 @@ from tests.support.modelled import Compared
 from tests.support.solved import Agreement, random_args, random_state
 
 from charter import api
-from charter.explore.native.explore import Exploration
-from charter.explore.native.layout import CannotCompile
+from charter.explore.native.memory.layout import CannotCompile
+from charter.explore.native.search.explore import Exploration
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.semantics.machine import Machine
 

@@ -9,7 +9,7 @@ from tests.support.counted import never_met
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native.compiled import CompiledMachine
+from charter.explore.native.program.compiled import CompiledMachine
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.environment import Arguments
 

@@ -18,7 +18,7 @@ from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native.explore import Exploration
+from charter.explore.native.search.explore import Exploration
 from charter.explore.result import CheckResult
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"

@@ -14,10 +14,10 @@ import pytest
 from charter import api
 from charter.check.state_condition import ASKED
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices, NativeOptions, explore
-from charter.explore.native.graph import CompiledGraph
-from charter.explore.native.reached import Reached, cell_of, form_of
-from charter.explore.native.traces import Teller
+from charter.explore.native.search.explore import Choices, NativeOptions, explore
+from charter.explore.native.search.traces import Teller
+from charter.explore.native.states.graph import CompiledGraph
+from charter.explore.native.states.reached import Reached, cell_of, form_of
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
 from charter.formats.states import Cell

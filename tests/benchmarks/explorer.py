@@ -26,10 +26,10 @@ from tests.benchmarks.primary_backup_c import SOURCE
 from tests.support.tlc import Tlc
 
 from charter import api
-from charter.explore.native.explore import Choices, NativeOptions, explore
-from charter.explore.native.liveness import check_liveness as check_natively
-from charter.explore.native.llvm import compiled, linked
-from charter.explore.native.program import machine_of, printed_program
+from charter.explore.native.liveness.check_liveness import check_liveness as check_natively
+from charter.explore.native.program.compile_instance import machine_of, printed_program
+from charter.explore.native.program.llvm import compiled, linked
+from charter.explore.native.search.explore import Choices, NativeOptions, explore
 from charter.explore.reference.liveness import check_liveness as check_by_definition
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition

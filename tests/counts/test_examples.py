@@ -15,9 +15,9 @@ from charter import api
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.diagnostics import Source
-from charter.explore.native.explore import NativeOptions
-from charter.explore.native.graph import CompiledGraph
-from charter.explore.native.liveness import check_liveness
+from charter.explore.native.liveness.check_liveness import check_liveness
+from charter.explore.native.search.explore import NativeOptions
+from charter.explore.native.states.graph import CompiledGraph
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
 PINS = Path(__file__).parent / "examples"

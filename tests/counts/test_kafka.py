@@ -10,7 +10,7 @@ from tests.support import spec
 from tests.support.counted import PINS, branches_of, summary
 from tests.support.golden import Golden
 
-from charter.explore.native.compiled import CompiledMachine
+from charter.explore.native.program.compiled import CompiledMachine
 from charter.semantics.environment import Arguments, offers
 from charter.semantics.expressions import State
 

@@ -17,7 +17,7 @@ from charter.api import verdicts
 from charter.api.charters import load_charter
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
-from charter.explore.native.compiled import CompiledMachine
+from charter.explore.native.program.compiled import CompiledMachine
 from charter.semantics.environment import offered
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"

@@ -11,8 +11,8 @@ import pytest
 from tests.support import spec
 
 from charter.cache.files import cache_folder
-from charter.explore.native.explore import Choices, Exploration, NativeOptions, explore
-from charter.explore.native.reached import Reached
+from charter.explore.native.search.explore import Choices, Exploration, NativeOptions, explore
+from charter.explore.native.states.reached import Reached
 from charter.semantics.bounds import with_bounds
 
 PUBLISHED = {

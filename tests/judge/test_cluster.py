@@ -38,9 +38,9 @@ SEARCH = """
 import json, sys
 from pathlib import Path
 from charter import api
-from charter.explore.native.program import Choices, program
-from charter.explore.native.spark import SparkSearch
-from charter.explore.native.search_files import Store
+from charter.explore.native.program.compile_instance import Choices, program
+from charter.explore.native.search.spark import SparkSearch
+from charter.explore.native.search.search_files import Store
 from conform.runs.engines.spark_start import session
 model = api.load(Path(sys.argv[2]))
 compiled = program(model, next(i for i in model.instances if i.name == "tiny"), Choices(), None)

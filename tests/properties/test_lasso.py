@@ -9,11 +9,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charter.explore.native.llvm import Library
-from charter.explore.native.memory import Room
-from charter.explore.native.runs import Graph as Native
-from charter.explore.native.runs import LeadsTo, functions
-from charter.explore.native.transition_graph import ABSENT, END, TARGET_BITS
+from charter.explore.native.liveness.runs import Graph as Native
+from charter.explore.native.liveness.runs import LeadsTo, functions
+from charter.explore.native.memory.arrays import Room
+from charter.explore.native.program.llvm import Library
+from charter.explore.native.program.transition_graph import ABSENT, END, TARGET_BITS
 from charter.semantics.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 
 SIZE = 4

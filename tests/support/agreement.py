@@ -10,7 +10,7 @@ from types import ModuleType
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.native.compiled import CompiledMachine
+from charter.explore.native.program.compiled import CompiledMachine
 from charter.render.python_model.emit import Page, prelude_text, texts, wire_module
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome

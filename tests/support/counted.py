@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from charter.explore.native.explore import Exploration
-from charter.explore.native.graph import CompiledGraph
+from charter.explore.native.search.explore import Exploration
+from charter.explore.native.states.graph import CompiledGraph
 from charter.explore.reference.search import ReferenceExploration as Searched
 from charter.explore.result import CheckResult
 

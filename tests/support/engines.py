@@ -8,9 +8,9 @@ from tests.support import spec
 
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices, NativeOptions
-from charter.explore.native.explore import Exploration as Native
-from charter.explore.native.explore import explore as explore_natively
+from charter.explore.native.search.explore import Choices, NativeOptions
+from charter.explore.native.search.explore import Exploration as Native
+from charter.explore.native.search.explore import explore as explore_natively
 from charter.explore.reference.search import ReferenceExploration as Reference
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition

@@ -26,11 +26,11 @@ from tests.support.sharing import Sharing
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.explore.native.body import arguments_of
-from charter.explore.native.explore import Exploration
-from charter.explore.native.machine_context import FATAL, NOTE, OUTSIDE
-from charter.explore.native.search import Search
-from charter.explore.native.traces import OutcomeBuffer, Teller
+from charter.explore.native.emit.body import arguments_of
+from charter.explore.native.memory.machine_context import FATAL, NOTE, OUTSIDE
+from charter.explore.native.search.explore import Exploration
+from charter.explore.native.search.levels import Search
+from charter.explore.native.search.traces import OutcomeBuffer, Teller
 from charter.semantics.canonical import Canonical
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine

@@ -13,8 +13,8 @@ import pytest
 from charter import api
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices, Exploration, NativeOptions, explore
-from charter.explore.native.graph import CompiledGraph
+from charter.explore.native.search.explore import Choices, Exploration, NativeOptions, explore
+from charter.explore.native.states.graph import CompiledGraph
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = tuple(sorted(path.stem for path in (SPEC / "examples").glob("*.charter")))

@@ -11,9 +11,9 @@ import numpy as np
 
 from charter.core import nodes as n
 from charter.explore.native.difference import outcome_rows
-from charter.explore.native.program import Choices, program
-from charter.explore.native.random_walks import RandomWalker, rules_alone
-from charter.explore.native.traces import OutcomeBuffer
+from charter.explore.native.program.compile_instance import Choices, program
+from charter.explore.native.search.random_walks import RandomWalker, rules_alone
+from charter.explore.native.search.traces import OutcomeBuffer
 from charter.mutate.baseline import RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutated
 

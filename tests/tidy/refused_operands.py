@@ -1,8 +1,8 @@
 """Misuses of the builder of LLVM IR, one each. mypy reads this file with the tree (`test_tools`)
 and must refuse every one: it reports an `ignore` that hides no error, too. No test runs this."""
 
-from charter.explore.native import functions as fn
-from charter.explore.native.code import TRUE, Code, Label, Pointer, Ref, Truth
+from charter.explore.native.emit import functions as fn
+from charter.explore.native.emit.code import TRUE, Code, Label, Pointer, Ref, Truth
 
 PLACE, NUMBER, TEST = Pointer("%p"), Ref("%n"), Truth("%t")
 

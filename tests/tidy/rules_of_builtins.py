@@ -24,7 +24,7 @@ OF_BUILTINS: Final = (
 OF_PRIMITIVES: Final = (
     "core/builtins.py",
     "semantics/builtins.py",
-    "explore/native/primitives.py",
+    "explore/native/emit/primitives.py",
     "prove/collections.py",
     "render/tla/expr.py",
 )

@@ -28,7 +28,7 @@ BREACHES: Final = {
     ),
     "engines are chosen behind the interface of exploration": (
         "compiler/charter/mutate/bodies.py",
-        "import charter.explore.native.layout",
+        "import charter.explore.native.memory.layout",
     ),
     "after check nobody sees the surface": (
         "compiler/charter/semantics/values.py",

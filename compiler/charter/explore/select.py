@@ -158,8 +158,8 @@ def successors(model: n.Model, instance: n.Instance) -> Successors:
     """The successor function of an instance."""
     try:
         with _loading_native():
-            from charter.explore.native.compiled import CompiledMachine
-            from charter.explore.native.layout import CannotCompile
+            from charter.explore.native.memory.layout import CannotCompile
+            from charter.explore.native.program.compiled import CompiledMachine
     except EngineUnsupported:
         return Defined.of(model, instance)
     try:
@@ -204,12 +204,12 @@ def state_graph(
 
     try:
         with _loading_native():
-            from charter.explore.native.explore import NativeOptions
-            from charter.explore.native.explore import explore as explore_native
-            from charter.explore.native.graph import CompiledGraph
-            from charter.explore.native.layout import CannotCompile
-            from charter.explore.native.program import Choices
-            from charter.explore.native.search import GaveUp
+            from charter.explore.native.memory.layout import CannotCompile
+            from charter.explore.native.program.compile_instance import Choices
+            from charter.explore.native.search.explore import NativeOptions
+            from charter.explore.native.search.explore import explore as explore_native
+            from charter.explore.native.search.levels import GaveUp
+            from charter.explore.native.states.graph import CompiledGraph
     except EngineUnsupported:
         return defined()
     options = NativeOptions(

@@ -9,10 +9,10 @@ from tests.support.engines import counts, verdicts
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native import search
-from charter.explore.native.anchor import Anchor
-from charter.explore.native.explore import Choices, Exploration, NativeOptions, explore
-from charter.explore.native.search import Search
+from charter.explore.native.program.anchor import Anchor
+from charter.explore.native.search import levels
+from charter.explore.native.search.explore import Choices, Exploration, NativeOptions, explore
+from charter.explore.native.search.levels import Search
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as by_reference
 
@@ -101,8 +101,8 @@ def native(model: n.Model, name: str, options: NativeOptions) -> tuple[Explorati
 def test_what_is_found_is_up_to_symmetry_when_an_anchor_holds_ends_or_is_missing(
     model: n.Model, name: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "TRIED", 8)
-    monkeypatch.setattr(search, "LEAST", 1)
+    monkeypatch.setattr(levels, "TRIED", 8)
+    monkeypatch.setattr(levels, "LEAST", 1)
     instance = next(i for i in model.instances if i.name == name)
     plain = by_reference(model, instance, ReferenceOptions())
     apart = by_reference(model, instance, ReferenceOptions(symmetry=False))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from charter.explore.native.index import DAMAGED, OtherSearch, SearchIndex, damaged
+from charter.explore.native.memory.index import DAMAGED, OtherSearch, SearchIndex, damaged
 
 ROWS: list[dict[str, object]] = [
     {"count": 1, "notes": [[0, 0]]},

@@ -10,8 +10,8 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices, NativeOptions
-from charter.explore.native.liveness import check_liveness as natively
+from charter.explore.native.liveness.check_liveness import check_liveness as natively
+from charter.explore.native.search.explore import Choices, NativeOptions
 from charter.explore.reference.liveness import check_liveness
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.formats.canonical import Json

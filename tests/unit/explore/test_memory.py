@@ -10,9 +10,9 @@ from typing import Self
 import pytest
 
 from charter import api
-from charter.explore.native import memory
-from charter.explore.native.explore import Choices, NativeOptions, explore
-from charter.explore.native.memory import LARGE, NoRoom, Room, default_budget
+from charter.explore.native.memory import arrays
+from charter.explore.native.memory.arrays import LARGE, NoRoom, Room, default_budget
+from charter.explore.native.search.explore import Choices, NativeOptions, explore
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"
 GIB = 1 << 30
@@ -89,10 +89,10 @@ def test_files_are_used_where_the_system_gives_no_memory(
     room = Room(GIB, tmp_path)
     first = room.array(LENGTH)
 
-    def refused(length: int, kind: int) -> memory.Array:
+    def refused(length: int, kind: int) -> arrays.Array:
         raise NoRoom("no more")
 
-    monkeypatch.setattr(memory.Array, "of", refused)
+    monkeypatch.setattr(arrays.Array, "of", refused)
     array = room.array(LENGTH)
     array.view[LENGTH - 1] = 7
     assert room.holds(first) and not room.holds(array)
@@ -102,10 +102,10 @@ def test_files_are_used_where_the_system_gives_no_memory(
 def test_there_is_no_room_where_the_system_gives_neither(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(length: int, folder: Path) -> memory.Array:
+    def refused(length: int, folder: Path) -> arrays.Array:
         raise OSError(12, "Cannot allocate memory")
 
-    monkeypatch.setattr(memory.Array, "in_file", refused)
+    monkeypatch.setattr(arrays.Array, "in_file", refused)
     with pytest.raises(NoRoom, match="0 MiB of memory are used and the system gives no more"):
         Room(0, tmp_path).array(LENGTH)
 
@@ -133,7 +133,7 @@ def test_a_search_ends_with_what_it_knows_where_there_is_no_more_memory(
 ) -> None:
     model = api.load(SPEC / "examples" / "primary_backup.charter")
     (instance,) = (i for i in model.instances if i.name == "small")
-    monkeypatch.setattr(memory.mmap, "mmap", Limited)
+    monkeypatch.setattr(arrays.mmap, "mmap", Limited)
     found = explore(model, instance, NativeOptions(workers=1, choices=Choices(symmetry=False)))
     assert not found.counts.complete and 0 < found.counts.distinct < 392_992
     assert "the system gives no more; " in found.stopped and "bytes each" in found.stopped

@@ -20,8 +20,11 @@ from charter.cache.files import from_cache, to_cache
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.diagnostics import NOWHERE
-from charter.explore.native import search
-from charter.explore.native.explore import (
+from charter.explore.native.memory.index import SearchIndex
+from charter.explore.native.memory.layout import Layout, Packing
+from charter.explore.native.program.compile_instance import CodeSource
+from charter.explore.native.search import levels
+from charter.explore.native.search.explore import (
     CannotCompile,
     Choices,
     Exploration,
@@ -30,10 +33,7 @@ from charter.explore.native.explore import (
     SearchCounts,
     explore,
 )
-from charter.explore.native.index import SearchIndex
-from charter.explore.native.layout import Layout, Packing
-from charter.explore.native.program import CodeSource
-from charter.explore.native.reached import Reached
+from charter.explore.native.states.reached import Reached
 from charter.semantics.values import Universe
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"
@@ -121,7 +121,7 @@ def test_few_transitions_that_are_dear_make_a_search_go_on_in_optimized_code(
 ) -> None:
     used = iter(range(1_000_000))
     clock = SimpleNamespace(process_time=lambda: float(next(used)), monotonic=time.monotonic)
-    monkeypatch.setattr(search, "time", clock)  # each chunk takes a second
+    monkeypatch.setattr(levels, "time", clock)  # each chunk takes a second
     found = explore(model, model.instances[0], NativeOptions())
     assert found.search.program.better is None
     assert (counts(found), verdicts(found)) == (counts(whole), verdicts(whole))
@@ -248,7 +248,7 @@ def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
 ) -> None:
     """Small keys are treated like wide ones. (The code has a cache of its own: what is changed here
     is no part of the names in it.)"""
-    monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
+    monkeypatch.setattr("charter.explore.native.program.compile_instance.NARROW", 0)
     instance = next(i for i in kafka.instances if i.name == "tiny_elr")
     options = NativeOptions(Choices(fingerprints=fingerprints), cache=tmp_path / "code")
     whole = explore(kafka, instance, options)
@@ -268,10 +268,10 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
 ) -> None:
     """With a hash of twelve bits there are many; fingerprints take such states for one. (The code
     has a cache of its own: what is changed here is no part of the names in it.)"""
-    monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
+    monkeypatch.setattr("charter.explore.native.program.compile_instance.NARROW", 0)
     chosen = next(i for i in kafka.instances if i.name == wide)
     good = [explore(kafka, chosen), explore(model, model.instances[0])]
-    monkeypatch.setattr("charter.explore.native.visited_set.multipliers", few_bits)
+    monkeypatch.setattr("charter.explore.native.program.visited_set.multipliers", few_bits)
     for (of, instance), right in zip(
         ((kafka, chosen), (model, model.instances[0])), good, strict=True
     ):
@@ -342,10 +342,10 @@ def test_states_of_earlier_levels_are_moved_to_files(
     options = NativeOptions(APART, cache=cache)
     roomy = explore(model, model.instances[0], options)
     needed = roomy.search.room.used
-    for place in ("states", "visited_set"):
+    for place in ("memory.state_store", "program.visited_set"):
         monkeypatch.setattr(f"charter.explore.native.{place}.BLOCK_BITS", 8)
-    monkeypatch.setattr("charter.explore.native.states.BLOCK_ROWS", 256)
-    monkeypatch.setattr("charter.explore.native.blocks.BLOCK_ROWS", 256)
+    monkeypatch.setattr("charter.explore.native.memory.state_store.BLOCK_ROWS", 256)
+    monkeypatch.setattr("charter.explore.native.memory.blocks.BLOCK_ROWS", 256)
     tight = explore(model, model.instances[0], NativeOptions(APART, memory=needed - 600_000))
     assert (counts(tight), verdicts(tight)) == (counts(roomy), verdicts(roomy))
     assert tight.search.states.moved > 0 and tight.storage.spilled > 0
@@ -355,7 +355,7 @@ def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
     model: n.Model, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = SimpleNamespace(free=1 << 20)
-    monkeypatch.setattr("charter.explore.native.memory.shutil.disk_usage", lambda _: full)
+    monkeypatch.setattr("charter.explore.native.memory.arrays.shutil.disk_usage", lambda _: full)
     found = explore(with_truth(model), model.instances[0], NativeOptions(APART, memory=22_300_000))
     assert next(p.seen for p in found.properties if p.name == "truth") == found.counts.distinct
     assert not found.counts.complete and not found.fine and found.storage.spilled == 0

@@ -14,12 +14,18 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native import runs, transition_graph
-from charter.explore.native.explore import CannotCompile, Choices, NativeOptions, SearchCounts
-from charter.explore.native.liveness import check_liveness, explore_live
-from charter.explore.native.machine_context import MARGIN
-from charter.explore.native.memory import Array, NoRoom, Room
-from charter.explore.native.search import Search
+from charter.explore.native.liveness import runs
+from charter.explore.native.liveness.check_liveness import check_liveness, explore_live
+from charter.explore.native.memory.arrays import Array, NoRoom, Room
+from charter.explore.native.memory.machine_context import MARGIN
+from charter.explore.native.program import transition_graph
+from charter.explore.native.search.explore import (
+    CannotCompile,
+    Choices,
+    NativeOptions,
+    SearchCounts,
+)
+from charter.explore.native.search.levels import Search
 from charter.explore.reference import liveness as plain
 from charter.explore.reference.search import (
     Progress,
@@ -111,7 +117,7 @@ def test_edges_in_many_small_arrays_and_in_files_are_the_same(
 
     monkeypatch.setattr(runs, "CHUNK", MARGIN + 60)
     monkeypatch.setattr(transition_graph, "PENDING", 3)
-    monkeypatch.setattr("charter.explore.native.liveness.Graph", Counted)
+    monkeypatch.setattr("charter.explore.native.liveness.check_liveness.Graph", Counted)
     assert natively(model, NativeOptions(memory=1, workers=workers)) == expected
     assert len(made) > 10
 
@@ -221,7 +227,7 @@ ALL = r"the search for runs gave up, at 135 states, more than 30; --most N allow
 def test_a_graph_that_is_too_large_is_unknown_and_says_what_to_do(
     fair: str, options: api.ExploreOptions, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("charter.explore.native.liveness.MOST", 30)
+    monkeypatch.setattr("charter.explore.native.liveness.check_liveness.MOST", 30)
     monkeypatch.setattr("charter.explore.select.MOST_BY_REFERENCE", 20)
     body = REACHED if fair != "go" else "size(log) == 1 leads to size(log) == 2"
     found = api.explore(work(fair, body), "tiny", options, lambda *_: None)
@@ -307,7 +313,7 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
         random = Random(seed)
         return tuple(random.getrandbits(12) << 116 for _ in range(count))
 
-    monkeypatch.setattr("charter.explore.native.visited_set.multipliers", few_bits)
+    monkeypatch.setattr("charter.explore.native.program.visited_set.multipliers", few_bits)
     model, expected = two_phase_commit(mutant)
     assert natively(model) == expected
 

@@ -11,7 +11,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.valid import validate
-from charter.explore.native.outline import outlined
+from charter.explore.native.emit.outline import outlined
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.passes import lowered
 from charter.semantics.builtins import EvaluationError

@@ -10,8 +10,8 @@ from tests.support import spec
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native import program as compiling
-from charter.explore.native.program import Choices, Program, program
+from charter.explore.native.program import compile_instance as compiling
+from charter.explore.native.program.compile_instance import Choices, Program, program
 
 LAMP = """
 protocol lamp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from charter import api
 from charter.core import types as t
-from charter.explore.native.graph import CompiledGraph
+from charter.explore.native.states.graph import CompiledGraph
 from charter.explore.reference.graph import DefinedGraph
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.explore.select import state_graph

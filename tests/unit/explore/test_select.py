@@ -81,8 +81,8 @@ def test_an_engine_that_cannot_be_imported_is_an_error_when_llvmlite_is_there(
     monkeypatch: pytest.MonkeyPatch, engine: Literal["auto", "native"]
 ) -> None:
     forget_the_engine(monkeypatch)
-    monkeypatch.setitem(sys.modules, f"{ENGINE}.llvm", None)
-    with pytest.raises(ModuleNotFoundError, match=f"{ENGINE}.llvm"):
+    monkeypatch.setitem(sys.modules, f"{ENGINE}.program.llvm", None)
+    with pytest.raises(ModuleNotFoundError, match=f"{ENGINE}.program.llvm"):
         explored_by(engine)
 
 

@@ -10,7 +10,7 @@ import pytest
 from charter import api
 from charter.api import mutate as mutation
 from charter.core import nodes as n
-from charter.explore.native.traces import Disagreement, Traces
+from charter.explore.native.search.traces import Disagreement, Traces
 from charter.explore.result import SearchResult
 from charter.mutate import trial
 from charter.mutate.results import MutantVerdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from charter import api
 from charter.core.show import show_model
-from charter.explore.native.program import Choices, machine_of, printed_program
+from charter.explore.native.program.compile_instance import Choices, machine_of, printed_program
 from charter.explore.reference.search import explore
 from charter.passes.narrow import narrowed
 from charter.suites.search_results import rules_digest

@@ -19,7 +19,8 @@ from charter.explore.model_checker import (
     Problem,
     Progress,
 )
-from charter.explore.native.explore import (
+from charter.explore.native.liveness.check_liveness import Explored, check_liveness, explore_live
+from charter.explore.native.search.explore import (
     CannotCompile,
     Choices,
     GaveUp,
@@ -27,12 +28,11 @@ from charter.explore.native.explore import (
     NoRoom,
     OtherSearch,
 )
-from charter.explore.native.explore import SearchCounts as Now
-from charter.explore.native.liveness import Explored, check_liveness, explore_live
-from charter.explore.native.reached import Reached
-from charter.explore.native.step_pairs import step_pairs as pairs_of
-from charter.explore.native.traces import bare
-from charter.explore.native.walked_pairs import PairWalks, walked_pairs
+from charter.explore.native.search.explore import SearchCounts as Now
+from charter.explore.native.search.traces import bare
+from charter.explore.native.states.reached import Reached
+from charter.explore.native.states.step_pairs import step_pairs as pairs_of
+from charter.explore.native.states.walked_pairs import PairWalks, walked_pairs
 from charter.explore.result import MatchedState, MatchedStates, SearchResult, StepPairs, Symmetry
 from charter.semantics.fairness import LivenessResult
 
@@ -85,7 +85,7 @@ def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> 
     if options.session is None:
         return explore_live(model, instance, chosen, tell)
     # Only here: what reads and writes Parquet takes longer to load than a small search takes.
-    from charter.explore.native import spark
+    from charter.explore.native.search import spark
 
     session = cast(spark.SparkSession, options.session)
     try:

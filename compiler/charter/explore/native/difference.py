@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.explore.native.checker import as_engine_errors
-from charter.explore.native.explore import Exploration, NativeOptions, explore
-from charter.explore.native.program import Choices, Program, program
-from charter.explore.native.traces import Disagreement, OutcomeBuffer, Teller, Traces, bare
+from charter.explore.native.program.compile_instance import Choices, Program, program
+from charter.explore.native.search.explore import Exploration, NativeOptions, explore
+from charter.explore.native.search.traces import Disagreement, OutcomeBuffer, Teller, Traces, bare
 from charter.explore.outcome_difference import OutcomeDifference
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome

@@ -1,0 +1,1 @@
+"""Emits core as LLVM IR: expressions, guards, operations and steps."""

@@ -1,0 +1,1 @@
+"""Checks properties of runs on the transition graph of a search."""

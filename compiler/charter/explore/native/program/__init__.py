@@ -1,0 +1,1 @@
+"""Compiles an instance to a program: environment, canonical forms, visited set, machine code."""
