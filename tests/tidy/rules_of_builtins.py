@@ -16,7 +16,7 @@ LISTS: Final = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Match, ast.BoolOp)
 NAMES: Final = frozenset({*BUILTINS, *get_args(PrimitiveName)})
 OF_BUILTINS: Final = (
     "core/builtins.py",  # its name and its traits
-    "check/builtins.py",  # its type
+    "check/typing/builtins.py",  # its type
     "semantics/builtins.py",  # its meaning
     "passes/builtins.py",  # its lowering
     "render/python_model/operators.py",  # Python's name for it, if that is another
@@ -29,7 +29,8 @@ OF_PRIMITIVES: Final = (
     "render/tla/expr.py",
 )
 OF_OTHER_THINGS: Final = {
-    "check/known_numbers.py": ("of_builtin",),  # of others the type says which numbers there are
+    # Of others the type says which numbers there are.
+    "check/numbers/known_numbers.py": ("of_builtin",),
     "semantics/counters.py": ("places", "_keys", "_more"),  # what becomes of one value of a counter
     "render/python_model/names.py": ("",),  # the names that Python has taken
 }

@@ -57,7 +57,7 @@ BREACHES: Final = {
     "lark is at home in the parser": ("compiler/charter/syntax/show.py", "import lark"),
     "z3 is at home in the solver": ("compiler/charter/core/walk.py", "import z3"),
     "jinja2 is at home where pages are printed": (
-        "compiler/charter/check/types.py",
+        "compiler/charter/check/names/types.py",
         "import jinja2",
     ),
     "pyspark is at home in three modules": (

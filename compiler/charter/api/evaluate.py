@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from charter.api.charters import Charter, chosen_instance
-from charter.check.types import show_type
+from charter.check.names.types import show_type
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.diagnostics import Refused

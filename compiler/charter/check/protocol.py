@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from charter.check import machines
-from charter.check.changes import elaborate_changes
-from charter.check.check_context import Elaborated
-from charter.check.declared import declarations
-from charter.check.effects import check_component, check_faults, check_system, ghosts_of
-from charter.check.elaborate import check_citations, elaborate, elaborate_edited, elaborated
-from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
-from charter.check.function_costs import check_costs
-from charter.check.look_alikes import check_look_alikes
-from charter.check.ranges import check_ranges
-from charter.check.replies import check_replies
-from charter.check.required_bounds import check_bounds
-from charter.check.scopes import suggest
-from charter.check.unchanged import Unchanged
+from charter.check.declarations import machines
+from charter.check.declarations.check_context import Elaborated
+from charter.check.declarations.elaborate import (
+    check_citations,
+    elaborate,
+    elaborate_edited,
+    elaborated,
+)
+from charter.check.edits.changes import elaborate_changes
+from charter.check.edits.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
+from charter.check.names.declared import declarations
+from charter.check.names.scopes import suggest
+from charter.check.names.unchanged import Unchanged
+from charter.check.numbers.ranges import check_ranges
+from charter.check.warnings.effects import check_component, check_faults, check_system, ghosts_of
+from charter.check.warnings.function_costs import check_costs
+from charter.check.warnings.look_alikes import check_look_alikes
+from charter.check.warnings.replies import check_replies
+from charter.check.warnings.required_bounds import check_bounds
 from charter.core import nodes as ir
 from charter.core.walk import nodes
 from charter.diagnostics import Diagnostic, Diagnostics, Span

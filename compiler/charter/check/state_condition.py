@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from charter.check import machines
-from charter.check.check_context import CheckContext
-from charter.check.ranges import check_ranges
-from charter.check.required_bounds import check_bounds
-from charter.check.scopes import TypeScope
-from charter.check.types import BOOL
+from charter.check.declarations import machines
+from charter.check.declarations.check_context import CheckContext
+from charter.check.names.scopes import TypeScope
+from charter.check.names.types import BOOL
+from charter.check.numbers.ranges import check_ranges
+from charter.check.warnings.required_bounds import check_bounds
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.nodes import ASKED

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from charter.check.docs import doc_of
+from charter.check.names.docs import doc_of
 from charter.core import nodes as n
 from charter.diagnostics import Span
 from charter.formats.claims import ClaimSection

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from charter.check.docs import doc_of
+from charter.check.names.docs import doc_of
 from charter.diagnostics import Span
 from charter.handbook.outline import SOURCES, Part, Places, added_scenarios
 from charter.ide.answers import INNER

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from charter.check import machines
-from charter.check.changes import elaborate_new
-from charter.check.check_context import CheckContext
-from charter.check.declared import declarations
-from charter.check.elaborate import links, model_of
-from charter.check.flatten import apply_edits, chosen_variants, with_shared
-from charter.check.functions import with_params
-from charter.check.scenarios import ScenarioReader
+from charter.check.declarations import machines
+from charter.check.declarations.check_context import CheckContext
+from charter.check.declarations.elaborate import links, model_of
+from charter.check.declarations.functions import with_params
+from charter.check.declarations.scenarios import ScenarioReader
+from charter.check.edits.changes import elaborate_new
+from charter.check.edits.flatten import apply_edits, chosen_variants, with_shared
+from charter.check.names.declared import declarations
 from charter.diagnostics import Diagnostics, Span
 from charter.ide.index import Key, NameIndex, Occurrence, Symbol
 from charter.ide.name_meanings import Notes

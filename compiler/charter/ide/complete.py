@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from charter.check import machines
-from charter.check.changes import elaborate_new
-from charter.check.check_context import CheckContext
-from charter.check.declared import declarations
-from charter.check.elaborate import model_of
-from charter.check.flatten import apply_edits
-from charter.check.types import show_type
+from charter.check.declarations import machines
+from charter.check.declarations.check_context import CheckContext
+from charter.check.declarations.elaborate import model_of
+from charter.check.edits.changes import elaborate_new
+from charter.check.edits.flatten import apply_edits
+from charter.check.names.declared import declarations
+from charter.check.names.types import show_type
 from charter.core import types as ty
 from charter.core.builtins import BUILTINS
 from charter.diagnostics import Diagnostics, Source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from charter.check.infer import expression
-from charter.check.scopes import TypeScope
+from charter.check.names.scopes import TypeScope
+from charter.check.typing.expressions import expression
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import NOWHERE, Span

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 
-from charter.check.docs import doc_of
-from charter.check.types import show_type
+from charter.check.names.docs import doc_of
+from charter.check.names.types import show_type
 from charter.core import types as ty
 from charter.diagnostics import Span
 from charter.ide.index import Key, Symbol

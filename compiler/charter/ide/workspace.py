@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from charter.check.follow_ups import without_follow_ups
+from charter.check.names.follow_ups import without_follow_ups
 from charter.check.protocol import check_with_edits
 from charter.diagnostics import Diagnostic, Diagnostics, Source, Span
 from charter.ide.build import EMPTY, index_of

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from charter.check.ranges import check_ranges
+from charter.check.numbers.ranges import check_ranges
 from charter.core import nodes as ir
 from charter.core.affected import affected
 from charter.core.encoding import digest

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from charter.check.check_context import Elaborated
-from charter.check.elaborate import elaborate_edited, elaborated, overlay_entry
-from charter.check.flatten import (
+from charter.check.declarations.check_context import Elaborated
+from charter.check.declarations.elaborate import elaborate_edited, elaborated, overlay_entry
+from charter.check.edits.flatten import (
     apply_overlay,
     apply_selection,
     chosen_overlays,
@@ -16,7 +16,7 @@ from charter.check.flatten import (
     only_overlay,
     with_shared,
 )
-from charter.check.follow_ups import without_follow_ups
+from charter.check.names.follow_ups import without_follow_ups
 from charter.check.protocol import (
     Further,
     check_edited,

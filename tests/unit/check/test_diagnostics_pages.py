@@ -22,7 +22,7 @@ def used_codes() -> set[str]:
     return {
         code
         for folder in ("check", "syntax", "project", "render/tla")
-        for file in sorted((ROOT / "compiler" / "charter" / folder).glob("*.py"))
+        for file in sorted((ROOT / "compiler" / "charter" / folder).rglob("*.py"))
         for code in CODE.findall(file.read_text(encoding="utf-8"))
     }
 

@@ -8,7 +8,7 @@ import pytest
 from tests.support.charters import WORDS, codes, dump, load
 
 from charter import api
-from charter.check.edits import overlap
+from charter.check.names.edit_names import overlap
 from charter.core import nodes as ir
 from charter.core.show import show_expr, show_model
 from charter.diagnostics import Refused, Source

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.support.charters import codes
 
-from charter.check.effects import check_system
+from charter.check.warnings.effects import check_system
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.rewrite import rewritten_step

@@ -3,9 +3,9 @@
 import pytest
 from tests.support import spec
 
-from charter.check.check_context import Elaborated
-from charter.check.elaborate import elaborated
-from charter.check.flatten import apply_selection
+from charter.check.declarations.check_context import Elaborated
+from charter.check.declarations.elaborate import elaborated
+from charter.check.edits.flatten import apply_selection
 from charter.check.protocol import check_edited
 from charter.core import nodes as n
 from charter.diagnostics import Diagnostics, Source

@@ -9,9 +9,9 @@ import pytest
 from tests.support.charters import WORDS, codes
 
 from charter import api
-from charter.check.elaborate import elaborate
-from charter.check.intervals import Arithmetic, Interval, exactly
-from charter.check.ranges import check_ranges
+from charter.check.declarations.elaborate import elaborate
+from charter.check.numbers.intervals import Arithmetic, Interval, exactly
+from charter.check.numbers.ranges import check_ranges
 from charter.core import types as ty
 from charter.diagnostics import Diagnostic, Diagnostics, Source
 from charter.project import pipeline

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from tests.support import spec
 
-from charter.check import machines
-from charter.check.declared import declarations
-from charter.check.elaborate import elaborate, elaborate_edited, elaborated
-from charter.check.flatten import apply_selection
-from charter.check.unchanged import Unchanged
+from charter.check.declarations import machines
+from charter.check.declarations.elaborate import elaborate, elaborate_edited, elaborated
+from charter.check.edits.flatten import apply_selection
+from charter.check.names.declared import declarations
+from charter.check.names.unchanged import Unchanged
 from charter.core import nodes as n
 from charter.core.encoding import encoded
 from charter.diagnostics import Diagnostics, Source

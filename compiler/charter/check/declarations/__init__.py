@@ -1,0 +1,1 @@
+"""Elaborates declarations: machines, histories, storage, instances, scenarios, functions."""

@@ -1,0 +1,1 @@
+"""Applies the edits of variants, mutants and overlays to the surface tree."""

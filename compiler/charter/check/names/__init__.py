@@ -1,0 +1,1 @@
+"""Collects the declared names of a protocol, with types, scopes and documentation."""

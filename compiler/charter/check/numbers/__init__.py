@@ -1,0 +1,1 @@
+"""Checks that numbers stay within their ranges, by intervals and relations between them."""

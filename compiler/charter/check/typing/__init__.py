@@ -1,0 +1,1 @@
+"""Types expressions and statements: surface trees become core."""
