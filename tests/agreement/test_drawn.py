@@ -27,12 +27,12 @@ from tests.support.sampled import sampled
 from tests.support.solved import Agreement, random_args
 
 from charter import api
+from charter.analysis.environment import offered
 from charter.core import expressions
 from charter.core import nodes as n
 from charter.core.operators import OPERATORS
 from charter.diagnostics.collected import Refused
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import offered
 from charter.semantics.machine import Machine
 
 MOST = 1_500

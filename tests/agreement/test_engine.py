@@ -17,6 +17,7 @@ from tests.support.engines import both, both_of, counts, verdicts
 from tests.support.sampled import few_or_all
 
 from charter import api
+from charter.analysis.environment import Arguments
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
@@ -28,7 +29,6 @@ from charter.explore.native.search.traces import Teller
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as by_reference
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 

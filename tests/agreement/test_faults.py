@@ -10,14 +10,14 @@ import pytest
 from tests.support.agreement import import_model, shown
 
 from charter import api
+from charter.analysis.environment import Arguments
+from charter.analysis.known_faults import Failure, fails
 from charter.core import nodes as n
 from charter.core.valid import InvalidCore, validate
 from charter.explore.native.search.explore import explore as explore_natively
 from charter.explore.reference.search import explore
 from charter.prove.program import EncodingOptions, encode_component
 from charter.render.python_model.emit import Page, Texts, texts
-from charter.semantics.environment import Arguments
-from charter.semantics.faults import Failure, fails
 from charter.semantics.machine import Machine
 from charter.vectors.plan import Planner
 

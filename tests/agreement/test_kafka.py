@@ -10,11 +10,11 @@ import pytest
 from tests.support import spec
 from tests.support.agreement import shown
 
+from charter.analysis.conditions import atoms_read
+from charter.analysis.environment import offered
 from charter.core import nodes as n
 from charter.explore.result import TraceStep
 from charter.explore.successors import Transition
-from charter.semantics.conditions import atoms_read
-from charter.semantics.environment import offered
 from charter.semantics.machine import Machine
 from charter.semantics.values import text
 from charter_models.kafka_replication import controller_wire as controller

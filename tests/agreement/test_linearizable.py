@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from tests.support import spec
 
+from charter.analysis.environment import offered
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.result import TraceStep
 from charter.explore.select import successors
 from charter.explore.successors import Successors
-from charter.semantics.environment import offered
 from charter.semantics.expressions import State
 
 NAMED = (

@@ -10,9 +10,9 @@ from tests.support import tlc
 from tests.support.engines import both, counts, natively, verdicts
 
 from charter import api
+from charter.analysis.compared_numbers import NOTHING, NumbersCompared, compared
 from charter.explore.native.search.explore import CannotCompile
 from charter.explore.reference.search import explore as by_definition
-from charter.semantics.compared_numbers import NOTHING, NumbersCompared, compared
 
 CHARTER = """protocol test.offered
 counter Epoch

@@ -14,12 +14,12 @@ from tests.support.sharing import Sharing
 from tests.support.spec import SPEC
 
 from charter import api
+from charter.analysis.environment import offered
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.native.program import compile_instance
 from charter.explore.native.search.explore import Choices, Exploration, NativeOptions, explore
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import offered
 from charter.semantics.machine import Machine
 
 GATE = """protocol test.gate

@@ -17,6 +17,7 @@ import pytest
 from tests.support.agreement import by_evaluator, by_model, import_model
 from tests.support.sampled import sampled
 
+from charter.analysis.environment import Arguments
 from charter.api import generated as generate
 from charter.core import nodes as n
 from charter.core.nodes import Value
@@ -26,7 +27,6 @@ from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.suites.subject import overlays_in

@@ -12,12 +12,12 @@ from tests.support.agreement import by_compiled_code, by_evaluator, by_model, im
 from tests.support.core_models import INSTANCE, models
 from tests.support.sampled import DRAWN, few_or_all
 
+from charter.analysis.environment import Arguments
 from charter.core import nodes as n
 from charter.core.valid import validate
 from charter.explore.native.memory.layout import CannotCompile
 from charter.explore.native.program.compiled import CompiledMachine
 from charter.explore.reference.search import ReferenceOptions, explore
-from charter.semantics.environment import Arguments
 from charter.semantics.values import text
 
 STATES = 12

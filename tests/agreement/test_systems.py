@@ -8,10 +8,10 @@ import pytest
 from tests.support.counted import never_met
 
 from charter import api
+from charter.analysis.environment import Arguments
 from charter.core import nodes as n
 from charter.explore.native.program.compiled import CompiledMachine
 from charter.explore.reference.search import ReferenceOptions, explore
-from charter.semantics.environment import Arguments
 
 CHARTER = """
 protocol test.system

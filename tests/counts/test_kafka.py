@@ -10,8 +10,8 @@ from tests.support import spec
 from tests.support.counted import PINS, branches_of, summary
 from tests.support.golden import Golden
 
+from charter.analysis.environment import Arguments, offers
 from charter.explore.native.program.compiled import CompiledMachine
-from charter.semantics.environment import Arguments, offers
 from charter.semantics.expressions import State
 
 TINY = [

@@ -13,12 +13,12 @@ from tests.support.engines import both_of, counts
 from tests.support.golden import Golden
 
 from charter import api
+from charter.analysis.environment import offered
 from charter.api import verdicts
 from charter.api.charters import load_charter
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.native.program.compiled import CompiledMachine
-from charter.semantics.environment import offered
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 SMALL = ["pair", "tolerance_3_2", "pair_deleted", "pair_of_one", "pair_shut_down"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support import spec
 
-from charter.semantics.instance_table import InstanceLimits, limits_of
+from charter.analysis.instance_table import InstanceLimits, limits_of
 
 PAGE = Path(__file__).resolve().parents[2] / "spec" / "kafka" / "README.md"
 ROW = re.compile(

@@ -10,10 +10,10 @@ import orjson
 import pytest
 from tests.support import spec
 
+from charter.analysis.bounds import with_bounds
 from charter.cache.files import cache_folder
 from charter.explore.native.search.explore import Choices, Exploration, NativeOptions, explore
 from charter.explore.native.states.reached import Reached
-from charter.semantics.bounds import with_bounds
 
 PUBLISHED = {
     "pair_stopped": "1,1,,2 1,1,2, 1,12,, 2,12,, 2,2,,1 2,2,1,",

@@ -25,6 +25,7 @@ from tests.support.sampled import sampled
 from tests.support.walked_mutants import WalkedStates
 
 from charter import api
+from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.api import mutate as mutation
 from charter.api.coverage import COVERAGE, with_walked
 from charter.core import nodes as n
@@ -33,7 +34,6 @@ from charter.formats.survivors import Survivor, read_survivors, survivors_file
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutated
 from charter.semantics.scenario import failures
-from charter.semantics.shared_outcomes import SharedOutcomes
 
 KAFKA = spec.SPEC / "kafka"
 SCENARIOS = {

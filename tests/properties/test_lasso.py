@@ -9,12 +9,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from charter.analysis.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 from charter.explore.native.liveness.runs import Graph as Native
 from charter.explore.native.liveness.runs import LeadsTo, functions
 from charter.explore.native.memory.arrays import Room
 from charter.explore.native.program.llvm import Library
 from charter.explore.native.program.transition_graph import ABSENT, END, TARGET_BITS
-from charter.semantics.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 
 SIZE = 4
 Graph = list[list[FairEdge]]

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.drawn_models import INSTANCE, drawn_model
 from tests.support.sampled import DRAWN, few_or_all
-from tests.unit.semantics.test_mail import machine as post
+from tests.unit.semantics.test_messages import machine as post
 
 from charter import api
+from charter.analysis.environment import Arguments
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.passes import PASSES, run, run_checked
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine

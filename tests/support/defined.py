@@ -10,13 +10,13 @@ from itertools import chain
 from operator import itemgetter
 from typing import Generic, TypeVar
 
+from charter.analysis.environment import Arguments, Issued
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.transition import argument_of, is_argument, is_of_transition
 from charter.core.walk import locals_of, nodes, substitute
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments, Issued
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.machine import Machine

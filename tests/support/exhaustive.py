@@ -23,6 +23,7 @@ from tests.support.defined import (
 )
 from tests.support.sharing import Sharing
 
+from charter.analysis.canonical import Canonical
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
@@ -31,7 +32,6 @@ from charter.explore.native.memory.machine_context import FATAL, NOTE, OUTSIDE
 from charter.explore.native.search.explore import Exploration
 from charter.explore.native.search.levels import Search
 from charter.explore.native.search.traces import OutcomeBuffer, Teller
-from charter.semantics.canonical import Canonical
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 

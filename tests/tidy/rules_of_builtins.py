@@ -31,7 +31,7 @@ OF_PRIMITIVES: Final = (
 OF_OTHER_THINGS: Final = {
     # Of others the type says which numbers there are.
     "check/numbers/known_numbers.py": ("of_builtin",),
-    "semantics/counters.py": ("places", "_keys", "_more"),  # what becomes of one value of a counter
+    "analysis/counters.py": ("places", "_keys", "_more"),  # what becomes of one value of a counter
     "render/python_model/names.py": ("",),  # the names that Python has taken
 }
 """Lists that a new function need not be in, by the functions that have them ("" is the module)."""

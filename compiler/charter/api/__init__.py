@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from charter.analysis.bounds import WrongBound
 from charter.api.adapters import LANGUAGES, AdapterFiles, SameName, adapter_files
 from charter.api.charters import (
     Charter,
@@ -69,18 +70,17 @@ from charter.core.nodes import Model
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
-from charter.semantics.bounds import WrongBound
 from charter.semantics.machine import NoInitialState
 from charter.semantics.values import TooManyValues
 
 if TYPE_CHECKING:
+    from charter.analysis.instance_table import InstanceLimits
+    from charter.analysis.search_size import SearchSize
     from charter.explore.result import FirstViolation, SearchResult
     from charter.explore.swarm import WalksResult
     from charter.explore.workers import WorkerDied
     from charter.render.story.tell import Story
-    from charter.semantics.instance_table import InstanceLimits
     from charter.semantics.scenario import ScenarioFails
-    from charter.semantics.search_size import SearchSize
 
 __all__ = [
     "FALSE_INITIALLY",
@@ -172,10 +172,10 @@ __all__ = [
 
 _IMPORTED_LATE = {
     "FirstViolation": "charter.explore.result",
-    "InstanceLimits": "charter.semantics.instance_table",
+    "InstanceLimits": "charter.analysis.instance_table",
     "ScenarioFails": "charter.semantics.scenario",
     "SearchResult": "charter.explore.result",
-    "SearchSize": "charter.semantics.search_size",
+    "SearchSize": "charter.analysis.search_size",
     "Story": "charter.render.story.tell",
     "WalksResult": "charter.explore.swarm",
     "WorkerDied": "charter.explore.workers",

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from charter.analysis.bounds import bounds_of, with_bounds
 from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
@@ -20,17 +21,16 @@ from charter.formats.project import Project
 from charter.formats.suite import Manifest
 from charter.project.core_cache import check_once, core_of
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
-from charter.semantics.bounds import bounds_of, with_bounds
 
 if TYPE_CHECKING:
+    from charter.analysis.instance_table import InstanceLimits
+    from charter.analysis.search_size import SearchSize
     from charter.explore.result import CheckResult, SearchResult, Trace
     from charter.explore.swarm import WalksResult
     from charter.project.without_errors import BrokenDeclaration
     from charter.render.story.tell import Story
     from charter.semantics.fairness import LivenessResult
-    from charter.semantics.instance_table import InstanceLimits
     from charter.semantics.scenario import ScenarioFails
-    from charter.semantics.search_size import SearchSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +311,7 @@ def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model
 
 def limits(model: ir.Model, instance: str) -> InstanceLimits:
     """What limits an instance. Raises `Missing`."""
-    from charter.semantics.instance_table import limits_of
+    from charter.analysis.instance_table import limits_of
 
     return limits_of(model, chosen_instance(model, instance))
 
@@ -319,7 +319,7 @@ def limits(model: ir.Model, instance: str) -> InstanceLimits:
 def search_size(model: ir.Model, instance: str) -> SearchSize:
     """What is known of the size of a search before it begins. Raises `Missing`, and as the search
     does if there is no initial state."""
-    from charter.semantics.search_size import search_size as size_of
+    from charter.analysis.search_size import search_size as size_of
 
     return size_of(model, chosen_instance(model, instance))
 
@@ -327,14 +327,14 @@ def search_size(model: ir.Model, instance: str) -> SearchSize:
 def usual_limits(found: Sequence[InstanceLimits]) -> dict[str, str]:
     """The constants and start values that are not the same in all of some instances of a machine,
     each as most have it ("": most do not have its place)."""
-    from charter.semantics.instance_table import usual
+    from charter.analysis.instance_table import usual
 
     return usual(found)
 
 
 def limits_apart(one: InstanceLimits, most: Mapping[str, str]) -> dict[str, str]:
     """The constants and start values of an instance that are not those of `usual_limits`."""
-    from charter.semantics.instance_table import apart
+    from charter.analysis.instance_table import apart
 
     return apart(one, most)
 

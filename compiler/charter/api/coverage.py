@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from charter.analysis.scenario_pairs import ScenarioPairs, scenario_pairs
 from charter.api.charters import Charter, chosen_instance, explore
 from charter.core import nodes as n
 from charter.core.transition import steps_of
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.explore.result import StepPairs
 from charter.project.sources import COVERAGE, PLAIN, Missing, Selection, read_sources
-from charter.semantics.scenario_pairs import ScenarioPairs, scenario_pairs
 
 __all__ = [
     "COVERAGE",

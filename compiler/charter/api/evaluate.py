@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from charter.analysis.environment import offered
+from charter.analysis.retell import changes
 from charter.api.charters import Charter, chosen_instance
 from charter.check.names.types import show_type
 from charter.core import nodes as n
@@ -17,10 +19,8 @@ from charter.project import pipeline
 from charter.project.sources import Missing, Selection
 from charter.render.story.itf import decoded
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import offered
 from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import changes
 from charter.semantics.scenario import ScenarioFails, follow
 from charter.semantics.shown_values import show_value
 from charter.semantics.values import to_json

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.explore.result import CheckResult, Trace
 from charter.render.story.tell import Story, ToldFinding, sameness, tell
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine, Taken
-from charter.semantics.retell import Act
 
 
 def story_of(model: n.Model, instance: n.Instance, found: ToldFinding) -> Story:

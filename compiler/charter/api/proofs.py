@@ -117,7 +117,7 @@ def _reason(answer: Inducted) -> str:
 
 
 def _breaking(machine: Machine, found: SolverTransition) -> StepThatBreaks:
-    from charter.semantics.retell import retell
+    from charter.analysis.retell import retell
 
     (told,) = retell(machine, [(found.operation, found.args)], [found.before, found.after])
     before = {

@@ -1,6 +1,6 @@
 """Derives the test obligations of a component from core: the rows of the obligation ledger.
 
-Pure data: `charter.semantics.coverage` decides whether a transition meets an obligation, and the
+Pure data: `charter.analysis.coverage` decides whether a transition meets an obligation, and the
 backends search for such transitions.
 """
 

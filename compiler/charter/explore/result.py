@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from charter.analysis.bounds import bounds_of
+from charter.analysis.counters import bumped_apart, why_apart
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.formats.states import StateTable
-from charter.semantics.bounds import bounds_of
-from charter.semantics.counters import bumped_apart, why_apart
 from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine

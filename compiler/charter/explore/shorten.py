@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from charter.analysis.environment import Arguments, offers
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.transition import is_of_transition
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Successors
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments, offers
 from charter.semantics.expressions import Scope, State
 
 _RUNS = 64

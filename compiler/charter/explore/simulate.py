@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from charter.analysis.environment import Arguments, is_cut, offered, offers, unrestricted
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
@@ -23,7 +24,6 @@ from charter.explore.select import successors
 from charter.explore.shorten import shortened
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments, is_cut, offered, offers, unrestricted
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 

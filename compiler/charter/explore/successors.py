@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from charter.analysis.canonical import Canonical
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.result import Trace, TraceStep
 from charter.passes.narrow import narrowed
-from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine

@@ -7,11 +7,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from charter.analysis.bounds import bounds_of
 from charter.core import nodes as n
 from charter.explore.result import CheckResult, Trace
 from charter.explore.simulate import BATCH, Batch, WalkPlan, simulate
 from charter.explore.workers import in_processes
-from charter.semantics.bounds import bounds_of
 from charter.semantics.machine import Machine
 
 Subject = tuple[n.Model, n.Instance]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from charter.analysis.retell import NotARun, retell
+from charter.analysis.spelt_trace import acts_of
 from charter.core import nodes as n
 from charter.formats.verdicts import InstanceVerdicts, SearchedPlace
 from charter.render.pages.blocks import (
@@ -24,9 +26,7 @@ from charter.render.story.modes import modes_in_svg, modes_of
 from charter.render.story.scene import scene
 from charter.render.story.tell import Story, ToldFinding, closed, sameness, tell
 from charter.semantics.machine import Machine
-from charter.semantics.retell import NotARun, retell
 from charter.semantics.scenario import ScenarioFails, ScenarioTrace, follow
-from charter.semantics.spelt_trace import acts_of
 
 LONGEST_NAME = 60
 """Characters of a title in the name of its picture: file systems have a limit."""

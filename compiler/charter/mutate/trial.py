@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.check.numbers.ranges import check_ranges
 from charter.core import nodes as ir
 from charter.core.affected import affected
@@ -25,7 +26,6 @@ from charter.semantics.evaluate import Outcome
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import failures
-from charter.semantics.shared_outcomes import SharedOutcomes
 from charter.semantics.shown_values import show_value
 
 SCENARIOS_AFTER = 10_000

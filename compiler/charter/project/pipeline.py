@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.check.declarations.check_context import Elaborated
 from charter.check.declarations.elaborate import elaborate_edited, elaborated, overlay_entry
 from charter.check.edits.flatten import (
@@ -34,7 +35,6 @@ from charter.passes import run_rich
 from charter.project.sources import Selection
 from charter.project.tree_cache import parsed
 from charter.semantics.scenario import failing
-from charter.semantics.shared_outcomes import SharedOutcomes
 from charter.syntax import nodes as sx
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import argument
@@ -16,7 +17,6 @@ from charter.prove.terms import Term, Terms
 from charter.prove.terms_of_types import TermsOfTypes, word_width
 from charter.prove.transition import BranchCode, OperationCode, encode_operation
 from charter.prove.values import CannotEncode, Sym
-from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 
 NEXT = "'"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from charter.analysis.coverage import Coverage
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.diagnostics import Span
@@ -20,7 +21,6 @@ from charter.prove.replay import (
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unknown
 from charter.prove.terms import Term
 from charter.prove.values import CannotEncode
-from charter.semantics.coverage import Coverage
 from charter.semantics.machine import Machine
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from charter.analysis.coverage import Coverage
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.prove.goals import Goals, watched_sites
@@ -15,7 +16,6 @@ from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.prove.terms import Term
 from charter.prove.transition import encode_operation
 from charter.prove.values import CannotEncode
-from charter.semantics.coverage import Coverage
 from charter.semantics.machine import Machine
 
 

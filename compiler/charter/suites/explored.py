@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from charter.analysis.coverage import amount, members
+from charter.analysis.environment import Arguments
+from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation
@@ -15,11 +18,8 @@ from charter.explore.select import state_graph
 from charter.explore.successors import StateGraph, Transition, path
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.coverage import amount, members
-from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
-from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
 from charter.suites.look_alikes import MOST_CASES, MOST_FOLLOWED, LookAlikes, spread
 from charter.suites.random_walks import Chooser

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from charter.analysis.retell import Act
 from charter.core.nodes import Value
 from charter.formats.canonical import text
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act
 
 MOST_CASES = 120_000
 """The most operations in states that are compared; of a larger instance nothing is said."""

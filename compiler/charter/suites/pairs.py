@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
+from charter.analysis.retell import Act
 from charter.core.nodes import Instance
 from charter.formats.vector import Answer, Vector, Why
 from charter.semantics.expressions import State
-from charter.semantics.retell import Act
 from charter.suites.explored import ExploredInstance
 from charter.vectors.plan import OPEN
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
+from charter.analysis.environment import Arguments, Context, narrowed
+from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.successors import Successors
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments, Context, narrowed
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
-from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
 from charter.vectors.plan import OPEN
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
+from charter.analysis.coverage import Coverage
+from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.core.obligations import Obligation
 from charter.explore.successors import path
-from charter.semantics.coverage import Coverage
 from charter.semantics.expressions import State
-from charter.semantics.retell import Act
 from charter.suites.explored import ExploredInstance, acts_of
 from charter.suites.instance_planner import InstancePlanner
 from charter.vectors.plan import PlannedStep

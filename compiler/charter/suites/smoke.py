@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from charter.analysis.coverage import Coverage
 from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core import nodes as n
 from charter.core.affected import ComponentChange
@@ -18,7 +19,6 @@ from charter.project import pipeline
 from charter.project.compiler_digest import compiler
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine

@@ -12,13 +12,13 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from charter.analysis.environment import Issued
+from charter.analysis.retell import Act
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.vector import Vector, Why
-from charter.semantics.environment import Issued
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act
 from charter.suites.explored import ExploredInstance
 from charter.suites.pairs import Arrival
 from charter.vectors.plan import OPEN

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from charter.analysis.known_faults import refuse_faults
+from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.core.nodes import Model, Value
 from charter.core.reach import read_consts
@@ -16,9 +18,7 @@ from charter.formats.canonical import Json
 from charter.formats.vector import Answer, Question, Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import State
-from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act
 from charter.semantics.scenario import Followed, follow
 from charter.vectors.answer import (
     MOST_REMEMBERED,

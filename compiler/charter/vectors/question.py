@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from charter.analysis.retell import Act
 from charter.core import types as t
 from charter.core.nodes import Model, Value
 from charter.formats.canonical import Json, text
@@ -15,7 +16,6 @@ from charter.formats.resolve import REPLY, History, Unresolved, look_up
 from charter.formats.vector import Delta, OperationCall, Question
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act
 from charter.semantics.values import to_json
 from charter.vectors.answer import Outcomes
 

@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 
 from charter import api
+from charter.analysis.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 from charter.core import nodes as n
 from charter.explore.native.liveness.check_liveness import check_liveness as natively
 from charter.explore.native.search.explore import Choices, NativeOptions
@@ -17,7 +18,6 @@ from charter.explore.reference.search import ReferenceOptions, explore
 from charter.formats.canonical import Json
 from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
-from charter.semantics.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 from charter.semantics.machine import Machine
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"

@@ -8,6 +8,7 @@ import pytest
 from tests.support import spec
 
 from charter import api
+from charter.analysis.environment import Arguments
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.valid import validate
@@ -15,7 +16,6 @@ from charter.explore.native.emit.outline import outlined
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.passes import lowered
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import Arguments
 from charter.semantics.machine import Machine
 
 TOY = """

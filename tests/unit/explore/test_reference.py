@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from charter import api
+from charter.analysis.canonical import Canonical
+from charter.analysis.environment import Arguments
 from charter.core import types as t
 from charter.explore.native.states.graph import CompiledGraph
 from charter.explore.reference.graph import DefinedGraph
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.explore.select import state_graph
-from charter.semantics.canonical import Canonical
-from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from charter import api
+from charter.analysis.environment import offered
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.explore.result import Trace
 from charter.explore.simulate import WalkPlan, simulate
-from charter.semantics.environment import offered
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 

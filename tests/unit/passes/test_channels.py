@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.semantics.test_mail import machine
+from tests.unit.semantics.test_messages import machine
 
 from charter.core.show import show_statement
 from charter.passes import channels

@@ -9,11 +9,11 @@ import pytest
 from tests.support.switch import machine, switch
 
 from charter import api
+from charter.analysis.coverage import Coverage
 from charter.core.obligations import bound, obligations
 from charter.explore.reference.graph import DefinedGraph
 from charter.explore.select import state_graph
 from charter.prove import SingleStep, StepQuestion, single_step
-from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Outcome
 from charter.semantics.machine import Machine
 

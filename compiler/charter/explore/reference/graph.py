@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from charter.analysis.conditions import atoms_read
+from charter.analysis.environment import offered
 from charter.core import nodes as n
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Defined, Transition
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.conditions import atoms_read
-from charter.semantics.environment import offered
 from charter.semantics.expressions import State
 
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from charter.analysis import lasso as runs
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.explore.result import TraceStep
-from charter.semantics import lasso as runs
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements, places_of
 

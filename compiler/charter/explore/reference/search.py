@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from charter.analysis.canonical import Canonical, Form
+from charter.analysis.environment import is_cut, offered, unrestricted
+from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.explore.result import (
@@ -23,10 +26,7 @@ from charter.explore.result import (
 )
 from charter.passes.narrow import narrowed
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.canonical import Canonical, Form
-from charter.semantics.environment import is_cut, offered, unrestricted
 from charter.semantics.expressions import Scope, State
-from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 
 Progress = Callable[[int, int, int], None]

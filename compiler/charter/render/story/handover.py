@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from charter.analysis.retell import RetoldStep, keys_of
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import RetoldStep, keys_of
 
 Place = tuple[str, tuple[Value, ...]]
 """An entry of a channel or of a variable of the system: the name, and the keys."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from charter.analysis.retell import Change, RetoldStep, keys_of
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
@@ -23,7 +24,6 @@ from charter.render.story.tell import Story
 from charter.render.story.words import in_values, in_words, spoken
 from charter.semantics.evaluate import Mail
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Change, RetoldStep, keys_of
 from charter.semantics.shown_values import show_value
 
 Who = tuple[str, Value]

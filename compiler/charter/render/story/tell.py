@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from charter.analysis.canonical import Canonical
+from charter.analysis.environment import is_cut, unrestricted
+from charter.analysis.retell import Act, RetoldStep, keys_of, retell, run_of
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
@@ -13,12 +16,9 @@ from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
 from charter.passes.narrow import narrowed
 from charter.render.story.why import Explanation, why
-from charter.semantics.canonical import Canonical
-from charter.semantics.environment import is_cut, unrestricted
 from charter.semantics.evaluate import Mail
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act, RetoldStep, keys_of, retell, run_of
 from charter.semantics.shown_values import show_value
 from charter.semantics.values import to_json
 

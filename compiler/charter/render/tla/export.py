@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files as resources
 
+from charter.analysis.compared_numbers import compared
+from charter.analysis.counters import CounterUses, bumped_apart
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.diagnostics import Diagnostic, Diagnostics
@@ -14,8 +16,6 @@ from charter.passes.narrow import narrowed
 from charter.render.tla.counters import Orders, Unordered
 from charter.render.tla.instance import InstanceModule, NotOffered
 from charter.render.tla.machine import Module, Rules
-from charter.semantics.compared_numbers import compared
-from charter.semantics.counters import CounterUses, bumped_apart
 
 
 @dataclass(frozen=True, slots=True)

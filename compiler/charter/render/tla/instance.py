@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from charter.analysis.compared_numbers import NumbersCompared
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
@@ -25,7 +26,6 @@ from charter.render.tla.expr import Printer
 from charter.render.tla.machine import END, WRITTEN, Module, comment, header
 from charter.render.tla.names import TlaNames
 from charter.render.tla.types import TlaTypePrinter, bare
-from charter.semantics.compared_numbers import NumbersCompared
 
 DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is no failure.",)
 

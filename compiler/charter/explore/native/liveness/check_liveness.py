@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
+from charter.analysis.known_faults import refuse_faults
+from charter.analysis.lasso import Lasso
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.native.liveness.runs import Graph, LeadsTo, follow, functions
@@ -48,8 +50,6 @@ from charter.semantics.fairness import (
     names_elements,
     too_many,
 )
-from charter.semantics.faults import refuse_faults
-from charter.semantics.lasso import Lasso
 from charter.semantics.machine import Machine
 
 MOST = 10_000_000

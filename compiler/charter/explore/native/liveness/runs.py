@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
+from charter.analysis.lasso import OUTSIDE, FairEdge, Lasso, cycle
 from charter.explore.native.emit.unit import WHY
 from charter.explore.native.liveness import scc
 from charter.explore.native.memory.arrays import Array, Room
@@ -22,7 +23,6 @@ from charter.explore.native.program import transition_graph
 from charter.explore.native.program.compile_instance import object_code
 from charter.explore.native.program.llvm import Library, linked
 from charter.explore.native.search.levels import BRIEF, GaveUp, Note, Search, SearchCounts
-from charter.semantics.lasso import OUTSIDE, FairEdge, Lasso, cycle
 
 CHUNK = 1 << 20
 """Words of an array of edges. The edges of one state are in one array."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from charter.analysis.symmetry import Quotient, permute
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native.memory.arrays import Array
@@ -24,7 +25,6 @@ from charter.explore.native.memory.layout import Layout, Packing
 from charter.explore.native.program.compile_instance import ProgramInterface, slots_of
 from charter.explore.native.program.keys import MOST_PAIRS
 from charter.explore.native.program.llvm import Library
-from charter.semantics.quotient import Quotient, permute
 from charter.semantics.values import Universe
 
 Anchor = tuple[tuple[int, int], ...]

@@ -10,6 +10,9 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from charter.analysis.compared_numbers import compared
+from charter.analysis.environment import unrestricted
+from charter.analysis.symmetry import Quotient
 from charter.cache.files import kept
 from charter.core import nodes as n
 from charter.core import small as s
@@ -43,11 +46,8 @@ from charter.explore.native.program.transition_graph import FairnessLabels, Link
 from charter.explore.native.program.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
 from charter.passes.narrow import narrowed
-from charter.semantics.compared_numbers import compared
-from charter.semantics.environment import unrestricted
 from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
-from charter.semantics.quotient import Quotient
 
 OPTIMIZED_EACH_SECOND = 250_000
 """Bytes of IR that LLVM optimizes in a second of processor time."""

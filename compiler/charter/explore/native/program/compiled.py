@@ -8,13 +8,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from charter.analysis.canonical import Canonical
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native.memory.arrays import Array
 from charter.explore.native.memory.machine_context import ERROR, FATAL, MachineContext
 from charter.explore.native.program.compile_instance import Choices, Program, program
-from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine

@@ -1,6 +1,6 @@
 """Emits the environment of an instance: loops over the arguments of each operation.
 
-Which arguments are offered: see `semantics.environment`.
+Which arguments are offered: see `analysis.environment`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from charter.analysis.compared_numbers import NOTHING, NumbersCompared
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
@@ -29,7 +30,6 @@ from charter.explore.native.memory.machine_context import (
 )
 from charter.explore.native.program.early_tests import EarlyTest, early_tests_of, levels
 from charter.explore.native.program.issued_masks import IssuedMasks
-from charter.semantics.compared_numbers import NOTHING, NumbersCompared
 
 POOL = 68
 """The most values of one counter in an argument list."""

@@ -2,7 +2,7 @@
 `@pack`, `@unpack`.
 
 Counters whose order matters become their rank, others the order of their first occurrence; numbers
-that the charter mentions are not changed (`semantics.quotient`). Then the elements of the sorts are
+that the charter mentions are not changed (`analysis.symmetry`). Then the elements of the sorts are
 permuted. A state with the values of the anchor (`anchor.py`) is not changed; a state for which a
 permutation produces these values is permuted so; for all others the permutation with the least
 words is taken.
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import factorial
 
+from charter.analysis.symmetry import Quotient, Renaming, permute
 from charter.core import types as t
 from charter.core.nodes import StateVar
 from charter.explore.native.emit import functions as fn
@@ -24,7 +25,6 @@ from charter.explore.native.emit.unit import Unit
 from charter.explore.native.memory.layout import MOST_COUNTER, CannotCompile, Packing
 from charter.explore.native.program.orbit_signature import Signatures
 from charter.explore.native.program.set_members import SetMembers
-from charter.semantics.quotient import Quotient, Renaming, permute
 
 MOST_PAIRS = 32
 """The most slots of an anchor."""

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from charter.analysis.symmetry import Quotient, Renaming, permute
 from charter.core import types as t
 from charter.explore.native.emit.code import Code, Number, Pointer, Truth
 from charter.explore.native.emit.unit import Unit
-from charter.semantics.quotient import Quotient, Renaming, permute
 
 MIXER = 0x9E3779B97F4A7C15
 

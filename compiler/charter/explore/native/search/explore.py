@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Protocol
 
+from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.explore.native.memory.arrays import NoRoom, Room, default_budget
@@ -20,7 +21,6 @@ from charter.explore.native.search.levels import GaveUp, Note, Search, SearchCou
 from charter.explore.native.search.traces import Teller, Traces, TraceSource, bare
 from charter.explore.native.search.violations import watched
 from charter.explore.result import CheckResult, Counts, FirstViolation, Storage
-from charter.semantics.faults import refuse_faults
 
 DEFAULT = Choices()
 

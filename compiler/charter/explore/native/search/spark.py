@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol, TypedDict, cast
 
+from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
 from charter.explore.native.memory.index import DAMAGED, IndexContent, SearchIndex, damaged
 from charter.explore.native.memory.machine_context import NOTE, SEQ_BITS
@@ -41,7 +42,6 @@ from charter.explore.native.search.tasks import (
     row_at,
 )
 from charter.explore.native.search.violations import watched
-from charter.semantics.faults import refuse_faults
 
 ALONE = 4 * SLICE
 """States of a level that this process expands by itself: a job takes longer to start."""

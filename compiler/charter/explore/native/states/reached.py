@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from charter.analysis.bounds import bounds_of
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
@@ -46,7 +47,6 @@ from charter.formats.states import (
 from charter.formats.states import (
     SOURCE as FROM,
 )
-from charter.semantics.bounds import bounds_of
 from charter.semantics.expressions import State
 from charter.semantics.values import Universe, to_json
 

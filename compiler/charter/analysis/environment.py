@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 
+from charter.analysis.compared_numbers import NOTHING, NumbersCompared, compared
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.compared_numbers import NOTHING, NumbersCompared, compared
 from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
 from charter.semantics.values import NotFinite, Universe

@@ -6,10 +6,10 @@ import pytest
 from tests.support.engines import both
 
 from charter import api
+from charter.analysis.symmetry import MOST_RENAMINGS, Quotient
 from charter.core import nodes as n
 from charter.passes.narrow import narrowed
 from charter.semantics.machine import Machine
-from charter.semantics.quotient import MOST_RENAMINGS, Quotient
 
 RACE = """protocol toy
 sort Node

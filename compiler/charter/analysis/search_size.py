@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from math import prod
 
+from charter.analysis.environment import offered
 from charter.core import nodes as n
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.environment import offered
 from charter.semantics.machine import Machine
 from charter.semantics.values import NotFinite
 

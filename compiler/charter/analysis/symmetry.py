@@ -32,11 +32,11 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import factorial
 
+from charter.analysis.counters import CounterUses, bumped_apart, conditions, rule_expressions
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.walk import nodes
-from charter.semantics.counters import CounterUses, bumped_apart, conditions, rule_expressions
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, TypeGuard
 
+from charter.analysis.correlated_conditions import binds, decided, decisions
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, fold, nodes, rules, statement_expressions
-from charter.semantics.correlated_conditions import binds, decided, decisions
 
 
 @dataclass(frozen=True, slots=True)

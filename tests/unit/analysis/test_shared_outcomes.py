@@ -12,6 +12,7 @@ from tests.support import spec
 from tests.support.sampled import few_or_all
 
 from charter import api
+from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.api import mutate as mutation
 from charter.core import nodes as n
 from charter.core.affected import affected
@@ -20,7 +21,6 @@ from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import MachineOf, ScenarioFails, ScenarioTrace, follow_in
-from charter.semantics.shared_outcomes import SharedOutcomes
 
 HOUSE = """protocol test.house
 sort Room

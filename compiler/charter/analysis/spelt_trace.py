@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from charter.analysis.environment import Arguments
+from charter.analysis.retell import Act, NotARun
 from charter.core.nodes import Value
-from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act, NotARun
 
 
 def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:

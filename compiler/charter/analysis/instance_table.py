@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from charter.analysis.retell import path_of
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json
 from charter.semantics.machine import Machine
-from charter.semantics.retell import path_of
 from charter.semantics.shown_values import show_value
 from charter.semantics.values import Universe
 

@@ -7,9 +7,9 @@ from typing import cast
 import pytest
 
 from charter import api
+from charter.analysis.retell import RetoldStep, retell
 from charter.core.nodes import Value
 from charter.semantics.machine import Machine
-from charter.semantics.retell import RetoldStep, retell
 
 POST = """
 protocol test.post

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from charter import api
+from charter.analysis.coverage import Coverage
 from charter.core.obligations import obligations
-from charter.semantics.coverage import Coverage
 from charter.semantics.machine import Machine
 
 STEPS = """protocol test.steps

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from charter.analysis.conditions import guard_atoms
 from charter.core import nodes as n
 from charter.core.amounts import REPLY
 from charter.core.nodes import Value
 from charter.core.obligations import AMOUNTS, SEEN, Amount, Obligation, bound
 from charter.core.option_comparisons import APART, Apart, apart
 from charter.semantics.builtins import items
-from charter.semantics.conditions import guard_atoms
 from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Code, Locals, Parts, Scope, State
 from charter.semantics.machine import Machine

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from charter.analysis.counters import is_bump
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.by_identity import ByIdentity
 from charter.core.reach import with_called
 from charter.core.walk import children, machine_rules
-from charter.semantics.counters import is_bump
 
 _ORDERED = ("lt", "le", "gt", "ge")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from charter import api
+from charter.analysis.retell import NotARun
+from charter.analysis.spelt_trace import acts_of
 from charter.semantics.machine import Machine
-from charter.semantics.retell import NotARun
 from charter.semantics.shown_values import show_call
-from charter.semantics.spelt_trace import acts_of
 
 SHELF = """protocol test.shelf
 sort Node

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never, cast
 
+from charter.analysis.symmetry import Quotient, Renaming, permute
 from charter.core import types as t
 from charter.core.nodes import StateVar, Value
 from charter.semantics.builtins import ordered
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.quotient import Quotient, Renaming, permute
 from charter.semantics.values import Universe
 
 Form = tuple[object, ...]

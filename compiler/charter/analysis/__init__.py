@@ -1,0 +1,1 @@
+"""Reads what core means: symmetry, environments, coverage of rules, traces."""
