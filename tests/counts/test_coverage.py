@@ -13,8 +13,8 @@ from tests.support import spec
 from charter import api
 from charter.api import coverage
 from charter.formats.white_pairs import FILE, read_white_pairs
-from conform.cli.commands.coverage_pairs import pair_tables, pairs_markdown
 from conform.cli.main import main
+from conform.cli.output.coverage_pairs import pair_tables, pairs_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "spec" / "kafka" / "coverage" / "README.md"

@@ -14,7 +14,7 @@ from charter import api
 from charter.formats.canonical import Json
 from charter.render.story.scene import Message, scene
 from charter.render.story.tell import Story
-from conform.cli.commands.story import show_story
+from conform.cli.output.story import show_story
 
 FOLDER = Path(__file__).parent / "story"
 

@@ -16,7 +16,7 @@ from tests.support.suites import sealed
 from charter import api
 from charter.formats.suite import read_lines, read_manifest
 from conform.cli import main as cli
-from conform.cli.commands.staleness import Older, older_than_charter
+from conform.cli.output.staleness import Older, older_than_charter
 
 TOML = """id = "lamp"
 title = "Lamp"

@@ -7,7 +7,7 @@ from tests.support.caches import own_cache
 
 from charter import api
 from conform.adapters.targets import target
-from conform.cli.commands import overlay
+from conform.cli.output import overlay
 
 CHARTER = """protocol toy.lock
 component lock {

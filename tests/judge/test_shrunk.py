@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from charter.formats.run import RunFinding, ShrunkQuestion
-from conform.cli.commands.run_output import _show_findings, show_example
+from conform.cli.output.run_output import _show_findings, show_example
 from conform.reports import write
 from conform.runs.conclusion import Finished
 from conform.storage.store import RunFolder

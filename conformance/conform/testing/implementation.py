@@ -21,7 +21,7 @@ from conform.adapters.projects import model_folders
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import Prepared
-from conform.cli.commands.overlay import releases_of
+from conform.cli.output.overlay import releases_of
 from conform.console.errors import ConformError
 from conform.judging.assess import VectorItem
 from conform.judging.model import use_folders

@@ -13,7 +13,7 @@ import pytest
 from charter.formats.canonical import Json
 from charter.formats.project import BadProject
 from charter.formats.verdict import Kind
-from conform.cli.commands.staleness import Older, older_suite
+from conform.cli.output.staleness import Older, older_suite
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.assess import VectorItem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter.formats.canonical import Json
-from conform.cli.commands.run_output import _last_line, _show_inconclusive
+from conform.cli.output.run_output import _last_line, _show_inconclusive
 from conform.runs.conclusion import Finished
 from conform.storage.store import RunFolder
 

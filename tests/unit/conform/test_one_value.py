@@ -4,7 +4,7 @@ from pathlib import Path
 
 from charter import api
 from charter.formats.suite import read_manifest
-from conform.cli.commands.constants import one_value_only, sentence
+from conform.cli.output.constants import one_value_only, sentence
 
 TIMER = """protocol timer
 const most: int 1..9

@@ -5,7 +5,7 @@ import pytest
 from charter import api
 from charter.diagnostics import Diagnostics, Refused
 from conform.adapters.targets import target
-from conform.cli.commands.overlay import releases_of
+from conform.cli.output.overlay import releases_of
 from conform.console.errors import ConformError
 
 

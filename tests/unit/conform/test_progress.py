@@ -9,7 +9,7 @@ import pytest
 from tests.support import spec
 
 from charter.api import FirstViolation
-from conform.cli.commands.search_note import FoundSoFar, costing
+from conform.cli.output.search_note import FoundSoFar, costing
 from conform.console.progress import JudgedLines, Pace, SearchListener, bar, left, searching, span
 
 

@@ -12,8 +12,8 @@ from charter.formats.adapter import constant
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.stdio import StdioConnection
-from conform.cli.commands.missing_operations import denied
-from conform.cli.commands.run_output import _show_hidden, _show_unclaimed
+from conform.cli.output.missing_operations import denied
+from conform.cli.output.run_output import _show_hidden, _show_unclaimed
 from conform.console.errors import CannotStart, CannotWrite
 from conform.judging.refutations import refused
 from conform.runs.conclusion import Finished

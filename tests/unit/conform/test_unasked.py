@@ -9,7 +9,7 @@ import pytest
 
 from charter.formats.kills import KillingVector, MutantKills, read_kills
 from charter.formats.suite import read_manifest
-from conform.cli.commands.suite_gaps import mutants_told, unasked
+from conform.cli.output.suite_gaps import mutants_told, unasked
 from conform.console.errors import BadSuite
 
 SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"

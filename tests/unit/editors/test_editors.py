@@ -105,7 +105,7 @@ def test_the_package_is_whole_when_it_is_built() -> None:
 
 def test_the_extension_asks_what_the_server_answers_when_both_are_read() -> None:
     client = (ROOT / "editors" / "vscode" / "extension.js").read_text(encoding="utf-8")
-    server = (ROOT / "conformance/conform/cli/commands/lsp_server.py").read_text(encoding="utf-8")
+    server = (ROOT / "conformance/conform/cli/output/lsp_server.py").read_text(encoding="utf-8")
     asked = set(re.findall(r'"textDocument/(\w+)"', client)) - {"publishDiagnostics"}
     assert len(asked) == 13
     for method in asked:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from charter import api
-from conform.cli.commands.charters import checked, diagnostics_json, tally
+from conform.cli.output.charters import checked, diagnostics_json, tally
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 

@@ -11,7 +11,7 @@ from charter import api
 from charter.api import claims
 from charter.api.verdicts import BadVerdicts
 from charter.formats.canonical import Json
-from conform.cli.commands.charters import errors_shown, exit_code, read_rest
+from conform.cli.output.charters import errors_shown, exit_code, read_rest
 from conform.console.errors import ConformError
 from conform.console.files import write_named
 from conform.console.terminal import columns, out, out_json, plural, say, shortened

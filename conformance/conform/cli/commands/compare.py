@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 
 from charter.formats.canonical import Json
-from conform.cli.commands.run_output import near
+from conform.cli.output.run_output import near
 from conform.console.terminal import number, out, out_json, plural, shortened
 from conform.judging.relabel import key
 from conform.runs.compare import Comparison, RunDifference, compare, kinds_told

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(kind: str, words: Sequence[str]) -> None:
-    from conform.cli.commands.completion_names import names
+    from conform.cli.output.completion_names import names
 
     for name in names(kind, words):
         out(name)

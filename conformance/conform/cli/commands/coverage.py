@@ -14,17 +14,17 @@ from charter.formats.canonical import Json
 from charter.formats.files import beside_charter
 from charter.formats.white_pairs import FILE as WHITE
 from charter.formats.white_pairs import BadReasons, WhitePairs, read_white_pairs
-from conform.cli.commands.charters import errors_shown, exit_code, read_rest
-from conform.cli.commands.coverage_pairs import (
+from conform.cli.output.charters import errors_shown, exit_code, read_rest
+from conform.cli.output.coverage_pairs import (
     pair_tables,
     pairs_json,
     pairs_markdown,
     show_pairs,
     wrong_reasons,
 )
-from conform.cli.commands.each_instance import NotSearched, each_searched, instances_named
-from conform.cli.commands.numbers import count_or_all
-from conform.cli.commands.search_note import say_how
+from conform.cli.output.each_instance import NotSearched, each_searched, instances_named
+from conform.cli.output.numbers import count_or_all
+from conform.cli.output.search_note import say_how
 from conform.console.errors import ConformError
 from conform.console.files import write_named
 from conform.console.terminal import columns, number, out, out_json, plural, say

@@ -12,8 +12,8 @@ from charter import api
 from charter.api import evaluate
 from charter.formats.canonical import Json
 from charter.formats.files import regular
-from conform.cli.commands.charters import Errors, exit_code, read_rest, refused
-from conform.cli.commands.numbers import count, whole
+from conform.cli.output.charters import Errors, exit_code, read_rest, refused
+from conform.cli.output.numbers import count, whole
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json
 

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list or not arguments.word:
         out("\n".join(known))
     elif re.fullmatch(r"f-[0-9a-f]+", arguments.word):
-        from conform.cli.commands.explain_finding import told  # slow to import
+        from conform.cli.output.explain_finding import told  # slow to import
 
         out(told(arguments.word))
     elif found := explanation(arguments.word):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.cli.commands.charters import (
+from conform.cli.output.charters import (
     add_bounds,
     bounded,
     exit_code,
@@ -19,26 +19,14 @@ from conform.cli.commands.charters import (
     settings_line,
     settings_of,
 )
-from conform.cli.commands.each_instance import CANNOT, NotSearched
-from conform.cli.commands.instance_limits import show_limits
-from conform.cli.commands.mutants import MutantStatus, chosen, judged, try_all
-from conform.cli.commands.numbers import count, count_or_all, gibibytes
-from conform.cli.commands.search_note import FoundSoFar, costing
-from conform.cli.commands.states import (
-    add_states,
-    asked,
-    first_story,
-    keep,
-    ready,
-    show_where,
-)
-from conform.cli.commands.story import (
-    add_pictures,
-    draw,
-    refuse_two_outputs,
-    show_story,
-)
-from conform.cli.commands.vacuity import show_unmet
+from conform.cli.output.each_instance import CANNOT, NotSearched
+from conform.cli.output.instance_limits import show_limits
+from conform.cli.output.mutants import MutantStatus, chosen, judged, try_all
+from conform.cli.output.numbers import count, count_or_all, gibibytes
+from conform.cli.output.search_note import FoundSoFar, costing
+from conform.cli.output.states import add_states, asked, first_story, keep, ready, show_where
+from conform.cli.output.story import add_pictures, draw, refuse_two_outputs, show_story
+from conform.cli.output.vacuity import show_unmet
 from conform.console.errors import ConformError, Interrupted
 from conform.console.extras import need
 from conform.console.progress import SearchListener, searching

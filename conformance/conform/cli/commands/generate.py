@@ -12,8 +12,8 @@ from charter.formats.project import Project
 from charter.formats.target import id_from
 from conform.adapters.projects import project_here
 from conform.adapters.targets import targets_of
-from conform.cli.commands.charters import Errors, exit_code, read_rest
-from conform.cli.commands.overlay import overlay_warnings
+from conform.cli.output.charters import Errors, exit_code, read_rest
+from conform.cli.output.overlay import overlay_warnings
 from conform.console.errors import ConformError
 from conform.console.files import refuse_other, write_folder
 from conform.console.terminal import out, out_json, plural, say

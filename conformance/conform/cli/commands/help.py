@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.man:
-        from conform.cli.commands.man_page import man_page
+        from conform.cli.output.man_page import man_page
 
         out(man_page())
         return 0

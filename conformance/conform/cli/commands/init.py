@@ -8,7 +8,7 @@ from pathlib import Path
 
 from charter import api
 from charter.formats.target import id_from
-from conform.cli.commands.charters import loaded
+from conform.cli.output.charters import loaded
 from conform.console.terminal import out, out_json, say
 from conform.project.skeletons import Skeleton, write_example, write_skeleton
 from conform.project.starting import (

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     need("pygls", "`conform lsp`")
-    from conform.cli.commands.lsp_server import serve
+    from conform.cli.output.lsp_server import serve
 
     serve()
     return 0

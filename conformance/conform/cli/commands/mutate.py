@@ -23,8 +23,8 @@ from charter.formats.survivors import (
     survivors_file,
     write_survivors,
 )
-from conform.cli.commands.charters import exit_code, read_rest
-from conform.cli.commands.numbers import count, whole
+from conform.cli.output.charters import exit_code, read_rest
+from conform.cli.output.numbers import count, whole
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import span, tasks
 from conform.console.terminal import columns, number, out, out_json, plural, say

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from charter import api
-from conform.cli.commands.charters import exit_code, read_rest
-from conform.cli.commands.story import show_state
+from conform.cli.output.charters import exit_code, read_rest
+from conform.cli.output.story import show_state
 from conform.console.errors import ConformError
 from conform.console.extras import need
 from conform.console.terminal import out, out_json

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.run_output import show
-from conform.cli.commands.staleness import older_suite
+from conform.cli.output.overlay import releases_of
+from conform.cli.output.run_output import show
+from conform.cli.output.staleness import older_suite
 from conform.console.terminal import out, out_json, say
 from conform.runs.baseline import NO_BASELINE, read_baseline
 from conform.runs.rejudge import RejudgeOptions, rejudge

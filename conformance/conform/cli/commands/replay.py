@@ -19,9 +19,9 @@ from charter.formats.verdict import Kind, Severity, Verdict
 from conform.adapters.prepared import prepared_digests
 from conform.adapters.sources import files_digest, sources_digests
 from conform.adapters.targets import found_by
-from conform.cli.commands.explain_finding import example_of
-from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.staleness import older_suite
+from conform.cli.output.explain_finding import example_of
+from conform.cli.output.overlay import releases_of
+from conform.cli.output.staleness import older_suite
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.assess import VectorItem

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from charter.formats.project import BadProject
 from conform.adapters.projects import model_folders
-from conform.cli.commands.overlay import overlay_warnings
+from conform.cli.output.overlay import overlay_warnings
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 from conform.judging.model import use_folders

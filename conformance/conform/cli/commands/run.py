@@ -8,10 +8,10 @@ from pathlib import Path
 
 from charter.formats.project import BadProject
 from conform.adapters.targets import target
-from conform.cli.commands.numbers import count
-from conform.cli.commands.overlay import overlay_warnings, releases_of
-from conform.cli.commands.run_output import show
-from conform.cli.commands.staleness import older_than_charter
+from conform.cli.output.numbers import count
+from conform.cli.output.overlay import overlay_warnings, releases_of
+from conform.cli.output.run_output import show
+from conform.cli.output.staleness import older_than_charter
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
 from conform.console.terminal import out_json, say

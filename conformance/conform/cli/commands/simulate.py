@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from charter import api
-from conform.cli.commands.charters import (
+from conform.cli.output.charters import (
     add_bounds,
     bounded,
     exit_code,
@@ -18,9 +18,9 @@ from conform.cli.commands.charters import (
     settings_line,
     settings_of,
 )
-from conform.cli.commands.mutants import MutantStatus, chosen
-from conform.cli.commands.numbers import count, whole
-from conform.cli.commands.story import (
+from conform.cli.output.mutants import MutantStatus, chosen
+from conform.cli.output.numbers import count, whole
+from conform.cli.output.story import (
     SHORTENED,
     add_pictures,
     draw,

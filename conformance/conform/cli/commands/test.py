@@ -17,22 +17,22 @@ from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import OVERLAY, Target
 from conform.adapters.projects import project_here
 from conform.adapters.targets import found_by, target_of, targets_of
-from conform.cli.commands.charters import Errors, checked, diagnostics_json, tally
-from conform.cli.commands.charters import read as read_charter
-from conform.cli.commands.constants import one_value_only, sentence
-from conform.cli.commands.each_instance import CANNOT, code_of
 from conform.cli.commands.generate import writing_into
-from conform.cli.commands.missing_operations import unwritten
-from conform.cli.commands.numbers import count_or_all
-from conform.cli.commands.overlay import overlay_warnings, releases_of
-from conform.cli.commands.run_output import UNLOADED, near, show, typed
-from conform.cli.commands.search_note import costing
-from conform.cli.commands.story import show_story
-from conform.cli.commands.suite_gaps import mutants_told, not_seen, unasked, untold
-from conform.cli.commands.vacuity import show_unmet
 from conform.cli.commands.vectors import MOST, UNSEARCHED, no_question, not_explored, too_large
-from conform.cli.commands.written_types import rewritten
 from conform.cli.main import meant_by
+from conform.cli.output.charters import Errors, checked, diagnostics_json, tally
+from conform.cli.output.charters import read as read_charter
+from conform.cli.output.constants import one_value_only, sentence
+from conform.cli.output.each_instance import CANNOT, code_of
+from conform.cli.output.missing_operations import unwritten
+from conform.cli.output.numbers import count_or_all
+from conform.cli.output.overlay import overlay_warnings, releases_of
+from conform.cli.output.run_output import UNLOADED, near, show, typed
+from conform.cli.output.search_note import costing
+from conform.cli.output.story import show_story
+from conform.cli.output.suite_gaps import mutants_told, not_seen, unasked, untold
+from conform.cli.output.vacuity import show_unmet
+from conform.cli.output.written_types import rewritten
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from charter import api
 from charter.formats.suite import counted
-from conform.cli.commands.charters import exit_code, tell_left_out
-from conform.cli.commands.numbers import count_or_all
+from conform.cli.output.charters import exit_code, tell_left_out
+from conform.cli.output.numbers import count_or_all
 from conform.console.errors import CannotWrite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.progress import tasks

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.api import verdicts
 from charter.formats.files import write_whole
-from conform.cli.commands.charters import errors_shown, exit_code, read_rest
-from conform.cli.commands.each_instance import CANNOT, NotSearched, instances_named
-from conform.cli.commands.numbers import count_or_all
-from conform.cli.commands.search_note import say_how
+from conform.cli.output.charters import errors_shown, exit_code, read_rest
+from conform.cli.output.each_instance import CANNOT, NotSearched, instances_named
+from conform.cli.output.numbers import count_or_all
+from conform.cli.output.search_note import say_how
 from conform.console.errors import CannotWrite, ConformError, Interrupted
 from conform.console.files import refuse_other
 from conform.console.progress import searching

@@ -11,10 +11,10 @@ from time import sleep
 from typing import TYPE_CHECKING, Final
 
 from charter import api
-from conform.cli.commands.numbers import count_or_all
-from conform.cli.commands.search_note import costing
-from conform.cli.commands.story import show_story
-from conform.cli.commands.vacuity import show_unmet
+from conform.cli.output.numbers import count_or_all
+from conform.cli.output.search_note import costing
+from conform.cli.output.story import show_story
+from conform.cli.output.vacuity import show_unmet
 from conform.console.errors import ConformError
 from conform.console.progress import searching
 from conform.console.terminal import number, out, plural, say

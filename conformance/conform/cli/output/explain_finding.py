@@ -8,7 +8,7 @@ from pathlib import Path
 
 from charter.formats.project import find_project
 from charter.formats.run import RunFinding
-from conform.cli.commands.run_output import near, typed
+from conform.cli.output.run_output import near, typed
 from conform.console.errors import BadBaseline, BadRun, ConformError
 from conform.console.terminal import one_line, plural
 from conform.runs.baseline import read_baseline

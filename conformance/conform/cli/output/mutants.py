@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.cli.commands.charters import exit_code, tell_left_out
-from conform.cli.commands.each_instance import CANNOT, instances_named
+from conform.cli.output.charters import exit_code, tell_left_out
+from conform.cli.output.each_instance import CANNOT, instances_named
 from conform.console.errors import ConformError, Interrupted
 from conform.console.progress import searching
 from conform.console.terminal import out, out_json

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
-from conform.cli.commands.charters import refused
-from conform.cli.commands.numbers import count
-from conform.cli.commands.story import show_steps
+from conform.cli.output.charters import refused
+from conform.cli.output.numbers import count
+from conform.cli.output.story import show_steps
 from conform.console.errors import ConformError
 from conform.console.progress import tasks
 from conform.console.terminal import number, out, say

@@ -13,7 +13,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.run import RunFinding
 from charter.formats.verdict import BETWEEN, STDERR, Kind
-from conform.cli.commands.missing_operations import allowing, denied, next_step, trouble, unwritten
+from conform.cli.output.missing_operations import allowing, denied, next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.refutations import EXCEPTION, refused
 from conform.runs import trust

@@ -14,7 +14,7 @@ from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
 from charter.formats.white_pairs import FILE, WhitePairs
-from conform.cli.commands.each_instance import NotSearched, each_searched
+from conform.cli.output.each_instance import NotSearched, each_searched
 from conform.console.terminal import columns, number, out, plural
 
 if TYPE_CHECKING:

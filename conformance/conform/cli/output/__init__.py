@@ -1,0 +1,1 @@
+"""Shows charters, searches and runs in a terminal: what several commands share."""
