@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.golden import Golden
 
-from conform.cli.commands.completion_scripts import described
+from conform.cli.commands.compiler.completion_scripts import described
 from conform.cli.main import main
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "man" / "conform.1"

@@ -15,7 +15,7 @@ from tests.support.judging import environment, project_with_targets
 from tests.support.toy.vectors import write_toy_suite
 
 from conform.cli import main as cli
-from conform.cli.commands import compare, rejudge, replay, run
+from conform.cli.commands.judge import compare, rejudge, replay, run
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder

@@ -53,7 +53,7 @@ def examples_in(text: str) -> list[str]:
 def every_example() -> list[str]:
     found = examples_in(cli.overview())
     for name in COMMANDS:
-        found += examples_in(importlib.import_module(f"conform.cli.commands.{name}").EXAMPLES)
+        found += examples_in(importlib.import_module(cli.module_of(name)).EXAMPLES)
     return list(dict.fromkeys(found))
 
 
@@ -83,7 +83,7 @@ def test_each_command_has_help_with_an_example_of_its_own(command, capsys):
 def parsed(example: str) -> tuple[str, argparse.Namespace]:
     _, name, *more = shlex.split(example)
     parser = argparse.ArgumentParser(exit_on_error=True)
-    importlib.import_module(f"conform.cli.commands.{name}").add_arguments(parser)
+    importlib.import_module(cli.module_of(name)).add_arguments(parser)
     return name, parser.parse_args(more)
 
 

@@ -15,7 +15,7 @@ from tests.support.caches import own_cache
 from charter import api
 from charter.formats.suite import read_manifest
 from conform.cli import main as cli
-from conform.cli.commands import init
+from conform.cli.commands.project import init
 from conform.project.starting import TEMPLATES, charter_place
 
 
@@ -180,7 +180,7 @@ def test_nothing_is_left_of_a_project_when_init_is_killed(conform, monkeypatch, 
         folder.mkdir()
         (folder / "README.md").write_text("mine")
     with monkeypatch.context() as patch:
-        patch.setattr("conform.cli.commands.init.write_example", lambda *_: 1 // 0)
+        patch.setattr("conform.cli.commands.project.init.write_example", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             init.run(Namespace(name=str(folder), template="lease", adapter="python", json=False))
     assert [path.name for path in tmp_path.glob("**/*")] == (["mine", "README.md"] * exists)

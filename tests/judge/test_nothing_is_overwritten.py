@@ -105,7 +105,7 @@ def test_junit_of_an_earlier_run_is_replaced_before_anything_can_end_the_run(
 ):
     file = tmp_path / "junit.xml"
     write_junit(str(file), GREEN)
-    monkeypatch.setattr("conform.cli.commands.run.run_target", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("conform.cli.commands.judge.run.run_target", lambda *_, **__: 1 // 0)
     code, _, err = called(*filled(FILES["junit"], SUITE=toy_suite, RUN=tmp_path / "run"), file)
     assert (code, "ZeroDivisionError" in err) == (3, True)
     assert '<error type="not run"' in file.read_text()

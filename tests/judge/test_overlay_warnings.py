@@ -77,6 +77,6 @@ def test_a_report_tells_the_warnings_of_the_overlays_of_its_runs(
 ):
     given = ("--suite", tiny_toy_suite, "--engine", "inline", "--out", "run")
     conform("run", "--target", targets_folder("faithful"), *given)
-    monkeypatch.setattr("conform.cli.commands.report.overlay_warnings", lambda _: (TOLD,))
+    monkeypatch.setattr("conform.cli.commands.judge.report.overlay_warnings", lambda _: (TOLD,))
     code, _, err = conform("report", "run", "run", "--out", "site")
     assert (code, err.count(TOLD)) == (0, 1)

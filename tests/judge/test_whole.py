@@ -189,7 +189,7 @@ def test_a_command_waits_for_another_one_that_writes_into_the_project(
         said.append(told)
         fcntl.flock(other, fcntl.LOCK_UN)
 
-    monkeypatch.setattr("conform.cli.commands.generate.say", say)
+    monkeypatch.setattr("conform.cli.commands.compiler.generate.say", say)
     assert conform(command)[0] == 0
     assert said[0] == f"another command writes into {project}: waiting until it ends"
     said.clear()

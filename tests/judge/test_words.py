@@ -211,7 +211,7 @@ def test_crash_of_the_judge_itself_is_no_finding(called, monkeypatch):
     def crash(_):
         raise ZeroDivisionError("no such luck")
 
-    monkeypatch.setattr("conform.cli.commands.targets.run", crash)
+    monkeypatch.setattr("conform.cli.commands.judge.targets.run", crash)
     code, _, err = called("targets")
     assert code == 3
     assert "Traceback" in err and "no such luck" in err

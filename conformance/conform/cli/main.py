@@ -341,12 +341,18 @@ def parser_of(name: str, about: str) -> argparse.ArgumentParser:
     return parser
 
 
+def module_of(name: str) -> str:
+    """The full name of a command's module."""
+    group = "project" if name in _PROJECT else "judge" if name in _JUDGE else "compiler"
+    return f"conform.cli.commands.{group}.{name}"
+
+
 def command_of(name: str) -> Command:
     """The module of a command."""
     from conform.console.errors import ConformError
 
     try:
-        return cast("Command", importlib.import_module(f"conform.cli.commands.{name}"))
+        return cast("Command", importlib.import_module(module_of(name)))
     except ModuleNotFoundError as error:
         raise ConformError(
             f"this installation lacks {error.name}, which `conform {name}` needs; install"

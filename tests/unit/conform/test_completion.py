@@ -12,7 +12,7 @@ from tests.support.edited_texts import LEASE
 
 from charter.formats.target import target_files
 from conform.adapters.projects import projects
-from conform.cli.commands.completion_scripts import described, script
+from conform.cli.commands.compiler.completion_scripts import described, script
 from conform.cli.main import commands, main
 from conform.cli.output.completion_names import names
 

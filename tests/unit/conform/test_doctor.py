@@ -11,7 +11,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.doctor import Probes, check_adapter, ends
 from conform.adapters.duplicate_keys import repeated_key
 from conform.adapters.stdio import StdioConnection, last_words, not_json
-from conform.cli.commands.doctor import _java
+from conform.cli.commands.judge.doctor import _java
 from conform.console.errors import CannotStart
 
 BYE = b'{"bye":true}\n'

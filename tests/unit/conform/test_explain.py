@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conform.cli.commands.explain import explanation
+from conform.cli.commands.compiler.explain import explanation
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 from charter import api
-from conform.cli.commands.explore import _options, add_arguments
+from conform.cli.commands.compiler.explore import _options, add_arguments
 
 GIVEN = (
     "x.charter --engine native --most 7 --no-symmetry --workers 2 --journal j --memory 1"

@@ -71,7 +71,7 @@ def test_ctrl_c_waits_until_orjson_is_imported():
 WHILE_A_COMMAND_RUNS = """
 import os, signal, sys, time, weakref
 from conform.cli import main as cli
-from conform.cli.commands import targets
+from conform.cli.commands.judge import targets
 
 def interrupted(*_):
     os.kill(os.getpid(), signal.SIGNAL)

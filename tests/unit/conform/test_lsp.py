@@ -16,7 +16,7 @@ from tests.support.editor import Editor, editing, served
 from charter import api
 from charter.diagnostics import Source
 from charter.formats.canonical import Json
-from conform.cli.commands import lsp
+from conform.cli.commands.compiler import lsp
 from conform.cli.main import main
 
 
@@ -98,7 +98,7 @@ def test_the_server_ends_at_a_signal_while_the_editor_still_listens() -> None:
 
 LATE = """
 import signal, threading
-from conform.cli.commands import lsp_server
+from conform.cli.output import lsp_server
 
 def stop() -> None:
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)

@@ -18,7 +18,7 @@ from charter.formats.survivors import (
     survivors_text,
     write_survivors,
 )
-from conform.cli.commands import mutate
+from conform.cli.commands.compiler import mutate
 from conform.cli.main import main
 
 CHARTER = """\
@@ -132,7 +132,7 @@ def test_there_is_no_estimate_of_few_mutants_and_none_of_what_came_before(
 ) -> None:
     """The first ones come together, after all that is computed once."""
     clock = [1_000.0]
-    monkeypatch.setattr("conform.cli.commands.mutate.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("conform.cli.commands.compiler.mutate.time.monotonic", lambda: clock[0])
     left = mutate._Rest(total=2_000)
     assert {left.told(done) for done in range(1, 200)} == {", no estimate yet"}
     clock[0] += 100

@@ -7,7 +7,7 @@ from tests.support.judging import fake_start
 from tests.support.toy.vectors import vector
 
 from charter.formats.verdict import Kind, Verdict
-from conform.cli.commands.replay import _last_line
+from conform.cli.commands.judge.replay import _last_line
 from conform.runs.engines.one_vector import replay
 from conform.suites.importing import item_of
 

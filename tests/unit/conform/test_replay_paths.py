@@ -1,6 +1,6 @@
 """What `conform replay` shows of a value that the charter allows."""
 
-from conform.cli.commands.replay import differing
+from conform.cli.commands.judge.replay import differing
 
 
 def test_the_fields_that_differ_are_shown() -> None:

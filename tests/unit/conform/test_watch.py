@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.support.edited_texts import LEASE
 
-from conform.cli.commands import watch
-from conform.cli.commands.watch import Watch
+from conform.cli.commands.compiler import watch
+from conform.cli.commands.compiler.watch import Watch
 from conform.cli.main import main
 
 # Without the counter, which would grow for ever.

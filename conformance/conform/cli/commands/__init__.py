@@ -1,1 +1,1 @@
-"""The commands: one module each, with EXAMPLES, add_arguments and run."""
+"""The commands, in folders as `conform --help` groups them."""

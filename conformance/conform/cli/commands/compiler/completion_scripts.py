@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conform.cli.commands.explain import known_words
-from conform.cli.commands.help import topics
+from conform.cli.commands.compiler.explain import known_words
+from conform.cli.commands.compiler.help import topics
 from conform.cli.main import commands, parser_of
 
 NAMED: Final = {

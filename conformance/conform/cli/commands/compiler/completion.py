@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         kind, *words = arguments.list
         _list(kind, words)
         return 0
-    from conform.cli.commands.completion_scripts import script
+    from conform.cli.commands.compiler.completion_scripts import script
 
     out(script(arguments.shell))
     return 0

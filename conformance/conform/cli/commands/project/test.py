@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,14 @@ from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import OVERLAY, Target
 from conform.adapters.projects import project_here
 from conform.adapters.targets import found_by, target_of, targets_of
-from conform.cli.commands.generate import writing_into
-from conform.cli.commands.vectors import MOST, UNSEARCHED, no_question, not_explored, too_large
+from conform.cli.commands.compiler.generate import writing_into
+from conform.cli.commands.compiler.vectors import (
+    MOST,
+    UNSEARCHED,
+    no_question,
+    not_explored,
+    too_large,
+)
 from conform.cli.main import meant_by
 from conform.cli.output.charters import Errors, checked, diagnostics_json, tally
 from conform.cli.output.charters import read as read_charter
@@ -31,6 +37,7 @@ from conform.cli.output.run_output import UNLOADED, near, show, typed
 from conform.cli.output.search_note import costing
 from conform.cli.output.story import show_story
 from conform.cli.output.suite_gaps import mutants_told, not_seen, unasked, untold
+from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
 from conform.cli.output.written_types import rewritten
 from conform.console.errors import ConformError, UnknownTarget
@@ -63,8 +70,6 @@ trusted; 4: vacuous, a property that no instance searches, or `misses` or `fails
 first of 1, 3 and 4 counts.
 """
 
-_WORST = (1, 3, 4, 0)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, nargs="?", help="default: all of the project")
@@ -79,35 +84,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         " interrupted runs although adapter.toml has no `sources`; the result says"
                         " so")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-@dataclass(slots=True)
-class Tested:
-    """The results so far: exit codes, what --json prints (`obligations`: for each judged component
-    how many are covered, infeasible and open), the instances that were given up, and the
-    mutants that no vector tells from a charter. `inside` is the folder in which commands are to be
-    typed; "" is the one in which the user is. `most` and `go_on` are the options --most and
-    --continue."""
-
-    quiet: bool
-    inside: str = ""
-    most: int = MOST
-    go_on: bool = False
-    codes: list[int] = field(default_factory=list)
-    charters: list[Json] = field(default_factory=list)
-    obligations: list[Json] = field(default_factory=list)
-    runs: list[Json] = field(default_factory=list)
-    given_up: list[str] = field(default_factory=list)
-    untold: list[str] = field(default_factory=list)
-
-    @property
-    def exit_code(self) -> int:
-        return min((*self.codes, 0), key=_WORST.index)
-
-    def tell(self, what: str, sentence: str) -> None:
-        """A line of the progress."""
-        if not self.quiet:
-            out(f"{what:<9} {sentence}")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -132,7 +108,7 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
     need_writable(project.runs)
     for path in charters:
         api.need_place_of_questions(path)
-    tested = Tested(arguments.json, inside, arguments.most, arguments.go_on)
+    tested = Tested(arguments.json, arguments.most, inside, arguments.go_on)
     models = {path: _checked(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from charter.api import Refused, evaluate
-from conform.cli.commands.eval import add_state, chosen_place, values
+from conform.cli.commands.compiler.eval import add_state, chosen_place, values
 from conform.cli.output.charters import exit_code
 from conform.console.errors import ConformError
 from conform.console.terminal import out, say

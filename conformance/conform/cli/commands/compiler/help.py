@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from conform.adapters.projects import docs
-from conform.cli.commands.explain import explanation
+from conform.cli.commands.compiler.explain import explanation
 from conform.cli.main import meant_by, overview
 from conform.console.errors import ConformError
 from conform.console.terminal import columns, out
