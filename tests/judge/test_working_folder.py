@@ -13,7 +13,7 @@ import charter
 import conform
 from conform.adapters.base import AdapterStart
 from conform.adapters.targets import SAFE_PATH, adapter_environment
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 from conform.runs import canaries
 from conform.runs.run_context import RunContext
 

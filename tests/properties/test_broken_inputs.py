@@ -28,9 +28,9 @@ from charter.formats.verdict import Kind
 from conform import sdk
 from conform.adapters.base import SentQuestion
 from conform.console.errors import BadRun, BadSuite
-from conform.judging.assess import assess
-from conform.judging.judge import Judge
+from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
+from conform.judging.verdict import assess
 from conform.storage.store import RunFolder
 from conform.suites.cache import open_suite
 from conform.suites.importing import item_of

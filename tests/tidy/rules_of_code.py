@@ -230,7 +230,7 @@ RULES_OF_CODE: Final = (
     Rule("formats and models stand alone", _alone, foreign_import,
          ("compiler/charter/formats/bad.py", "import orjson")),
     Rule("an adapter is an island", _adapter,
-         adapter_import, ("conformance/adapters/a/bad.py", "import conform.judging.judge")),
+         adapter_import, ("conformance/adapters/a/bad.py", "import conform.judging.automaton")),
     Rule("a test is a function", _test, test_class, ("tests/unit/test_a.py", "class TestA: ...")),
     Rule("no test is skipped", _test, skipped_test, ("tests/unit/test_a.py", "pytest.skip('x')")),
     Rule("what is ignored is named", is_python, unexplained_ignore, (SOURCE, "a = b  # no" + "qa")),

@@ -47,7 +47,7 @@ BREACHES: Final = {
         "import charter.formats.canonical",
     ),
     "the judge shares nothing with the compiler but the formats": (
-        "conformance/conform/judging/judge.py",
+        "conformance/conform/judging/automaton.py",
         "import charter.core.types",
     ),
     "the storeys of the judge": (
@@ -61,7 +61,7 @@ BREACHES: Final = {
         "import jinja2",
     ),
     "pyspark is at home in three modules": (
-        "conformance/conform/judging/judge.py",
+        "conformance/conform/judging/automaton.py",
         "import pyspark",
     ),
     "judging one vector is pure": (
@@ -147,7 +147,7 @@ def test_each_contract_is_broken_when_breaches_are_planted(copy: Path) -> None:
     ("module", "banned"),
     [
         (
-            "conform.judging.judge",
+            "conform.judging.automaton",
             ["lark", "jinja2", "z3", "pyspark", "charter.project.pipeline", "charter.core"],
         ),
         ("conform.testing", ["charter", "conform.console", "orjson", "pyarrow", "rich"]),

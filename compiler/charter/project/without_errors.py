@@ -13,7 +13,7 @@ from charter.project.core_cache import core_of
 from charter.project.pipeline import parse_all
 from charter.project.sources import Selection
 from charter.syntax import nodes as sx
-from charter.syntax.recovery import blanked, head_of
+from charter.syntax.mistakes.recovery import blanked, head_of
 
 Kind = Literal["scenario", "instance", "mutant"]
 """Declarations of which each is about something of its own."""

@@ -22,15 +22,15 @@ from charter.syntax.build_edit import file
 from charter.syntax.build_expr import TreeReader
 from charter.syntax.comments import remarks
 from charter.syntax.concrete import Leaf, Part, Tree
-from charter.syntax.mistakes import UNEXPECTED, explain
-from charter.syntax.parser_position import Stuck
-from charter.syntax.parser_tables import parser_of
-from charter.syntax.recovery import (
+from charter.syntax.mistakes.frequent_mistakes import UNEXPECTED, explain
+from charter.syntax.mistakes.parser_position import Stuck
+from charter.syntax.mistakes.recovery import (
     blanked,
     may_begin_one,
     next_declaration,
     without_comments_behind,
 )
+from charter.syntax.parser_tables import parser_of
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
 DEEPEST: Final = 100

@@ -35,8 +35,8 @@ from conform.adapters.operation_trials import Trial, Trials
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 from conform.console.terminal import plural
-from conform.judging.assess import VectorItem
 from conform.judging.refutations import LOAD
+from conform.judging.verdict import VectorItem
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from charter.formats.verdict import Kind
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import compared_variables, offers
 from conform.console.terminal import plural
-from conform.judging.assess import VectorItem, assess
-from conform.judging.judge import Judge
+from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
+from conform.judging.verdict import VectorItem, assess
 
 MOST = 16
 """The most given states that are asked for."""

@@ -17,8 +17,8 @@ from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.operation_trials import Trial
 from conform.adapters.session import offers
 from conform.console.terminal import shortened
-from conform.judging.assess import VectorItem
 from conform.judging.read_result import BatchTexts, Malformed, ResultReader
+from conform.judging.verdict import VectorItem
 
 MOST = 200
 """The most questions that are taken from the suite."""

@@ -16,9 +16,9 @@ from charter.formats.status import Status
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
-from conform.judging.assess import VectorItem
 from conform.judging.read_result import BatchTexts, Malformed, ResultReader
 from conform.judging.refutations import lacks_variable, mistyped
+from conform.judging.verdict import VectorItem
 
 MOST = 8
 """The most of the shortest questions that are asked for one operation."""

@@ -15,11 +15,11 @@ from charter.formats.target import Deadlines
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, SentQuestion
 from conform.console.errors import CannotStart, Incomplete
-from conform.judging.assess import Assessment, VectorItem, assess
+from conform.judging.automaton import Judge
 from conform.judging.follow import Siblings
-from conform.judging.judge import Judge
 from conform.judging.read_result import BatchTexts
 from conform.judging.refutations import LOAD
+from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 
 BATCH = 64

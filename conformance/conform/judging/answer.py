@@ -9,7 +9,7 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import Place, Unresolved, referred
-from conform.judging.judge import AnswerJson, NodeJson
+from conform.judging.automaton import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
 from conform.judging.traces import ModelTrace, begin, steps
 

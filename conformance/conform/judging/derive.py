@@ -15,10 +15,10 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import Unresolved
 from conform.console.errors import ConformError
-from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel, bug_of
 from conform.judging.relabel import key
 from conform.judging.traces import ModelTrace, begin, steps
+from conform.judging.verdict import VectorItem
 
 MOST = 2_000
 """The most traces of one step; a vector with more of them is not compared."""

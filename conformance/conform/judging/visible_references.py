@@ -21,11 +21,11 @@ from charter.formats.resolve import (
     references,
 )
 from charter.formats.types import JudgedTypes
-from conform.judging.assess import VectorItem
+from conform.judging.automaton import Judge
 from conform.judging.follow import Siblings
-from conform.judging.judge import Judge
 from conform.judging.model import JudgeModel, bug_of
 from conform.judging.traces import ModelTrace, begin, steps
+from conform.judging.verdict import VectorItem
 
 _MOST_TRACES = 64
 

@@ -4,6 +4,6 @@ docs/formats/report.md describes the folder. `conform report RUN... --out DIR` c
 exit code is 3 if the report is withheld.
 """
 
-from conform.reports.pages import Written, write
+from conform.reports.build_site import Written, write
 
 __all__ = ["Written", "write"]

@@ -23,10 +23,10 @@ from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging import model
-from conform.judging.assess import VectorItem, assess
+from conform.judging.automaton import ways
 from conform.judging.derive import difference
-from conform.judging.judge import ways
 from conform.judging.read_result import BatchTexts
+from conform.judging.verdict import VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs.run_context import RunContext
 

@@ -9,8 +9,8 @@ from itertools import islice
 import orjson
 
 from charter.formats.suite import Manifest
-from conform.judging.assess import VectorItem
-from conform.judging.judge import AnswerJson
+from conform.judging.automaton import AnswerJson
+from conform.judging.verdict import VectorItem
 from conform.runs.canaries import SAMPLE
 from conform.suites.cache import Suite
 

@@ -7,7 +7,7 @@ import time
 from conform.adapters.prepared import adapter_files
 from conform.console.errors import Untrustworthy
 from conform.judging import model
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 from conform.runs import canaries
 from conform.runs.forgetful_canaries import forgetful
 from conform.runs.run_context import RunContext

@@ -15,9 +15,9 @@ from conform.adapters.projects import model_folders
 from conform.adapters.session import Judgement
 from conform.console.errors import BadRun
 from conform.judging import model
-from conform.judging.assess import Assessment, VectorItem, assess
-from conform.judging.judge import Judge
+from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
+from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs import summary
 from conform.runs.adapter_failures import adapter_trouble

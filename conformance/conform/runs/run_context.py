@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from charter.formats.files import regular
 from charter.formats.target import Target
 from charter.formats.verdict import Kind
 from conform.console.errors import BadSuite
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 from conform.runs.findings import finding_id
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.resume import DIGESTS

@@ -23,8 +23,8 @@ from charter.formats.verdict import Deviation, Kind
 from conform.adapters.session import Session
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging.answer import CannotAnswer, answer_of
-from conform.judging.assess import VectorItem
 from conform.judging.model import JudgeModel, load
+from conform.judging.verdict import VectorItem
 from conform.runs.engines.bucket import started
 from conform.runs.findings import (
     GivenState,

@@ -26,7 +26,7 @@ from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, MANIFEST, Manifest, lines_digest, read_manifest
 from charter.formats.vector import Vector, read_vector
 from conform.console.errors import BadSuite, CannotWrite
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 from conform.storage.arrow import pa
 from conform.storage.lease import Lease
 from conform.storage.tables import SUITE, DatasetRows

@@ -31,8 +31,8 @@ from charter.formats.vector import (
     read_vector,
     read_why,
 )
-from conform.judging import judge
-from conform.judging.assess import VectorItem
+from conform.judging import automaton
+from conform.judging.verdict import VectorItem
 
 _ANSWER = frozenset({"question", "digest", "observations", "replies", "steps"})
 _NODE = frozenset({"from", "branch", "reply", "observation"})
@@ -59,7 +59,7 @@ _ODDITIES = (
 @cache
 def importer_digest() -> str:
     """The SHA-256 of the code that reads vectors and derives columns from them."""
-    files = [Path(__file__), Path(judge.__file__), *Path(formats.__file__).parent.glob("*.py")]
+    files = [Path(__file__), Path(automaton.__file__), *Path(formats.__file__).parent.glob("*.py")]
     total = sha256()
     for file in sorted(files, key=lambda file: file.name):
         total.update(sha256(file.read_bytes()).digest())
@@ -100,7 +100,7 @@ def item_of(vector: Vector) -> VectorItem:
     whole = vector.json()
     assert isinstance(whole, dict)
     question, answer, why = (_text(whole[name]) for name in ("question", "answer", "why"))
-    few = orjson.dumps(judge.ways(orjson.loads(answer)))
+    few = orjson.dumps(automaton.ways(orjson.loads(answer)))
     return VectorItem(vector.id, question, answer, why, needs(vector.question), few)
 
 
@@ -140,7 +140,7 @@ def _quick(value: object) -> Imported:
         raise _Odd
     _check_steps(answer, len(asked.operations))
     why_text = _text(why)
-    few = orjson.dumps(judge.ways(answer))
+    few = orjson.dumps(automaton.ways(answer))
     item = VectorItem(name, question_text, _text(answer), why_text, needs(asked), few)
     line = f"{name} {answer['digest']} {_digest(why_text)}"
     return Imported(item, line, reasons.obligations)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from conform.console.errors import BadSuite
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 from conform.storage.store import filesystem, guarded
 from conform.suites.cache import Suite, file_items
 

@@ -23,8 +23,8 @@ from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import Prepared
 from conform.cli.output.overlay import releases_of
 from conform.console.errors import ConformError
-from conform.judging.assess import VectorItem
 from conform.judging.model import use_folders
+from conform.judging.verdict import VectorItem
 from conform.runs import canaries
 from conform.runs.canaries import Canary
 from conform.runs.engines.bucket import siblings

@@ -16,7 +16,7 @@ from charter.formats.verdict import Kind
 from conform.cli.output.staleness import Older, older_suite
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 from conform.runs import trust
 from conform.runs.baseline import NO_BASELINE, Baseline, compared_told, read_baseline
 from conform.runs.canaries import canary_told, draw

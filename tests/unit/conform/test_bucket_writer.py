@@ -8,7 +8,7 @@ import pytest
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterStart
 from conform.adapters.session import Judgement
-from conform.judging.assess import Assessment, VectorItem
+from conform.judging.verdict import Assessment, VectorItem
 from conform.runs.engines import bucket as judging
 from conform.runs.engines.bucket import RunContext, Tally, datasets
 from conform.runs.execute import run_target

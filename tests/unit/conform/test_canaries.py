@@ -7,9 +7,9 @@ from charter.formats.adapter import Result, Results
 from charter.formats.status import Status
 from charter.formats.vector import Answer, AnswerNode, Vector, Why
 from charter.formats.verdict import Kind
-from conform.judging.assess import assess
-from conform.judging.judge import Judge
+from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
+from conform.judging.verdict import assess
 from conform.runs.canaries import flipped
 from conform.suites.importing import item_of
 

@@ -12,12 +12,12 @@ from tests.unit.conform.test_judge import answered
 from tests.unit.reports.sample import as_written
 
 from charter.formats.labels import Labels
-from conform.judging.assess import assess
+from conform.judging.automaton import Judge
 from conform.judging.candidates import Candidate, EntryWidth, SeenStep, width_of
 from conform.judging.follow import Siblings
-from conform.judging.judge import Judge
 from conform.judging.read_result import BatchTexts
 from conform.judging.relabel import key
+from conform.judging.verdict import assess
 from conform.runs import entry_widths
 from conform.runs.entry_widths import EntrySteps, allowing_both, both_told, entry_steps
 

@@ -11,11 +11,11 @@ from tests.support.toy.vectors import question, random_vectors, vector
 from tests.unit.conform.test_judge import answered
 
 from charter.formats.labels import Labels
-from conform.judging.assess import assess
+from conform.judging.automaton import Judge
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
-from conform.judging.judge import Judge
 from conform.judging.read_result import BatchTexts
 from conform.judging.translate import NoPlace, overlaid, translate
+from conform.judging.verdict import assess
 
 R1, R2 = ("register", {"node": "n1"}), ("register", {"node": "n2"})
 EXPIRE = ("expire", {"node": "n1"})

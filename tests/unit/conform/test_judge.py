@@ -16,9 +16,9 @@ from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
 from conform.adapters.base import SentQuestion
 from conform.adapters.direct import DirectConnection
-from conform.judging.assess import assess
-from conform.judging.judge import Judge, ways
+from conform.judging.automaton import Judge, ways
 from conform.judging.read_result import BatchTexts, shows_part
+from conform.judging.verdict import assess
 from conform.suites.importing import item_of
 
 REGISTER = ("register", {"node": "n1"})

@@ -14,11 +14,11 @@ from charter_models.kafka_replication_overlays.kafka_controller import elr_clear
 from conform.adapters.base import SentQuestion
 from conform.adapters.direct import DirectConnection
 from conform.console.errors import ModelBug
-from conform.judging.assess import assess
+from conform.judging.automaton import Judge
 from conform.judging.follow import Follower, ObservedStep, Siblings
-from conform.judging.judge import Judge
 from conform.judging.lagging_images import ImagedStep, explaining
 from conform.judging.read_result import BatchTexts
+from conform.judging.verdict import assess
 from conform.suites.importing import item_of
 
 R1, ELECT, EXPIRE = ("register", {"node": "n1"}), ("elect", {}), ("expire", {"node": "n1"})

@@ -9,10 +9,10 @@ from tests.support.toy.vectors import vector
 from tests.unit.conform.test_judge import answered
 
 from conform.console.errors import ModelBug
-from conform.judging.assess import assess
+from conform.judging.automaton import Judge
 from conform.judging.follow import Siblings
-from conform.judging.judge import Judge
 from conform.judging.read_result import BatchTexts
+from conform.judging.verdict import assess
 
 BUGS = [KeyError("version"), TypeError("no"), ZeroDivisionError("by 0"), AssertionError()]
 VECTOR = vector(("register", {"node": "n1"}), ("elect", {}), ("expire", {"node": "n1"}),

@@ -9,7 +9,7 @@ import pytest
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.session import HOPELESS
 from conform.console.errors import Incomplete
-from conform.judging.assess import Assessment
+from conform.judging.verdict import Assessment
 from conform.runs.engines.bucket import Tally
 from conform.runs.findings import side_by_side
 from conform.runs.one_fault import one_fault

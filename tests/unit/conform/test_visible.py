@@ -15,8 +15,8 @@ from charter.formats.vector import Vector, Why
 from charter.formats.verdict import Kind
 from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
+from conform.judging.automaton import Judge
 from conform.judging.follow import Siblings
-from conform.judging.judge import Judge
 from conform.judging.visible_references import visible
 from conform.suites.importing import item_of
 

@@ -9,9 +9,9 @@ from lark import Lark, logger
 
 from charter.diagnostics import Diagnostic, Diagnostics, Source
 from charter.syntax import nodes
-from charter.syntax.mistakes import MISTAKES
+from charter.syntax.mistakes.frequent_mistakes import MISTAKES
+from charter.syntax.mistakes.parser_position import Mistake
 from charter.syntax.parse import GRAMMAR, PairLets, parse
-from charter.syntax.parser_position import Mistake
 from charter.syntax.show import show_expr
 
 

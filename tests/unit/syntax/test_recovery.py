@@ -8,9 +8,9 @@ from tests.support import spec
 from charter import api
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
-from charter.syntax.mistakes import DECLARING
+from charter.syntax.mistakes.frequent_mistakes import DECLARING
+from charter.syntax.mistakes.recovery import head_of, lost_names
 from charter.syntax.parse import acceptable, parse, parse_rest
-from charter.syntax.recovery import head_of, lost_names
 
 HEAD = "protocol p\n"
 

@@ -9,7 +9,7 @@ from typing import Final
 from charter.check.names.declared import declarations
 from charter.diagnostics import Diagnostic, Diagnostics
 from charter.syntax import nodes as sx
-from charter.syntax.recovery import WORD, head_of, lost_names
+from charter.syntax.mistakes.recovery import WORD, head_of, lost_names
 
 NAMING: Final = frozenset(
     {"name/unknown", "property/unknown", "variant/unknown", "cite/unknown-source"}

@@ -18,9 +18,9 @@ from conform.adapters.session import BATCH, HOPELESS, BrokenBatch, Judgement, Se
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite, Incomplete
 from conform.judging import model
-from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
 from conform.judging.image_parts import SeenParts
+from conform.judging.verdict import Assessment, VectorItem
 from conform.runs.adapter_failures import FAILED, how_it_failed
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from conform.adapters.base import Connection
 from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
-from conform.judging.assess import VectorItem
+from conform.judging.verdict import VectorItem
 from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite, bucket_of

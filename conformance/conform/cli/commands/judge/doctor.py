@@ -24,8 +24,8 @@ from conform.cli.output.staleness import older_than_charter
 from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.terminal import columns, out, out_json, say
-from conform.judging.assess import VectorItem
 from conform.judging.model import use_folders
+from conform.judging.verdict import VectorItem
 from conform.runs.select import suite_for, variables
 from conform.suites.cache import Suite, cache_folder, open_suite
 

@@ -24,10 +24,10 @@ from conform.cli.output.overlay import releases_of
 from conform.cli.output.staleness import older_suite
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
-from conform.judging.assess import VectorItem
 from conform.judging.differ import image_paths, paths, value_at
 from conform.judging.model import load
 from conform.judging.relabel import key
+from conform.judging.verdict import VectorItem
 from conform.runs.engines.one_vector import Replayed, Shown, replay
 from conform.runs.findings import CHOSEN_START, constants, is_chosen, listed_findings
 from conform.runs.kept_vectors import remedy

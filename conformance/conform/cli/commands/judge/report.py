@@ -13,7 +13,7 @@ from conform.cli.output.overlay import overlay_warnings
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 from conform.judging.model import use_folders
-from conform.reports.pages import write
+from conform.reports.build_site import write
 from conform.runs.earlier_target import target_of_run
 from conform.runs.entry_widths import both_told
 from conform.storage.store import RunFolder

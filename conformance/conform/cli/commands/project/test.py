@@ -44,7 +44,7 @@ from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks
 from conform.console.terminal import out, out_json, plural, say
-from conform.reports.pages import write as write_report
+from conform.reports.build_site import write as write_report
 from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.conclusion import Finished
 from conform.runs.execute import run_target

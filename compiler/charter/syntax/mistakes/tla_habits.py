@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from charter.syntax.parser_position import Mistake
+from charter.syntax.mistakes.parser_position import Mistake
 
 WORDS: Final = {
     "in": "x in S", "notin": "x not in S", "A": "forall x in S: ...", "E": "some x in S: ...",

@@ -9,7 +9,7 @@ from typing import Final
 
 from charter.diagnostics import Source, Span
 from charter.formats.spelling import nearest
-from charter.syntax.mistakes import DECLARING
+from charter.syntax.mistakes.frequent_mistakes import DECLARING
 
 WITH_MEMBERS: Final = frozenset({"enum", "record", "union", "component", "system", "overlay"})
 """Declarations whose members have names that others use."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from charter.syntax.parser_position import Mistake, Stuck
+from charter.syntax.mistakes.parser_position import Mistake, Stuck
 
 UNSEPARATED: Final = re.compile(r"(?:^| )(?:offers|misses|fails|,) \w+(?: / \w+)? \w+$")
 """The last tokens, joined by blanks, where a name follows one of a list and no comma is between."""

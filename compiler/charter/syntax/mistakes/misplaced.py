@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from charter.syntax.parser_position import Mistake, Stuck
+from charter.syntax.mistakes.parser_position import Mistake, Stuck
 
 STORAGE: Final = frozenset({"flush", "crash"})
 """Words that a statement about storage begins with."""

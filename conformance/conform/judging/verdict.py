@@ -14,12 +14,12 @@ from charter.formats.labels import Labels
 from charter.formats.status import Status
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
+from conform.judging.automaton import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.candidates import EntryWidth
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.equal_values import OpaqueSteps, equal_values
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.image_parts import ImageParts
-from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.lagging_images import ImagedStep, explaining
 from conform.judging.read_result import BatchTexts, Malformed, RelabelledSteps, project
 from conform.judging.refutations import (
@@ -44,7 +44,7 @@ _NOTHING_BEHIND = (
 class VectorItem:
     """One vector as canonical JSON texts. `needs` is what a target must offer: `load` and names of
     operations, sorted, separated by spaces. `ways` are the behaviours that the answer allows, if
-    they are few (conform.judging.judge.ways)."""
+    they are few (conform.judging.automaton.ways)."""
 
     id: str
     question: bytes

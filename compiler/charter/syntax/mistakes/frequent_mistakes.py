@@ -7,11 +7,11 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from charter.formats.spelling import nearest
-from charter.syntax.misplaced import MISPLACED
-from charter.syntax.near_misses import NEAR_MISSES
+from charter.syntax.mistakes.misplaced import MISPLACED
+from charter.syntax.mistakes.near_misses import NEAR_MISSES
+from charter.syntax.mistakes.parser_position import Mistake, Stuck
+from charter.syntax.mistakes.tla_habits import HABITS
 from charter.syntax.nodes import BinaryOp
-from charter.syntax.parser_position import Mistake, Stuck
-from charter.syntax.tla_habits import HABITS
 
 UNEXPECTED: Final = "syntax/unexpected"
 COMPARATORS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "subset", "not"})

@@ -1,0 +1,1 @@
+"""Recognizes frequent mistakes of authors where the parser fails, and words the errors."""
