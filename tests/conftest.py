@@ -177,7 +177,7 @@ def children_are_started_without_a_fork():
 def the_reference_canary_stays_in_this_process():
     """A run starts the reference behind pipes to check those, which takes as long as the rest of
     a toy run. Runs in other processes still do: Spark's, and commands of their own."""
-    from conform.runs import canaries
+    from conform.runs.canaries import canaries
 
     patch = pytest.MonkeyPatch()
     patch.setattr(

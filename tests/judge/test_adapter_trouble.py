@@ -15,7 +15,7 @@ from conform.adapters.doctor import Probes, check_adapter
 from conform.adapters.leftover_state import OrderComparison, sample_of
 from conform.adapters.reference import Reference
 from conform.adapters.stdio import StdioConnection
-from conform.runs.failing_operation import breaking_step
+from conform.runs.findings.failing_operation import breaking_step
 from conform.sdk import Question
 from conform.suites.importing import item_of
 

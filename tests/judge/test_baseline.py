@@ -10,7 +10,7 @@ import pytest
 from tests.support.toy.vectors import vector, write_toy_vectors
 
 from conform.console.errors import BadBaseline
-from conform.runs.baseline import read_baseline
+from conform.runs.findings.baseline import read_baseline
 
 NOBODY = 'elect/nobody: expected reply.error = "NOBODY", got "NOT_LEADER"'
 

@@ -22,7 +22,7 @@ from conform.console.errors import (
     UnknownRelease,
     UnknownTarget,
 )
-from conform.runs import canaries
+from conform.runs.canaries import canaries
 from conform.runs.engines import progress_notes
 from conform.runs.engines import spark as spark_engine
 from conform.runs.engines.progress_notes import JudgedSoFar
@@ -126,7 +126,7 @@ def test_canary_that_is_not_caught_makes_the_run_untrusted(
     tiny_toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     """A judge that cannot tell right from wrong: the flipped expectation is not flipped."""
-    monkeypatch.setattr("conform.runs.canaries.flipped", lambda item, _: item)
+    monkeypatch.setattr("conform.runs.canaries.canaries.flipped", lambda item, _: item)
     finished = judged("reference", tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert finished.summary["trusted"] is False

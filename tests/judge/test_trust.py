@@ -8,8 +8,14 @@ from tests.support.suites import write_suite
 from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
+from conform.runs.canaries.forgetful_canaries import (
+    has_mutants,
+    left_open,
+    outlook,
+    telling,
+    unobserved,
+)
 from conform.runs.execute import run_target
-from conform.runs.forgetful_canaries import has_mutants, left_open, outlook, telling, unobserved
 from conform.runs.options import RunOptions
 from conform.suites.importing import item_of
 
@@ -140,7 +146,7 @@ def test_mutant_of_another_charter_may_be_gone_if_one_is_caught(
 
 @pytest.mark.parametrize("kind", ["flipped", "nonce", "mutant", "nothing"])
 def test_each_kind_of_canary_must_have_come_once(kind):
-    from conform.runs.trust import why_not
+    from conform.runs.canaries.trust import why_not
 
     every = [canary(name) for name in ("flipped", "nonce", "mutant", "nothing")]
     assert why_not(every) == []
@@ -151,7 +157,7 @@ def test_each_kind_of_canary_must_have_come_once(kind):
 
 
 def test_skipped_canaries_are_shown_by_bucket_with_their_reason():
-    from conform.runs.trust import skipped, why_not
+    from conform.runs.canaries.trust import skipped, why_not
 
     every = [canary(name) for name in ("flipped", "nonce", "mutant", "nothing")]
     left = canary("skipped", where="bucket 7", detail="no vector of this bucket conforms")

@@ -14,7 +14,7 @@ import conform
 from conform.adapters.base import AdapterStart
 from conform.adapters.targets import SAFE_PATH, adapter_environment
 from conform.judging.verdict import VectorItem
-from conform.runs import canaries
+from conform.runs.canaries import canaries
 from conform.runs.run_context import RunContext
 
 HARMLESS = ("conform.py", "charter/__init__.py", "charter_models.py", "types.py", "tempfile.py",

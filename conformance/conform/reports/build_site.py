@@ -25,7 +25,7 @@ from conform.reports.site import STYLE, Site, safe_name
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
 from conform.reports.traces import ReportedStep, VectorTrace, read_traces
-from conform.runs.findings import FindingExample
+from conform.runs.findings.findings import FindingExample
 
 _OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
 _REASONS = 60

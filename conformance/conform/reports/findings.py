@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from charter.formats.run import RunFinding
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
-from conform.runs.findings import (
+from conform.runs.findings.findings import (
     COUNTED,
     DIVERGING,
     GROUPED,

@@ -13,8 +13,8 @@ from conform.console.files import write_named
 from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
-from conform.runs.adapter_failures import place_told
-from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.findings.adapter_failures import place_told
+from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
 
 
 def junit(run: ReportedRun) -> str:

@@ -11,11 +11,11 @@ from charter.formats.limits import noted_limits
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
-from conform.runs.baseline import compared_told
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import Extent, read_extent
-from conform.runs.findings import listed_findings
-from conform.runs.limits import images_told
+from conform.runs.findings.baseline import compared_told
+from conform.runs.findings.findings import listed_findings
+from conform.runs.findings.limits import images_told
 from conform.runs.not_compared import Left
 from conform.runs.resume import continued_told
 

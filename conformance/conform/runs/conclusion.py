@@ -11,18 +11,19 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.run import RunFinding
 from conform.judging import model
 from conform.judging.follow import Siblings
-from conform.runs import canaries, overclaims, summary
-from conform.runs.adapter_failures import adapter_trouble
-from conform.runs.baseline import Baseline, write_baseline
+from conform.runs import overclaims, summary
+from conform.runs.canaries import canaries
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
-from conform.runs.failing_operation import with_steps
-from conform.runs.findings import run_findings
+from conform.runs.findings.adapter_failures import adapter_trouble
+from conform.runs.findings.baseline import Baseline, write_baseline
+from conform.runs.findings.failing_operation import with_steps
+from conform.runs.findings.findings import run_findings
+from conform.runs.findings.limits import RunLimits
+from conform.runs.findings.one_fault import one_fault
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
-from conform.runs.limits import RunLimits
 from conform.runs.not_compared import LIMIT, ComparedScope, Left, saw_all
-from conform.runs.one_fault import one_fault
 from conform.runs.options import RunOptions
 from conform.runs.resume import continued
 from conform.runs.run_context import RunContext

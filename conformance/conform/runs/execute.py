@@ -16,6 +16,7 @@ from conform.adapters.sources import check_apart
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 from conform.console.progress import bar
+from conform.runs.canaries.forgetful_canaries import left_open, outlook, unobserved
 from conform.runs.conclusion import Finished, JudgedRun, finish, stopped
 from conform.runs.earlier_target import folder_noted
 from conform.runs.engines import inline
@@ -23,7 +24,6 @@ from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.choose import engine_for, starting_spark
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.progress_notes import JudgedSoFar
-from conform.runs.forgetful_canaries import left_open, outlook, unobserved
 from conform.runs.make_run_context import context_of
 from conform.runs.options import RunOptions
 from conform.runs.resume import alone_in, folder_at, start_or_resume, telling

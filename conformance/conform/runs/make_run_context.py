@@ -8,8 +8,8 @@ from conform.adapters.prepared import adapter_files
 from conform.console.errors import Untrustworthy
 from conform.judging import model
 from conform.judging.verdict import VectorItem
-from conform.runs import canaries
-from conform.runs.forgetful_canaries import forgetful
+from conform.runs.canaries import canaries
+from conform.runs.canaries.forgetful_canaries import forgetful
 from conform.runs.run_context import RunContext
 from conform.runs.select import ResolvedRun, variables
 from conform.suites.cache import Suite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from conform.runs.baseline import NO_BASELINE, Baseline
+from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.selection import ALL, Wanted
 
 Engine = Literal["auto", "spark", "inline"]

@@ -20,21 +20,21 @@ from conform.judging.read_result import BatchTexts
 from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs import summary
-from conform.runs.adapter_failures import adapter_trouble
-from conform.runs.baseline import NO_BASELINE, Baseline
-from conform.runs.canaries import ANOTHER, derived, skipped
+from conform.runs.canaries.canaries import ANOTHER, derived, skipped
 from conform.runs.conclusion import Finished, scope
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
-from conform.runs.findings import run_findings
+from conform.runs.findings.adapter_failures import adapter_trouble
+from conform.runs.findings.baseline import NO_BASELINE, Baseline
+from conform.runs.findings.findings import run_findings
+from conform.runs.findings.limits import RunLimits
+from conform.runs.findings.one_fault import one_fault
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
-from conform.runs.limits import RunLimits
 from conform.runs.not_compared import LIMIT, saw_all
 from conform.runs.obligations import check_sections
-from conform.runs.one_fault import one_fault
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables

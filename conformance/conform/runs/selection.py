@@ -18,7 +18,7 @@ from charter.formats.target import Target
 from charter.formats.verdict import Kind
 from conform.console.errors import BadSuite
 from conform.judging.verdict import VectorItem
-from conform.runs.findings import finding_id
+from conform.runs.findings.findings import finding_id
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.resume import DIGESTS
 from conform.suites.cache import Suite, cache_folder

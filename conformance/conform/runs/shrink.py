@@ -26,7 +26,7 @@ from conform.judging.answer import CannotAnswer, answer_of
 from conform.judging.model import JudgeModel, load
 from conform.judging.verdict import VectorItem
 from conform.runs.engines.bucket import started
-from conform.runs.findings import (
+from conform.runs.findings.findings import (
     GivenState,
     finding_id,
     is_chosen,

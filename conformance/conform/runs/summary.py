@@ -11,11 +11,11 @@ from charter.formats.reading import own_number
 from charter.formats.run import RunFinding
 from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
-from conform.runs import trust
-from conform.runs.baseline import NO_BASELINE, Baseline
 from conform.runs.bounds import JudgedBounds
+from conform.runs.canaries import trust
 from conform.runs.entry_widths import EntrySteps
 from conform.runs.extent import Extent
+from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.not_compared import saw_all
 from conform.storage.store import RunFolder
 

@@ -12,8 +12,8 @@ from charter.formats.verdict import Deviation, Verdict
 from conform.console.terminal import one_line
 from conform.judging.relabel import key
 from conform.judging.verdict import VectorItem
-from conform.runs.findings import beginning, finding_id, is_chosen, sentence, side_by_side
-from conform.runs.observed_digest import ObservedDigest
+from conform.runs.findings.findings import beginning, finding_id, is_chosen, sentence, side_by_side
+from conform.runs.findings.observed_digest import ObservedDigest
 from conform.storage.tables import cause_of, deviation_row
 
 

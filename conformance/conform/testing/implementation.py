@@ -25,8 +25,8 @@ from conform.cli.output.overlay import releases_of
 from conform.console.errors import ConformError
 from conform.judging.model import use_folders
 from conform.judging.verdict import VectorItem
-from conform.runs import canaries
-from conform.runs.canaries import Canary
+from conform.runs.canaries import canaries
+from conform.runs.canaries.canaries import Canary
 from conform.runs.engines.bucket import siblings
 from conform.runs.make_run_context import context_of
 from conform.runs.obligations import check_sections

@@ -17,10 +17,10 @@ from conform.cli.output.staleness import Older, older_suite
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.verdict import VectorItem
-from conform.runs import trust
-from conform.runs.baseline import NO_BASELINE, Baseline, compared_told, read_baseline
-from conform.runs.canaries import canary_told, draw
-from conform.runs.observed_digest import ObservedDigest
+from conform.runs.canaries import trust
+from conform.runs.canaries.canaries import canary_told, draw
+from conform.runs.findings.baseline import NO_BASELINE, Baseline, compared_told, read_baseline
+from conform.runs.findings.observed_digest import ObservedDigest
 from conform.runs.run_json import file_digests
 from conform.runs.selection import branches_of
 from conform.testing.failure_text import ShownFinding, broke, command, diverges, findings_of

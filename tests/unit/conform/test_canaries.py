@@ -10,7 +10,7 @@ from charter.formats.verdict import Kind
 from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
 from conform.judging.verdict import assess
-from conform.runs.canaries import flipped
+from conform.runs.canaries.canaries import flipped
 from conform.suites.importing import item_of
 
 PAIRS = [(False, True), (0, 1), ([], [0]), ({"of": 0}, {"of": 1}), ("a", "changed by the canary")]

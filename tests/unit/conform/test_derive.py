@@ -10,7 +10,7 @@ from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import AdapterStart
 from conform.console.errors import ModelBug
 from conform.judging.derive import difference
-from conform.runs.canaries import DRAWN, derived, draw
+from conform.runs.canaries.canaries import DRAWN, derived, draw
 from conform.runs.run_context import RunContext
 from conform.suites.importing import item_of
 

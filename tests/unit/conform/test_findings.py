@@ -8,7 +8,7 @@ import pytest
 
 from charter.formats.run import RunFinding, ShrunkQuestion
 from conform.console.errors import BadRun
-from conform.runs.findings import (
+from conform.runs.findings.findings import (
     CHOSEN,
     FindingGroup,
     GivenState,

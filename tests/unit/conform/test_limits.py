@@ -3,7 +3,7 @@
 from charter.formats.limits import TargetLimit
 from charter.formats.types import read_types
 from conform.judging.image_parts import SeenParts, image_parts
-from conform.runs.limits import RunLimits, general_limits, images_told
+from conform.runs.findings.limits import RunLimits, general_limits, images_told
 
 TYPES = read_types(
     {

@@ -11,8 +11,8 @@ from conform.adapters.session import HOPELESS
 from conform.console.errors import Incomplete
 from conform.judging.verdict import Assessment
 from conform.runs.engines.bucket import Tally
-from conform.runs.findings import side_by_side
-from conform.runs.one_fault import one_fault
+from conform.runs.findings.findings import side_by_side
+from conform.runs.findings.one_fault import one_fault
 
 REASON = "called `Result::unwrap()` on an `Err` value: Os { message: " + "x" * 300 + "}"
 

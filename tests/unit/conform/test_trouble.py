@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from conform.runs.adapter_failures import adapter_trouble
+from conform.runs.findings.adapter_failures import adapter_trouble
 
 
 def verdicts(*rows):

@@ -11,7 +11,7 @@ from charter.formats.labels import Labels
 from charter.formats.obligations import sections_digest
 from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
-from conform.runs.findings import run_findings
+from conform.runs.findings.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows

@@ -11,8 +11,8 @@ from charter.formats.run import RunFinding
 from conform.cli.output.run_output import near, typed
 from conform.console.errors import BadBaseline, BadRun, ConformError
 from conform.console.terminal import one_line, plural
-from conform.runs.baseline import read_baseline
-from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.findings.baseline import read_baseline
+from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
 from conform.storage.store import RunFolder
 
 _SHOWN = 3

@@ -16,16 +16,16 @@ from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.output.missing_operations import allowing, denied, next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
 from conform.judging.refutations import EXCEPTION, refused
-from conform.runs import trust
-from conform.runs.adapter_failures import FAILED, place_told
-from conform.runs.baseline import compared_told
-from conform.runs.canaries import FORGETS, canary_told
+from conform.runs.canaries import trust
+from conform.runs.canaries.canaries import FORGETS, canary_told
+from conform.runs.canaries.forgetful_canaries import LOOKS_FOR_QUESTIONS
 from conform.runs.conclusion import Finished
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import read_extent
-from conform.runs.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
-from conform.runs.forgetful_canaries import LOOKS_FOR_QUESTIONS
-from conform.runs.limits import general_limits, images_told
+from conform.runs.findings.adapter_failures import FAILED, place_told
+from conform.runs.findings.baseline import compared_told
+from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.findings.limits import general_limits, images_told
 from conform.runs.not_compared import read
 from conform.runs.obligations import Gap
 from conform.runs.resume import continued, continued_told

@@ -21,9 +21,8 @@ from conform.judging import model
 from conform.judging.follow import Siblings
 from conform.judging.image_parts import SeenParts
 from conform.judging.verdict import Assessment, VectorItem
-from conform.runs.adapter_failures import FAILED, how_it_failed
 from conform.runs.bounds import JudgedBounds
-from conform.runs.canaries import (
+from conform.runs.canaries.canaries import (
     SAMPLE,
     TRIES,
     Canary,
@@ -35,7 +34,8 @@ from conform.runs.canaries import (
 )
 from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.entry_widths import EntrySteps
-from conform.runs.findings import finding_id
+from conform.runs.findings.adapter_failures import FAILED, how_it_failed
+from conform.runs.findings.findings import finding_id
 from conform.runs.overclaims import Claimed, claimed_too_much
 from conform.runs.run_context import RunContext
 from conform.storage.store import RunFolder

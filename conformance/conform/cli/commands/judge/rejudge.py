@@ -9,7 +9,7 @@ from conform.cli.output.overlay import releases_of
 from conform.cli.output.run_output import show
 from conform.cli.output.staleness import older_suite
 from conform.console.terminal import out, out_json, say
-from conform.runs.baseline import NO_BASELINE, read_baseline
+from conform.runs.findings.baseline import NO_BASELINE, read_baseline
 from conform.runs.rejudge import RejudgeOptions, rejudge
 from conform.suites.cache import open_suite
 

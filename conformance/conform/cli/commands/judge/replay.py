@@ -29,7 +29,7 @@ from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.judging.verdict import VectorItem
 from conform.runs.engines.one_vector import Replayed, Shown, replay
-from conform.runs.findings import CHOSEN_START, constants, is_chosen, listed_findings
+from conform.runs.findings.findings import CHOSEN_START, constants, is_chosen, listed_findings
 from conform.runs.kept_vectors import remedy
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import shrunk_item

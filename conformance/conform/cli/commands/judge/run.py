@@ -15,8 +15,8 @@ from conform.cli.output.staleness import older_than_charter
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
 from conform.console.terminal import out_json, say
-from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.execute import run_target
+from conform.runs.findings.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.options import RunOptions
 from conform.runs.selection import Wanted
 

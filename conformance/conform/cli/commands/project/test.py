@@ -45,9 +45,9 @@ from conform.console.extras import installed, remedy
 from conform.console.progress import searching, tasks
 from conform.console.terminal import out, out_json, plural, say
 from conform.reports.build_site import write as write_report
-from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.conclusion import Finished
 from conform.runs.execute import run_target
+from conform.runs.findings.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.not_compared import read as read_left
 from conform.runs.options import RunOptions
 

@@ -16,7 +16,7 @@ from conform.adapters.base import AdapterBroken, AdapterStart, SentQuestion
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import CannotStart
 from conform.judging.verdict import VectorItem
-from conform.runs.adapter_failures import STEP
+from conform.runs.findings.adapter_failures import STEP
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
 

@@ -21,9 +21,9 @@ from charter.formats.verdict import Kind, Severity
 from conform.console.errors import BadRun
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, shown_part, value_at
 from conform.judging.relabel import key
+from conform.runs.findings.limits import NO_LIMITS, RunLimits
+from conform.runs.findings.observed_digest import ObservedDigest
 from conform.runs.judged_rows import JudgedRows, of_kinds
-from conform.runs.limits import NO_LIMITS, RunLimits
-from conform.runs.observed_digest import ObservedDigest
 
 _GRAVITY = tuple(map(str, Severity))
 _PLACES = 2

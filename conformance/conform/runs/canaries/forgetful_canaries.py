@@ -11,7 +11,7 @@ import orjson
 from charter.formats.suite import Manifest
 from conform.judging.automaton import AnswerJson
 from conform.judging.verdict import VectorItem
-from conform.runs.canaries import SAMPLE
+from conform.runs.canaries.canaries import SAMPLE
 from conform.suites.cache import Suite
 
 MOST = 4

@@ -1,0 +1,1 @@
+"""Groups what a run found: findings, limits of the target, known findings, failures."""
