@@ -4,7 +4,7 @@ from pathlib import Path
 
 from conform.cli.main import main
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 UNTIDY = "protocol small\n\nsort   Broker\nfun same(b:Broker) -> Broker cites silent = b\n"
 
 

@@ -8,7 +8,7 @@ from tests.support.fakes.fake import KeepsLeader
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.machine import Outcome
 from tests.support.toy.vectors import vector
-from tests.unit.conform.test_judge import answered
+from tests.unit.conform.judging.test_judge import answered
 from tests.unit.reports.sample import as_written
 
 from charter.formats.labels import Labels

@@ -10,7 +10,7 @@ from conform.console.errors import BadSuite, CannotWrite
 from conform.suites import cache, importing
 from conform.suites.cache import open_suite
 
-SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"
+SUITE = Path(__file__).parents[4] / "generated" / "suites" / "kafka_replication" / "controller"
 
 
 def test_a_spoiled_copy_of_a_cached_suite_is_refused(

@@ -19,7 +19,7 @@ from conform.judging.model import load, use_folders
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 LAMP = """protocol lamp
 component lamp {
   state lit: bool = false

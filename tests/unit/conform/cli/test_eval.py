@@ -15,7 +15,7 @@ from charter.api import evaluate
 from charter.render.story.itf import decoded, encoded
 from conform.cli.main import main
 
-EXAMPLES = Path(__file__).parents[3] / "spec" / "examples"
+EXAMPLES = Path(__file__).parents[4] / "spec" / "examples"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from conform.cli.commands.compiler.explain import explanation
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture(scope="module")

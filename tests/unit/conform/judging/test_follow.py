@@ -8,7 +8,7 @@ from tests.support.fakes.fake import KeepsLeader
 from tests.support.judging import judge, toy_siblings
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.vectors import question, random_vectors, vector
-from tests.unit.conform.test_judge import answered
+from tests.unit.conform.judging.test_judge import answered
 
 from charter.formats.labels import Labels
 from conform.judging.automaton import Judge

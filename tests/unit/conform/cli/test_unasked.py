@@ -12,7 +12,7 @@ from charter.formats.suite import read_manifest
 from conform.cli.output.suite_gaps import mutants_told, unasked
 from conform.console.errors import BadSuite
 
-SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"
+SUITE = Path(__file__).parents[4] / "generated" / "suites" / "kafka_replication" / "controller"
 
 
 def lines() -> list[str]:

@@ -6,7 +6,7 @@ from tests.support.fakes.fake import KeepsLeader
 from tests.support.judging import toy_siblings
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.vectors import vector
-from tests.unit.conform.test_judge import answered
+from tests.unit.conform.judging.test_judge import answered
 
 from conform.console.errors import ModelBug
 from conform.judging.automaton import Judge
