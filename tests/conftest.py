@@ -190,7 +190,7 @@ def the_reference_canary_stays_in_this_process():
 @pytest.fixture(scope="session")
 def jar(request):
     """TLC, or a skip that is told at the end of the run."""
-    from tests.support import tlc
+    from tests.support.tla import tlc
 
     found = tlc.jar_of(request.config.getoption("--tlc-jar"))
     if found is None:

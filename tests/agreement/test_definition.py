@@ -1,7 +1,7 @@
 """Compares the native engine with the definition: every transition of every tiny instance, up to
 the names of elements and counters; of larger instances in the slow tests. To compare all of the
 tiny ones takes about 80 s of processor time, half of it for tiny_elr and tiny_reassignment; what is
-alike for many argument lists and in many states is evaluated once (`tests/support/sharing.py`),
+alike for many argument lists and in many states is evaluated once (`sharing` of tests/support),
 without which it takes twice as long.
 
 Optimized code is compared of the instances that `spec.OPTIMIZED` names, of the others code that is
@@ -16,9 +16,9 @@ from types import ModuleType
 
 import pytest
 from tests.support import spec
+from tests.support.comparing.exhaustive import Tally, compare
+from tests.support.comparing.modelled import Compared
 from tests.support.engines import natively
-from tests.support.exhaustive import Tally, compare
-from tests.support.modelled import Compared
 
 from charter.semantics.machine import Machine
 

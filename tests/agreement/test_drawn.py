@@ -9,9 +9,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support import tlc
-from tests.support.agreement import import_model
-from tests.support.drawn_charters import (
+from tests.support.comparing.agreement import import_model
+from tests.support.comparing.exhaustive import Tally, compare
+from tests.support.comparing.modelled import Compared
+from tests.support.comparing.sampled import sampled
+from tests.support.comparing.solved import Agreement, random_args
+from tests.support.drawn.drawn_charters import (
     component_text,
     drawn,
     mailing_text,
@@ -21,10 +24,7 @@ from tests.support.drawn_charters import (
     system_text,
 )
 from tests.support.engines import both, counts, natively, verdicts
-from tests.support.exhaustive import Tally, compare
-from tests.support.modelled import Compared
-from tests.support.sampled import sampled
-from tests.support.solved import Agreement, random_args
+from tests.support.tla import tlc
 
 from charter import api
 from charter.analysis.environment import offered

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from tests.support.agreement import import_model, shown
+from tests.support.comparing.agreement import import_model, shown
 
 from charter import api
 from charter.analysis.environment import Arguments

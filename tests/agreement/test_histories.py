@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support import tlc
-from tests.support.drawn_charters import CLIENT, SERVER, Writer, component_text, system_text
+from tests.support.comparing.exhaustive import compare
+from tests.support.drawn.drawn_charters import CLIENT, SERVER, Writer, component_text, system_text
 from tests.support.engines import both, counts, natively, verdicts
-from tests.support.exhaustive import compare
+from tests.support.tla import tlc
 
 from charter import api
 from charter.core import nodes as n

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.agreement import shown
+from tests.support.comparing.agreement import shown
 
 from charter.analysis.conditions import atoms_read
 from charter.analysis.environment import offered

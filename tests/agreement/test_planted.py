@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.support.agreement import import_model
-from tests.support.exhaustive import compare
-from tests.support.modelled import Compared
-from tests.support.sharing import Sharing
+from tests.support.comparing.agreement import import_model
+from tests.support.comparing.exhaustive import compare
+from tests.support.comparing.modelled import Compared
+from tests.support.comparing.sharing import Sharing
 from tests.support.spec import SPEC
 
 from charter import api

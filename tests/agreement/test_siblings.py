@@ -14,8 +14,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 import pytest
-from tests.support.agreement import by_evaluator, by_model, import_model
-from tests.support.sampled import sampled
+from tests.support.comparing.agreement import by_evaluator, by_model, import_model
+from tests.support.comparing.sampled import sampled
 
 from charter.analysis.environment import Arguments
 from charter.api import generated as generate

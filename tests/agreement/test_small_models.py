@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from tests.support.agreement import by_compiled_code, by_evaluator, by_model, import_model, shown
-from tests.support.core_models import INSTANCE, models
-from tests.support.sampled import DRAWN, few_or_all
+from tests.support.comparing.agreement import (
+    by_compiled_code,
+    by_evaluator,
+    by_model,
+    import_model,
+    shown,
+)
+from tests.support.comparing.sampled import DRAWN, few_or_all
+from tests.support.drawn.core_models import INSTANCE, models
 
 from charter.analysis.environment import Arguments
 from charter.core import nodes as n

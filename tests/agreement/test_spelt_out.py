@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.agreement import import_model
+from tests.support.comparing.agreement import import_model
+from tests.support.comparing.exhaustive import compare
+from tests.support.comparing.modelled import Compared
 from tests.support.engines import natively
-from tests.support.exhaustive import compare
-from tests.support.modelled import Compared
 
 from charter import api
 from charter.semantics.machine import Machine

@@ -6,12 +6,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support import tlc
-from tests.support.agreement import import_model
+from tests.support.comparing.agreement import import_model
+from tests.support.comparing.exhaustive import compare
+from tests.support.comparing.modelled import Compared
+from tests.support.comparing.solved import Agreement, random_args, random_state
 from tests.support.engines import natively
-from tests.support.exhaustive import compare
-from tests.support.modelled import Compared
-from tests.support.solved import Agreement, random_args, random_state
+from tests.support.tla import tlc
 
 from charter import api
 from charter.explore.native.memory.layout import CannotCompile

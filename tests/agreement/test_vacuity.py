@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tests.support.drawn_models import BOOL, INSTANCE, SET, Drawer, S, binary, drawn_model
-from tests.support.sampled import few_or_all
+from tests.support.comparing.sampled import few_or_all
+from tests.support.drawn.drawn_models import BOOL, INSTANCE, SET, Drawer, S, binary, drawn_model
 
 from charter import api
 from charter.core import nodes as n

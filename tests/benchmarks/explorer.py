@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks.primary_backup_c import SOURCE
-from tests.support.tlc import Tlc
+from tests.support.tla.tlc import Tlc
 
 from charter import api
 from charter.explore.native.liveness.check_liveness import check_liveness as check_natively

@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.tlc import COUNTS, DONE, jar_of
+from tests.support.tla.tlc import COUNTS, DONE, jar_of
 
 CHARTERS = Path(__file__).parent / "published"
 OTHER = Path(__file__).resolve().parents[2] / "spec" / "examples" / "paxos.charter"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
+from tests.support.comparing.sampled import sampled
 from tests.support.counted import branches_of, findings, never_met
 from tests.support.golden import Golden
-from tests.support.sampled import sampled
 
 from charter import api
 from charter.cache.files import cache_folder

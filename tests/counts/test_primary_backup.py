@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
+from tests.support.comparing.sampled import sampled
 from tests.support.counted import never_met
-from tests.support.sampled import sampled
 
 from charter import api
 from charter.explore.successors import path

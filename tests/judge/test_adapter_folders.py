@@ -10,7 +10,7 @@ from importlib import resources
 
 import pytest
 from tests.support.caches import own_cache
-from tests.support.planted import mend
+from tests.support.drawn.planted import mend
 
 from charter import api
 from conform.project.skeletons import write_example, write_files

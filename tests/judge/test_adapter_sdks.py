@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from tests.support.hostile import ROLES, hostile_charter
+from tests.support.drawn.hostile import ROLES, hostile_charter
 
 from charter import api
 from charter.formats import canonical

@@ -15,9 +15,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.support.drawn.planted import mend
 from tests.support.editor import opened
 from tests.support.installed import WORK, Installed, InstalledProject
-from tests.support.planted import mend
 
 RUN = ("run", "--target", "lease-python")
 TOKEN = 'acquire/granted: expected reply.token = "#3", got "#2"'

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.support.drawn.planted import mend
 from tests.support.installed import Installed, InstalledProject
-from tests.support.planted import mend
 
 from charter import api
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
-from tests.support.nested import run_pytest
+from tests.support.drawn.nested import run_pytest
 from tests.support.suites import sealed
 
 from charter import api

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.support.nested import run_pytest
+from tests.support.drawn.nested import run_pytest
 from tests.support.toy.vectors import write_toy_suite
 
 FAKES = "tests.support.fakes.fake:"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
-from tests.support.nested import run_pytest
+from tests.support.drawn.nested import run_pytest
 
 from charter.formats.suite import read_manifest
 from conform.cli import main as cli

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.comparing.sampled import sampled
 from tests.support.judging import environment
 from tests.support.processes import runs, until
-from tests.support.sampled import sampled
 
 from conform.cli import main as cli
 

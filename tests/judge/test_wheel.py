@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.support.drawn.planted import mend
 from tests.support.installed import Installed
-from tests.support.planted import mend
 from tests.support.tutorial import PAGE, Conform, Newcomer
 
 ROOT = Path(__file__).resolve().parents[2]

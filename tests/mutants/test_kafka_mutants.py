@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
+from tests.support.comparing.sampled import sampled
 from tests.support.engines import natively
-from tests.support.sampled import sampled
 
 from charter import api
 from charter.core import nodes as n

@@ -19,9 +19,9 @@ from random import Random
 
 import pytest
 from tests.support import spec
+from tests.support.comparing.sampled import sampled
 from tests.support.counted import pinned
 from tests.support.golden import Golden
-from tests.support.sampled import sampled
 from tests.support.walked_mutants import WalkedStates
 
 from charter import api

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.drawn_models import INSTANCE, drawn_model
-from tests.support.sampled import DRAWN, few_or_all
+from tests.support.comparing.sampled import DRAWN, few_or_all
+from tests.support.drawn.drawn_models import INSTANCE, drawn_model
 from tests.unit.semantics.test_messages import machine as post
 
 from charter import api

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
 
-from tests.support.sampled import few_or_all
+from tests.support.comparing.sampled import few_or_all
 
 from charter import api
 from charter.core import nodes as n

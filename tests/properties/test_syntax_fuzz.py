@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.sampled import few_or_all
+from tests.support.comparing.sampled import few_or_all
 
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax.parse import parse, parse_rest

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support import surface
-from tests.support.sampled import few_or_all
+from tests.support.comparing.sampled import few_or_all
 
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes

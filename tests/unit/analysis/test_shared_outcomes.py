@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from tests.support import spec
-from tests.support.sampled import few_or_all
+from tests.support.comparing.sampled import few_or_all
 
 from charter import api
 from charter.analysis.shared_outcomes import SharedOutcomes

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.charters import WORDS
-from tests.support.sampled import few_or_all
+from tests.support.comparing.sampled import few_or_all
 
 from charter import api
 from charter.diagnostics import Refused, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.support.hostile import PAGES, SDKS, code
+from tests.support.drawn.hostile import PAGES, SDKS, code
 
 from charter.render.adapters import go, java, node, python, rust
 from charter.render.adapters.names import pascal

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.golden import Golden
-from tests.support.tlc import read
+from tests.support.tla.tlc import read
 
 from charter import api
 from charter.core import nodes as n

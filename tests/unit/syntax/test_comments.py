@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.sampled import sampled
+from tests.support.comparing.sampled import sampled
 
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes

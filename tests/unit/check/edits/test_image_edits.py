@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.agreement import import_model
 from tests.support.charters import codes
+from tests.support.comparing.agreement import import_model
 
 from charter import api
 from charter.core import nodes as ir

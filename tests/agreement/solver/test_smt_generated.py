@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support.drawn_models import INSTANCE, drawn_model
-from tests.support.sampled import few_or_all
-from tests.support.solved import Agreement, random_args, random_state
+from tests.support.comparing.sampled import few_or_all
+from tests.support.comparing.solved import Agreement, random_args, random_state
+from tests.support.drawn.drawn_models import INSTANCE, drawn_model
 
 from charter.semantics.machine import Machine
 

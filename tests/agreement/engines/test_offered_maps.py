@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support import tlc
 from tests.support.engines import both, counts, natively, verdicts
+from tests.support.tla import tlc
 
 from charter import api
 

@@ -33,7 +33,7 @@ from charter.explore.native.search.search_files import Store
 from charter.explore.native.search.spark import Failed, SparkRow, SparkSearch
 from charter.explore.native.search.tasks import KEPT, Expand, Insert, written
 
-SPEC = Path(__file__).resolve().parents[2] / "spec"
+SPEC = Path(__file__).resolve().parents[3] / "spec"
 EXAMPLES = sorted(path.stem for path in (SPEC / "examples").glob("*.charter"))
 KAFKA = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.drawn_models import WHOLE, systems
-from tests.support.sampled import DRAWN, few_or_all, sampled
+from tests.support.comparing.sampled import DRAWN, few_or_all, sampled
+from tests.support.drawn.drawn_models import WHOLE, systems
 
 from charter import api
 from charter.core import nodes as n
@@ -25,7 +25,7 @@ from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Taken
 
-SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
+SPEC = Path(__file__).resolve().parents[3] / "spec" / "examples"
 NAMES = ("dining_philosophers", "ring_election", "two_phase_commit")
 MODELS = {name: api.load(SPEC / f"{name}.charter") for name in NAMES}
 MOST = 1_000

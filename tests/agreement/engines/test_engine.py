@@ -12,9 +12,9 @@ from random import Random
 import pytest
 from tests.agreement.test_systems import CHARTER, without
 from tests.support import spec
-from tests.support.drawn_models import INSTANCE, drawn_model
+from tests.support.comparing.sampled import few_or_all
+from tests.support.drawn.drawn_models import INSTANCE, drawn_model
 from tests.support.engines import both, both_of, counts, verdicts
-from tests.support.sampled import few_or_all
 
 from charter import api
 from charter.analysis.environment import Arguments
@@ -32,7 +32,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
-SPEC = Path(__file__).resolve().parents[2] / "spec"
+SPEC = Path(__file__).resolve().parents[3] / "spec"
 TINY = ["tiny_configuration"]
 """The others have more transitions than the definition does in seconds; tests/counts pins them, and
 test_definition holds the transitions of all of them against the definition."""

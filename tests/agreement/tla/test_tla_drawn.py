@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support import tlc
-from tests.support.drawn_models import BOOL, STATE, S, drawn_model
+from tests.support.drawn.drawn_models import BOOL, STATE, S, drawn_model
+from tests.support.tla import tlc
 
 from charter.core import nodes as n
 from charter.core.walk import fold

@@ -4,8 +4,8 @@ what the definition offers."""
 from __future__ import annotations
 
 import pytest
+from tests.support.comparing.exhaustive import compare
 from tests.support.engines import both, counts, natively, verdicts
-from tests.support.exhaustive import compare
 
 from charter import api
 from charter.core import nodes as n

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from tests.support import spec
-from tests.support.solved import HIGHEST, Agreement, random_args, random_state
+from tests.support.comparing.solved import HIGHEST, Agreement, random_args, random_state
 from tests.support.switch import machine, switch
 
 from charter.core import nodes as n

@@ -9,9 +9,9 @@ from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
-from tests.support.drawn_models import INSTANCE, models
+from tests.support.comparing.sampled import DRAWN, few_or_all
+from tests.support.drawn.drawn_models import INSTANCE, models
 from tests.support.engines import counts, verdicts
-from tests.support.sampled import DRAWN, few_or_all
 
 from charter.core import nodes as n
 from charter.explore.native.memory.layout import CannotCompile

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, reject, settings
-from tests.support.drawn_models import systems
+from tests.support.drawn.drawn_models import systems
 
 from charter import api
 from charter.core import nodes as n
@@ -16,7 +16,7 @@ from charter.explore.native import checker as native
 from charter.explore.native.states.walked_pairs import PairWalks, walked_pairs
 from charter.explore.reference import checker as reference
 
-SPEC = Path(__file__).resolve().parents[2] / "spec"
+SPEC = Path(__file__).resolve().parents[3] / "spec"
 PLACES = [
     (SPEC / "examples" / "dining_philosophers.charter", "tiny"),
     (SPEC / "examples" / "two_phase_commit.charter", "tiny"),

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support import tlc
+from tests.support.comparing.exhaustive import compare
 from tests.support.engines import both, counts, natively, verdicts
-from tests.support.exhaustive import compare
+from tests.support.tla import tlc
 
 from charter import api
 from charter.core import nodes as n

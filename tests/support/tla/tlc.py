@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.support.tlc_server import server
+from tests.support.tla.tlc_server import server
 
 from charter.core import nodes as n
 from charter.render.tla.export import cfg_of, export

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 
-from tests.support.sharing import Reads, Shared, Sharing
+from tests.support.comparing.sharing import Reads, Shared, Sharing
 
 from charter.core import nodes as n
 from charter.core.nodes import Value

@@ -7,8 +7,8 @@ import re
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.comparing.sampled import few_or_all
 from tests.support.counted import never_met
-from tests.support.sampled import few_or_all
 
 from charter import api
 from charter.explore.reference.search import ReferenceOptions

@@ -25,7 +25,7 @@ from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
 
-SPEC = Path(__file__).resolve().parents[2] / "spec"
+SPEC = Path(__file__).resolve().parents[3] / "spec"
 ASKED_OF = [
     ("primary_backup", "tiny", "size(isr) == 1"),
     pytest.param(

@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 from tests.agreement.test_systems import CHARTER as OFFICE
 from tests.agreement.test_systems import without
-from tests.support import spec, tlc
+from tests.support import spec
 from tests.support.engines import natively
+from tests.support.tla import tlc
 
 from charter import api
 from charter.core import nodes as n
 from charter.explore.native.search.explore import Exploration
 from charter.explore.result import CheckResult
 
-SPEC = Path(__file__).resolve().parents[2] / "spec"
+SPEC = Path(__file__).resolve().parents[3] / "spec"
 COUNTS = {
     ("ring_election", "tiny"): (169, 9),
     ("office", "tiny"): (238, 14),

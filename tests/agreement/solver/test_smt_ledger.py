@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.sampled import sampled
+from tests.support.comparing.sampled import sampled
 
 from charter import api
 from charter.core import nodes as n
@@ -32,7 +32,7 @@ from charter.prove import (
 )
 from charter.semantics.machine import Machine
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SPEC = ROOT / "spec" / "kafka"
 CONTROLLER = "controller"
 MUTANTS = spec.declared("mutant", "70-mutants.charter")

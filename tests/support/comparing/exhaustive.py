@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from struct import Struct
 
-from tests.support.defined import (
+from tests.support.comparing.defined import (
     Answer,
     Moves,
     Numbers,
@@ -21,7 +21,7 @@ from tests.support.defined import (
     defined,
     verdicts,
 )
-from tests.support.sharing import Sharing
+from tests.support.comparing.sharing import Sharing
 
 from charter.analysis.canonical import Canonical
 from charter.core import nodes as n

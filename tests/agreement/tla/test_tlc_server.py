@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.agreement.test_systems import CHARTER as OFFICE
 from tests.agreement.test_systems import without
-from tests.support import tlc
-from tests.support.tlc_server import TlcServer
+from tests.support.tla import tlc
+from tests.support.tla.tlc_server import TlcServer
 
 from charter import api
 from charter.core import nodes as n
