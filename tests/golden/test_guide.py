@@ -1,5 +1,5 @@
 """The tutorial, done in an empty folder: every output is the one on the page. `--accept` rewrites
-them. tests/judge/test_wheel.py does the same with the installed wheel."""
+them. tests/judge/commands/test_wheel.py does the same with the installed wheel."""
 
 from __future__ import annotations
 

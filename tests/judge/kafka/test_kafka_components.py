@@ -9,7 +9,7 @@ import pytest
 
 from charter.formats.suite import read_manifest
 
-SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
+SPEC = Path(__file__).resolve().parents[3] / "spec" / "kafka"
 OPEN = {"replica": 2, "consumer": 0}
 """Obligations that no question meets, and that are not proved infeasible. generated/ has no
 ledger of these components: nothing says that a search looked for them, which costs exit code 3."""

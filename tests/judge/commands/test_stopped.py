@@ -14,7 +14,7 @@ from tests.support.processes import runs, until
 
 from conform.cli import main as cli
 
-EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "spec" / "examples"
 SECONDS = 60  # far more than it takes: nothing is measured
 
 HANGS = """

@@ -13,7 +13,7 @@ from conform.cli.main import main
 
 pytestmark = pytest.mark.xdist_group("real Kafka")
 
-SUITES = Path(__file__).parents[2] / "generated" / "suites" / "kafka_replication"
+SUITES = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication"
 SUITE = SUITES / "controller"
 
 

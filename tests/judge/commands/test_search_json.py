@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "formats" / "search.md").read_text(encoding="utf-8")
 EXAMPLES = "spec/examples/"
 ODD = """protocol odd

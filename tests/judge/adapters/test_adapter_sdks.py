@@ -20,7 +20,7 @@ from conform.adapters.targets import prepare, python_path, read
 from conform.project.skeletons import Skeleton, write_skeleton
 
 ECHO = Path(__file__).parent / "echo"
-KINDS = Path(__file__).parents[1] / "golden" / "adapters" / "kinds.charter"
+KINDS = Path(__file__).parents[2] / "golden" / "adapters" / "kinds.charter"
 ADAPTERS = {
     "go": ("go", "main.go"),
     "java": ("javac", "src/Main.java"),

@@ -11,7 +11,7 @@ from charter import api
 from conform.console.files import LIST
 from conform.console.progress import SearchListener
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_check_is_silent_when_nothing_is_wrong(conform, toy):

@@ -17,7 +17,7 @@ from conform.runs.options import RunOptions
 from conform.storage.store import RunFolder
 from conform.suites import cache
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 KAFKA = ROOT / "spec" / "kafka"
 
 

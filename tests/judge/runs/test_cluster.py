@@ -19,7 +19,7 @@ from conform.project.skeletons import write_example
 from conform.storage.store import RunFolder
 from conform.suites import cache
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 300
 KEYS = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing"}
 PROBE = """

@@ -20,7 +20,7 @@ from charter.formats.suite import read_lines
 from conform.adapters.targets import targets
 from conform.cli import main as cli
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 GENERATED = (ROOT / "generated" / "suites", *(ROOT / "generated" / "charter_models").iterdir())
 COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
 LONG = {

@@ -1,5 +1,5 @@
 """The wheel works by itself: installed without extras into an empty environment, used from an empty
-folder, where no checkout is. tests/judge/test_box.py goes on."""
+folder, where no checkout is. tests/judge/adapters/test_box.py goes on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.drawn.planted import mend
 from tests.support.installed import Installed
 from tests.support.tutorial import PAGE, Conform, Newcomer
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE_FOR_MAN = ROOT / "docs" / "man" / "conform.1"
 HATCH = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
 START = (

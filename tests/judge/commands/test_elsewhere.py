@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.judge.test_whole import ADAPTER, LAMP, TOML
+from tests.judge.commands.test_whole import ADAPTER, LAMP, TOML
 from tests.support.caches import own_cache
 
 from charter.api import generated as generate

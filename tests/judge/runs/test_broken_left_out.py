@@ -7,7 +7,7 @@ import shutil
 import sys
 
 import pytest
-from tests.judge.test_errors_of_others import BOX, INSTANCE, SCENARIO
+from tests.judge.adapters.test_errors_of_others import BOX, INSTANCE, SCENARIO
 from tests.support import spec
 
 CUT = 'scenario "cut" of box { Node = {a} do put( }\n'

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = ("README.md", "docs/index.md", "docs/guide/your-own.md")
 PRINTED = sorted(
     path.relative_to(ROOT).as_posix()
