@@ -159,9 +159,8 @@ def _speaks(path: str) -> bool:
 
 
 def _prose(path: str) -> bool:
-    """The changelog has a line for each change, and a plan is a working paper."""
-    kept = path.startswith(("generated/", "docs/plans/")) or path == "CHANGELOG.md"
-    return _page(path) and not kept
+    """Pages that are written by hand. A plan is a working paper."""
+    return _page(path) and not path.startswith(("generated/", "docs/plans/"))
 
 
 def _page(path: str) -> bool:
