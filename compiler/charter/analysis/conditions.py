@@ -1,5 +1,5 @@
-"""Which atomic conditions of a guard an operation reads, how they come out, and which of them alone
-decide, by the definition."""
+"""Records MC/DC of a guard: the conditions that an operation evaluates, their values, and which of
+them decide alone. It asks the definition."""
 
 from __future__ import annotations
 

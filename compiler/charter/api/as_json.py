@@ -187,7 +187,7 @@ def walks_json(
         "steps": found.steps,
         "branches": {**found.branches},
         "unseen": list(found.unseen),
-        "not_looked_at": list(found.unlooked),
+        "not_looked_at": list(found.unchecked),
         "findings": findings,
         "walk": steps if walk is None else walk.steps_json(),
         "states": found.states,

@@ -1,5 +1,5 @@
-"""The built-in functions, and the primitives that they are lowered to: their names, and what other
-modules ask of them. A module that asks has no list of names of its own."""
+"""Lists the built-in functions and their primitives with their traits. Other modules read traits
+and list no names."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Problem:
     def teller(
         self, on_violation: Callable[[FirstViolation], None] | None
     ) -> Callable[[FirstViolation], None] | None:
-        """The same callback, for what is reported only."""
+        """`on_violation` without companions and the condition of `--where`."""
         if on_violation is None:
             return None
         tell = on_violation  # of a type without None inside the function, too

@@ -152,9 +152,9 @@ class SearchResult:
     the results of `eventually` properties, `failures` deadlocks and undefined values.
 
     Texts, "" if not applicable: `stopped`, why the search ran out of memory; `journal`, what could
-    not be used of a journal; `why_reference`, why the native engine could not do it; `unlooked`,
-    why the engine could not check liveness. `seconds_liveness` is the part of `seconds` spent on
-    liveness besides the search (None: the machine has no such property)."""
+    not be used of a journal; `why_reference`, why the native engine could not do it;
+    `liveness_skipped_because`, why the engine could not check liveness. `seconds_liveness` is the
+    part of `seconds` spent on liveness besides the search (None: no such property)."""
 
     engine: EngineName
     machine: Machine
@@ -170,7 +170,7 @@ class SearchResult:
     stopped: str = ""
     journal: str = ""
     why_reference: str = ""
-    unlooked: str = ""
+    liveness_skipped_because: str = ""
     where: MatchedStates | None = None
     states: StateTable | None = None
     seconds: float = 0.0

@@ -44,7 +44,7 @@ def explore(
     if options.engine == "reference" and options.journal is not None:
         raise CannotExplore("the reference engine cannot do it: --journal needs the native one")
     found = _searched(problem, options, only_native, progress)
-    if found.unlooked:
+    if found.liveness_skipped_because:
         found = _with_liveness(found, problem, options, progress)
     return replace(found, seconds=time.monotonic() - begun)
 
@@ -112,7 +112,7 @@ def _with_liveness(
     if options.engine == "native":
         raise CannotExplore(
             f"the native engine cannot check `eventually` in {problem.instance.name}: "
-            f"{found.unlooked}; --engine reference can, slowly"
+            f"{found.liveness_skipped_because}; --engine reference can, slowly"
         )
     from charter.explore.reference.checker import liveness_of
 
@@ -121,7 +121,7 @@ def _with_liveness(
     return replace(
         found,
         liveness=liveness_of(problem, limited, progress),
-        why_reference=f"for `eventually`, {found.unlooked}",
+        why_reference=f"for `eventually`, {found.liveness_skipped_because}",
         seconds_liveness=time.monotonic() - begun,
     )
 

@@ -30,7 +30,7 @@ class WalkFinding:
 class WalksResult:
     """The result of random walks: how many steps they took, how often each branch, branches and
     witnesses that none of them met, how many states they saw up to renaming; `walk` is the walk if
-    there was only one. `unlooked` are the `eventually` properties, which walks do not check."""
+    there was only one. `unchecked` are the `eventually` properties, which walks do not check."""
 
     machine: Machine
     seed: int
@@ -39,7 +39,7 @@ class WalksResult:
     states: int
     branches: Mapping[str, int]
     unseen: tuple[str, ...]
-    unlooked: tuple[str, ...]
+    unchecked: tuple[str, ...]
     findings: tuple[WalkFinding, ...]
     walk: Trace | None
 
@@ -99,7 +99,7 @@ def _result(
             *(label for label in machine.labels if not branches[label]),
             *(f"witness {witness}" for witness in wanted if witness not in witnesses),
         ),
-        unlooked=tuple(p.name for p in model.liveness if p.machine == name),
+        unchecked=tuple(p.name for p in model.liveness if p.machine == name),
         findings=_shortest(plans, batches),
         walk=batches[0].last if sum(plan.walks for plan in plans) == 1 else None,
     )

@@ -1,4 +1,4 @@
-"""The page that says what became of each claim of the texts, and whether that is so."""
+"""Writes the page of claims: each with its verdict, and whether that is up to date."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Texts without the scenarios, instances and mutants that have errors, where nothing else has any:
-what a command finds about the rest is true whatever these were meant to say."""
+"""Drops scenarios, instances and mutants that have errors, so that commands can use the rest. If
+anything else has an error, nothing can be used."""
 
 from __future__ import annotations
 

@@ -94,14 +94,14 @@ class Judge:
         self.observes = observes
         self.types = types
         self.offers = frozenset(offers)
-        self.label_by(OpaqueTypes.of(types))
+        self.set_opaque_types(OpaqueTypes.of(types))
 
-    def know(self, types: JudgedTypes | None) -> None:
+    def set_types(self, types: JudgedTypes | None) -> None:
         """Take the types of a suite."""
         self.types = types
-        self.label_by(OpaqueTypes.of(types))
+        self.set_opaque_types(OpaqueTypes.of(types))
 
-    def label_by(self, opaque: OpaqueTypes) -> None:
+    def set_opaque_types(self, opaque: OpaqueTypes) -> None:
         """Take the types of opaque values of a suite, and accept values of whatever type."""
         self.opaque = opaque
         self.reader = ResultReader(opaque)

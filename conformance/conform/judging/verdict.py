@@ -120,9 +120,9 @@ def _compared(
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, detail))
     asked = len(answer["steps"]) - 1
     if track.stop is None and not relabelled.images:
-        lie = _lie(item, result, batch) if track.kind is Kind.UNRESOLVED else ""
-        if lie:
-            return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, lie))
+        false_claim = _false_claim(item, result, batch) if track.kind is Kind.UNRESOLVED else ""
+        if false_claim:
+            return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, false_claim))
         verdict = _undisturbed(item, answer, track, asked)
         return Assessment(verdict, _transitions(relabelled, verdict.branches), relabelled.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
@@ -160,7 +160,7 @@ def _variables(answer: AnswerJson) -> Collection[str]:
     return first.keys() if isinstance(first, dict) else ()
 
 
-def _lie(item: VectorItem, result: Result, batch: BatchTexts) -> str:
+def _false_claim(item: VectorItem, result: Result, batch: BatchTexts) -> str:
     return resolves(orjson.loads(item.question), result, batch)
 
 

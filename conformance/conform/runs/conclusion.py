@@ -1,4 +1,4 @@
-"""What follows from the judged buckets of a run, and is written beside them."""
+"""Writes the summary of a run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Executes one run: greets the adapter, takes its folder, judges the remaining buckets, and lets
-them be concluded."""
+"""Executes one run: greets the adapter, takes its folder, judges the remaining buckets, and writes
+the summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from conform.runs.engines.cluster import is_local
 from conform.runs.engines.progress_notes import JudgedSoFar
 from conform.runs.make_run_context import context_of
 from conform.runs.options import RunOptions
-from conform.runs.resume import alone_in, folder_at, start_or_resume, telling
+from conform.runs.resume import explain_interrupt, folder_at, lock, start_or_resume
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import described, file_digests
 from conform.runs.select import (
@@ -82,9 +82,9 @@ def run_target(
         folder = folder_at(options.out, about)
         about["folder"] = folder_noted(prepared.target, folder.place)
         check_apart(prepared.target, folder.place)
-        with alone_in(folder):
+        with lock(folder):
             about = start_or_resume(folder, about, say, options.go_on)
-            with telling(folder, about, say):
+            with explain_interrupt(folder, about, say):
                 begun = _Begun(folder, about, part, began, say, spark, greeted)
                 return _run_into(begun, resolved, options)
 

@@ -1,4 +1,4 @@
-"""Makes the context by which workers judge."""
+"""Builds the `RunContext` that workers get."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
-from conform.runs.selection import ALL, Wanted
+from conform.runs.selection import ALL, SuiteFilter
 
 Engine = Literal["auto", "spark", "inline"]
 
@@ -29,7 +29,7 @@ class RunOptions:
     baseline: Baseline = NO_BASELINE
     update_baseline: bool = False
     shrink: bool = True
-    wanted: Wanted = ALL
+    wanted: SuiteFilter = ALL
     go_on: bool = False
     older: str = ""
     command: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ from conform.runs.obligations import check_sections
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import judged_with, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
-from conform.runs.selection import Wanted
+from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import given_states
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
@@ -157,7 +157,7 @@ def _wish(about: Mapping[str, Json]) -> str:
     chosen = about.get("selection")
     if not isinstance(chosen, dict) or not chosen:
         return LIMIT
-    wanted = Wanted(str(chosen["branch"]), bool(chosen["last_failed"]))
+    wanted = SuiteFilter(str(chosen["branch"]), bool(chosen["last_failed"]))
     return wanted.option or "-x"
 
 

@@ -1,4 +1,4 @@
-"""The folder of a run: resumed if it holds the same run unfinished, cleared if it holds another.
+"""Locks, resumes or clears the folder of a run. It is resumed if it holds the same run unfinished.
 
 One run at a time writes into a folder."""
 
@@ -45,7 +45,7 @@ def folder_at(out: str, about: Mapping[str, Json]) -> RunFolder:
 
 
 @contextlib.contextmanager
-def alone_in(folder: RunFolder) -> Iterator[None]:
+def lock(folder: RunFolder) -> Iterator[None]:
     """A context that locks the folder of a run. Raises `BadRun` if another process has locked it,
     or if it is not the folder of a run."""
     if "://" in folder.place:
@@ -119,11 +119,10 @@ def _buckets(count: int) -> str:
 
 
 @contextlib.contextmanager
-def telling(
+def explain_interrupt(
     folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
 ) -> Iterator[None]:
-    """A context that tells, if it is interrupted, whether something is kept, and how a run goes on
-    that has no `sources`."""
+    """A context that says, if it is interrupted, what is kept and how the run goes on."""
     try:
         yield
     except KeyboardInterrupt as ended:

@@ -1,4 +1,4 @@
-"""The part of a suite that a run asks: vectors that take a branch, or that failed before."""
+"""Selects the vectors of a run: those that take a branch, or that failed before."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _FINE = frozenset({Kind.CONFORMS, Kind.INCONCLUSIVE})
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the caller wants asked: vectors that take a branch with the text `branch` in its name,
-    only those that failed in earlier runs, and none after the first new finding."""
+class SuiteFilter:
+    """Which vectors of a suite to send: those that take a branch with `branch` in its name, only
+    those that failed in earlier runs, and none after the first new finding."""
 
     branch: str = ""
     last_failed: bool = False
@@ -45,7 +45,7 @@ class Wanted:
         return "-k" if self.branch else "--last-failed" if self.last_failed else ""
 
 
-ALL = Wanted()
+ALL = SuiteFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class SuitePart:
     failed: frozenset[str] = frozenset()
     controls: tuple[VectorItem, ...] = ()
 
-    def json(self, wanted: Wanted) -> dict[str, Json]:
+    def json(self, wanted: SuiteFilter) -> dict[str, Json]:
         """The selection in run.json; empty if all of the suite is asked."""
         if self.only is None and not wanted.first:
             return {}
@@ -67,7 +67,7 @@ class SuitePart:
                 "vectors": ids}  # fmt: skip
 
 
-def part_of(suite: Suite, wanted: Wanted, failed: frozenset[str]) -> SuitePart:
+def part_of(suite: Suite, wanted: SuiteFilter, failed: frozenset[str]) -> SuitePart:
     """The part of a suite that is wanted. If nothing of the suite failed before, `last_failed`
     leaves nothing out. Raises `BadSuite` if no vector takes such a branch."""
     every = tuple(held.vectors for held in suite.stored)
@@ -100,14 +100,14 @@ def branches_of(item: VectorItem) -> set[str]:
     return {name.decode() for name in _BRANCH.findall(item.answer)}
 
 
-def _no_vector(wanted: Wanted, branches: Iterable[str]) -> str:
+def _no_vector(wanted: SuiteFilter, branches: Iterable[str]) -> str:
     there = sorted(branches)
     shown = ", ".join(there[:20]) + (", …" if len(there) > 20 else "")
     which = " that failed before" if wanted.last_failed else ""
     return f"no vector{which} takes a branch with {wanted.branch!r} in its name; there are: {shown}"
 
 
-def all_asked_told(wanted: Wanted, part: SuitePart) -> str:
+def all_asked_told(wanted: SuiteFilter, part: SuitePart) -> str:
     """What is said where nothing failed before, so that `last_failed` leaves nothing out; ""
     elsewhere."""
     if not wanted.last_failed or part.failed:

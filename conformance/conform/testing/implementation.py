@@ -138,7 +138,7 @@ class VectorJudge:
             connection, siblings(context), context.start.deadlines, secrets.token_hex(4),
             context.variables or None,
         )  # fmt: skip
-        made.judge.know(context.types)
+        made.judge.set_types(context.types)
         return made
 
     def begin(self) -> Session:

@@ -158,7 +158,7 @@ def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
 def test_nothing_depends_on_the_number_of_workers(
     kafka: n.Model, workers: int, name: str, mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(levels, "LEAST", 1)  # blocks so small that every worker has some
+    monkeypatch.setattr(levels, "MIN_BLOCK_STATES", 1)  # blocks so small that every worker has some
     model = api.load(SPEC / "kafka", api.Selection(mutant=mutant)) if mutant else kafka
     assert said(model, name, workers) == said(model, name, 1)
 

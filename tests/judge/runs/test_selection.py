@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from conform.adapters.targets import target
-from conform.runs.selection import SuitePart, Wanted, all_asked_told, failed_before
+from conform.runs.selection import SuiteFilter, SuitePart, all_asked_told, failed_before
 
 
 @pytest.fixture
@@ -63,10 +63,10 @@ def test_what_failed_is_asked_again_and_the_run_is_trusted(ran):
 
 
 def test_last_failed_that_leaves_nothing_out_says_so():
-    wanted = Wanted(last_failed=True)
+    wanted = SuiteFilter(last_failed=True)
     none, some = SuitePart(None, (3,)), SuitePart(frozenset({"a"}), (1,), frozenset({"a"}))
     assert "--last-failed leaves nothing out" in all_asked_told(wanted, none)
-    assert not all_asked_told(wanted, some) and not all_asked_told(Wanted(), none)
+    assert not all_asked_told(wanted, some) and not all_asked_told(SuiteFilter(), none)
 
 
 def test_everything_is_asked_when_nothing_failed_before(ran, tiny_toy_suite):

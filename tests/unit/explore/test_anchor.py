@@ -101,8 +101,8 @@ def native(model: n.Model, name: str, options: NativeOptions) -> tuple[Explorati
 def test_what_is_found_is_up_to_symmetry_when_an_anchor_holds_ends_or_is_missing(
     model: n.Model, name: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(levels, "TRIED", 8)
-    monkeypatch.setattr(levels, "LEAST", 1)
+    monkeypatch.setattr(levels, "SYMMETRY_CHECK_STATES", 8)
+    monkeypatch.setattr(levels, "MIN_BLOCK_STATES", 1)
     instance = next(i for i in model.instances if i.name == name)
     plain = by_reference(model, instance, ReferenceOptions())
     apart = by_reference(model, instance, ReferenceOptions(symmetry=False))

@@ -102,16 +102,18 @@ def test_code_is_made_anew_when_a_file_of_the_cache_is_damaged(tmp_path: Path) -
 def test_a_long_search_goes_on_in_optimized_code(
     model: n.Model, whole: Exploration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert whole.search.program.better is not None  # it was short
-    monkeypatch.setattr(CodeSource, "pays_after", 1e-9)  # in the second chunk
+    assert whole.search.program.optimizing_source is not None  # it was short
+    monkeypatch.setattr(CodeSource, "optimize_after_seconds", 1e-9)  # in the second chunk
     options = NativeOptions(cache=tmp_path, workers=2)
     found = explore(model, model.instances[0], options)
     assert (counts(found), verdicts(found)) == (counts(whole), verdicts(whole))
-    assert found.search.program.better is None
+    assert found.search.program.optimizing_source is None
     assert len([*tmp_path.glob("*.o")]) == 2
     monkeypatch.undo()
     again = explore(model, model.instances[0], options)
-    assert again.search.program.better is None  # optimized code is taken where it is there
+    assert (
+        again.search.program.optimizing_source is None
+    )  # optimized code is taken where it is there
     assert again.search.program.digest == whole.search.program.digest
     assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
 
@@ -123,7 +125,7 @@ def test_few_transitions_that_are_dear_make_a_search_go_on_in_optimized_code(
     clock = SimpleNamespace(process_time=lambda: float(next(used)), monotonic=time.monotonic)
     monkeypatch.setattr(levels, "time", clock)  # each chunk takes a second
     found = explore(model, model.instances[0], NativeOptions())
-    assert found.search.program.better is None
+    assert found.search.program.optimizing_source is None
     assert (counts(found), verdicts(found)) == (counts(whole), verdicts(whole))
 
 

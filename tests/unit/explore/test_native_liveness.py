@@ -181,7 +181,7 @@ def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> No
 
 
 def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "BRIEF", -1.0)
+    monkeypatch.setattr(runs, "CHUNK_SECONDS_MIN", -1.0)
     said: list[tuple[str, SearchCounts]] = []
     model = api.load(EXAMPLES / "two_phase_commit.charter")
     options = NativeOptions(Choices(symmetry=False))
@@ -195,7 +195,7 @@ def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.Mo
 def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "BRIEF", -1.0)
+    monkeypatch.setattr(runs, "CHUNK_SECONDS_MIN", -1.0)
     monkeypatch.setattr(runs, "BLOCK", 1)
     left: list[int] = []
 

@@ -74,9 +74,12 @@ def test_a_program_is_the_same_when_it_is_not_printed(
     for field in fields(first.plan):
         if field.name not in ("machine", "layout"):
             assert getattr(again.plan, field.name) == getattr(first.plan, field.name), field.name
-    assert first.better is not None and again.better is not None
-    assert again.better.pays_after == first.better.pays_after
-    assert again.better.text() == first.better.text()
+    assert first.optimizing_source is not None and again.optimizing_source is not None
+    assert (
+        again.optimizing_source.optimize_after_seconds
+        == first.optimizing_source.optimize_after_seconds
+    )
+    assert again.optimizing_source.text() == first.optimizing_source.text()
 
 
 def test_it_is_printed_when_the_cache_has_nothing(

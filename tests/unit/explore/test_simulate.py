@@ -113,8 +113,8 @@ def test_states_are_those_of_all_batches_together() -> None:
 
 def test_what_walks_do_not_look_at_is_named() -> None:
     table = searched(model_of("dining_philosophers"), walks=1)
-    assert table.unlooked == ("somebody_eats", "nobody_starves")
-    assert searched(model_of("paxos"), walks=1).unlooked == ()
+    assert table.unchecked == ("somebody_eats", "nobody_starves")
+    assert searched(model_of("paxos"), walks=1).unchecked == ()
 
 
 LONG = """import sys

@@ -1,4 +1,4 @@
-"""Elaborates what an edited version of a protocol has anew."""
+"""Elaborates the declarations that an edit changed."""
 
 from __future__ import annotations
 

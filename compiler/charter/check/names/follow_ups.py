@@ -1,4 +1,4 @@
-"""Tells apart the errors that are there only since declarations with syntax errors are missing."""
+"""Suppresses errors that follow from an earlier syntax error."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class NativeChecker:
             explored = _explored(problem, options, progress)
         found, seen = _result(problem, options, explored), explored.seen
         del explored  # any further search uses the memory that is left
-        if not problem.liveness or found.unlooked:
+        if not problem.liveness or found.liveness_skipped_because:
             return found
         return _settled(problem, options, found, seen, progress)
 
@@ -112,7 +112,7 @@ def _settled(
             problem.model, problem.instance, chosen, _reporter(progress), seen
         )
     except (CannotCompile, GaveUp) as reason:
-        return replace(found, unlooked=str(reason))
+        return replace(found, liveness_skipped_because=str(reason))
     seconds = (found.seconds_liveness or 0.0) + time.monotonic() - begun
     return replace(found, liveness=verdicts, seconds_liveness=seconds)
 
@@ -141,7 +141,7 @@ def native_options(problem: Problem, options: ExploreOptions) -> NativeOptions:
         memory=options.memory,
         first=options.first,
         on_violation=problem.teller(options.on_violation),
-        untold=frozenset(one.witness.name for one in problem.companions),
+        silent=frozenset(one.witness.name for one in problem.companions),
     )
 
 
@@ -169,7 +169,7 @@ def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> Se
         fingerprints=options.fingerprints,
         stopped=found.stopped,
         journal=found.message,
-        unlooked=explored.unlooked,
+        liveness_skipped_because=explored.liveness_skipped_because,
         where=_matches(reached, problem.predicate, options.limit),
         states=reached if options.states else None,
         seconds_liveness=explored.seconds if problem.liveness else None,

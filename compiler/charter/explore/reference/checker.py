@@ -50,8 +50,8 @@ def liveness_of(
     """The result for each `eventually` only."""
     progress(0, 0, 0, 0, BY_REFERENCE)
     bare = replace(problem.model, properties=())
-    untold = replace(options, on_violation=None)
-    found = _explored(bare, problem.instance, untold, progress, BY_REFERENCE)
+    quiet = replace(options, on_violation=None)
+    found = _explored(bare, problem.instance, quiet, progress, BY_REFERENCE)
     return check_liveness(problem.model, problem.instance, found, _chosen(options))
 
 

@@ -1,5 +1,4 @@
-"""What a page has in common with that of an edited charter: the functions and operations that both
-would print alike are printed once."""
+"""Reuses the printed text of rules that an edit did not change."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def _kinds(
     try:
         variables = context.variables or None
         session = Session(connection, None, DEADLINES, secrets.token_hex(4), variables)
-        session.judge.label_by(context.opaque)
+        session.judge.set_opaque_types(context.opaque)
         verdicts = {
             assessment.verdict.id: assessment.verdict
             for judgement in session.run(items)

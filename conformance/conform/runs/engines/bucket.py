@@ -94,7 +94,7 @@ def started(context: RunContext, greeted: Connection | None = None) -> Session:
     nonce = f"{context.run}-{time.time_ns():x}"
     variables = context.variables or None
     session = Session(connection, siblings(context), context.start.deadlines, nonce, variables)
-    session.judge.know(context.types)
+    session.judge.set_types(context.types)
     return session
 
 

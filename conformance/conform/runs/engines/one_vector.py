@@ -74,7 +74,7 @@ def replay(
     try:
         nonce = secrets.token_hex(4)
         session = Session(connection, siblings, start.deadlines, nonce, variables)
-        session.judge.know(types)
+        session.judge.set_types(types)
         judgement = next(iter(list(session.run([item], 1))))
         said = connection.said
     finally:

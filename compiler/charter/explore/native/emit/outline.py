@@ -1,4 +1,4 @@
-"""What several steps compute alike becomes a function, which is compiled once.
+"""Outlines expressions that several steps share into functions, which are compiled once.
 
 Each step of a system ends with the updates of all histories. They are equal but for what they read:
 the state before or after the step, and its parameters. So an update, or a let, that stands in two

@@ -98,7 +98,7 @@ class Explored:
     found: Exploration
     seen: tuple[LivenessResult, ...] = ()
     seconds: float = 0.0
-    unlooked: str = ""
+    liveness_skipped_because: str = ""
 
 
 def explore_live(
@@ -116,7 +116,7 @@ def explore_live(
         )
         try:
             with searching as (search, message):
-                return asking.looked(result_of(search, message, options.untold), search, asked)
+                return asking.looked(result_of(search, message, options.silent), search, asked)
         except CannotCompile:  # of the predicates, or of the rest: then the next line says so
             pass
     return Explored(explore(model, instance, options, lambda now: asking.report(now, "")))
@@ -231,13 +231,13 @@ class _Asking:
 
     def looked(self, found: Exploration, search: Search, asked: _LivenessCases) -> Explored:
         """A search with the liveness results from its graph."""
-        begun, unlooked = time.monotonic(), ""
+        begun, liveness_skipped_because = time.monotonic(), ""
         seen: list[LivenessResult] = []
         try:
             seen = self.on(search, asked, with_lasso=not self.permuted)
         except (CannotCompile, GaveUp) as reason:
-            unlooked = str(reason)
-        return Explored(found, tuple(seen), time.monotonic() - begun, unlooked)
+            liveness_skipped_because = str(reason)
+        return Explored(found, tuple(seen), time.monotonic() - begun, liveness_skipped_because)
 
     def on(
         self, search: Search, asked: _LivenessCases, *, with_lasso: bool

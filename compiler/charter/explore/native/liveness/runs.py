@@ -22,7 +22,13 @@ from charter.explore.native.memory.machine_context import LINKS as LINKED
 from charter.explore.native.program import transition_graph
 from charter.explore.native.program.compile_instance import object_code
 from charter.explore.native.program.llvm import Library, linked
-from charter.explore.native.search.levels import BRIEF, GaveUp, Note, Search, SearchCounts
+from charter.explore.native.search.levels import (
+    CHUNK_SECONDS_MIN,
+    GaveUp,
+    Note,
+    Search,
+    SearchCounts,
+)
 
 CHUNK = 1 << 20
 """Words of an array of edges. The edges of one state are in one array."""
@@ -261,7 +267,7 @@ class _Followers:
         """Report the number of remaining states."""
         with self.lock:
             now = time.monotonic()
-            if now - self.said < BRIEF:
+            if now - self.said < CHUNK_SECONDS_MIN:
                 return
             self.said = now
             search, depth = self.search, len(self.search.levels)

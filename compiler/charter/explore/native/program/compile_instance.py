@@ -89,10 +89,10 @@ class CodeSource:
     cache: Path | None
 
     @property
-    def pays_after(self) -> float:
+    def optimize_after_seconds(self) -> float:
         """The seconds of processor time after which a search goes on in optimized code: about as
-        long as compiling it takes. So a search never takes longer than that above what it would
-        with the better of the two choices, however dear its transitions are."""
+        long as compiling it takes. So no search takes longer than this above the faster choice,
+        however much its transitions cost."""
         return self.printed.length / OPTIMIZED_EACH_SECOND
 
     def code(self, *, optimized: bool) -> ObjectCode:
@@ -114,20 +114,23 @@ class CodeSource:
 @dataclass(frozen=True, slots=True)
 class Program:
     """A compiled program. `digest` is a hash of its IR and its initial state; files of a search are
-    named by it. `better`: what optimized code is compiled from (None: the code is optimized)."""
+    named by it. `optimizing_source`: what optimized code is compiled from (None: the code is
+    optimized)."""
 
     plan: ProgramInterface
     code: ObjectCode
     library: Library
     digest: str
-    better: CodeSource | None
+    optimizing_source: CodeSource | None
 
     def optimized(self) -> Program:
         """The same program with optimized code."""
-        if self.better is None:
+        if self.optimizing_source is None:
             return self
-        code = self.better.code(optimized=True)
-        return replace(self, code=code, library=self.better.library(code), better=None)
+        code = self.optimizing_source.code(optimized=True)
+        return replace(
+            self, code=code, library=self.optimizing_source.library(code), optimizing_source=None
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""What the cache knows of the IR of an instance: to print it takes longer than many searches, and
-is needed only to compile it."""
+"""Stores metadata of generated IR, so that a cache hit needs no text. To print the IR takes longer
+than many searches."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST_FILES = 2 * MOST
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """Of an IR text its SHA-256 in hexadecimal and its length, and the words for the conditions in
-    guards (`MachineContext.trail`), which depend on lowered core."""
+    """Metadata of an IR text: SHA-256 in hexadecimal, length, and the number of words for the
+    conditions in guards (`MachineContext.trail`), which depends on lowered core."""
 
     digest: str
     length: int

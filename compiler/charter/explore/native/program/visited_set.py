@@ -31,8 +31,8 @@ TAKEN_BIT = 1 << 63
 there."""
 FRESH_BIT = 1 << 63
 """Marks a number that is not the state's yet, but that of its row among the new ones."""
-SOON, SOONER = 8, 4
-"""Records ahead of which an entry is asked for, and then the state that it names."""
+PREFETCH_ENTRY, PREFETCH_STATE = 8, 4
+"""How many records ahead an entry is prefetched, and then the state that it names."""
 
 TABLE, SIZE, LISTS = Pointer("%table"), Ref("%size"), Pointer("%lists")
 FRESH, DIRECTORY = Pointer("%fresh"), Pointer("%directory")
@@ -196,11 +196,11 @@ class TablePrinter:
         """Prints a prefetch of what records a little further on will need; may read past a buffer's
         end."""
         record = self.context.record
-        spread = code.load(source, SOON * record + record - 2)
+        spread = code.load(source, PREFETCH_ENTRY * record + record - 2)
         prefetch(code, self.entry(code, TABLE, home(code, spread, SIZE)))
         if self.context.memory != "numbers":
             return
-        spread = code.load(source, SOONER * record + record - 2)
+        spread = code.load(source, PREFETCH_STATE * record + record - 2)
         entry = self.entry(code, TABLE, home(code, spread, SIZE))
         number = code.load(entry, 1)
         same = code.compare("eq", code.load(entry), code.binary("or", spread, TAKEN_BIT))

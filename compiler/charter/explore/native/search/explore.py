@@ -29,7 +29,7 @@ DEFAULT = Choices()
 class NativeOptions:
     """`most_states`: where to stop (0: never); `cache`: the folder of compiled code (None: no
     cache); `journal`: the folder of the journal; `store`: its URI, on Spark; `memory`: bytes to
-    use before files (0: most of the free memory); `untold`: the names of witnesses whose traces
+    use before files (0: most of the free memory); `silent`: the names of witnesses whose traces
     are not needed; `optimized`: the code is optimized from the start, not only once the search
     turns out to be long; `first`: stop at the end of the level in which something is wrong;
     `on_violation`: called when a property turns out to be violated."""
@@ -42,7 +42,7 @@ class NativeOptions:
     journal: Path | None = None
     store: str = ""
     memory: int = 0
-    untold: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
     optimized: bool = False
     first: bool = False
     on_violation: Callable[[FirstViolation], None] | None = None
@@ -104,7 +104,7 @@ def explore(
     if there is no memory for the first state, KeyError if the instance is of no machine of the
     model, ValueError for a model with faults."""
     with searched(model, instance, options, on_progress) as (search, message):
-        return result_of(search, message, options.untold)
+        return result_of(search, message, options.silent)
 
 
 @contextmanager
@@ -131,8 +131,8 @@ def searched(
         yield search, message
 
 
-def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset()) -> Exploration:
-    """The result of a search, with traces except for the witnesses in `untold`."""
+def result_of(search: Ended, message: str, silent: frozenset[str] = frozenset()) -> Exploration:
+    """The result of a search, with traces except for the witnesses in `silent`."""
     plan = search.program.plan
     traces = Traces(search, Teller(search.program))
     named = {p.name: p for p in plan.machine.model.properties}
@@ -150,7 +150,7 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
         if kind in ("cut", "predicate"):
             continue
         prop = named[name]
-        wanted = note.count and name not in untold
+        wanted = note.count and name not in silent
         found = traces.violated(prop, note, is_of_transition(prop)) if wanted else None
         properties.append(
             CheckResult(prop.kind, name, note.count, None if found is None else bare(found))

@@ -40,19 +40,19 @@ BUFFERED = 1 << 17
 """Records in the buffers of one partition of all workers, as long as each has room for a state."""
 BLOCK = 2048
 """States that a worker takes at once, at most."""
-LEAST = 64
-"""States that are worth a block, where a chunk has few for each worker; and of the first block, as
-long as nobody knows how dear they are."""
-FEWER = 4
-"""How many times fewer it takes once workers have come into each other's way."""
+MIN_BLOCK_STATES = 64
+"""The smallest block of a chunk, and the size of the first block, when the cost of a state is not
+known yet."""
+CONTENTION_DIVISOR = 4
+"""Divides the block size after workers contended."""
 MOST_SPAN = 1 << 40
-BRIEF, LONG = 0.25, 1.0
-"""Seconds that a chunk should take: an interrupt and the progress wait for its end."""
+CHUNK_SECONDS_MIN, CHUNK_SECONDS_MAX = 0.25, 1.0
+"""How long a chunk should take: an interrupt and the progress wait for its end."""
 FIRST_TABLE = 1 << 10
-FULL = 0.75
-"""How much of a table is used before it grows."""
-TRIED = 1 << 7
-"""States after which a search looks whether symmetry merges anything."""
+TABLE_FILL = 0.75
+"""The share of a table that is used before it grows."""
+SYMMETRY_CHECK_STATES = 1 << 7
+"""States after which a search checks whether symmetry merges anything."""
 
 
 class GaveUp(Exception):
@@ -117,7 +117,7 @@ class Search:
     _fresh: list[Array] = field(default_factory=list)
     _unwritten: list[tuple[int, JournalLevel]] = field(default_factory=list)
     _block: int = BLOCK
-    _tried_block: int = LEAST
+    _tried_block: int = MIN_BLOCK_STATES
     _span: int = BLOCK
     _spent: float = 0.0
     """Seconds of processor time of all chunks so far."""
@@ -208,7 +208,7 @@ class Search:
                     done = self._level(done, pool, on_progress)
                     done = -1 if self.first and self._is_wrong() else done
                     is_last = not 0 <= done < self.distinct
-                    if (is_last or self.distinct >= TRIED) and not self._try():
+                    if (is_last or self.distinct >= SYMMETRY_CHECK_STATES) and not self._try():
                         return False
             self.complete = done >= 0
         except (NoRoom, CounterTooLarge) as reason:
@@ -359,8 +359,8 @@ class Search:
 
     def _chunk(self, done: int, end: int, pool: ThreadPoolExecutor) -> int:
         """Expand as many states as fit into the buffers; returns the number of the next state."""
-        better = self.program.better
-        if better is not None and self._spent >= better.pays_after:
+        source = self.program.optimizing_source
+        if source is not None and self._spent >= source.optimize_after_seconds:
             self.program = self.program.optimized()
             use(self.program.library, self.anchor)
         end = min(end, done + self._span)
@@ -377,11 +377,11 @@ class Search:
         self._merge(counts)
         took = time.monotonic() - begun
         self._spent += time.process_time() - used
-        if took > LONG:
+        if took > CHUNK_SECONDS_MAX:
             self._span = max(1, self._span // 2)
-        elif took < BRIEF:
+        elif took < CHUNK_SECONDS_MIN:
             self._span = min(2 * self._span, MOST_SPAN)
-        if took <= LONG:
+        if took <= CHUNK_SECONDS_MAX:
             self._tried_block = min(2 * self._tried_block, BLOCK)
         return blocks.next
 
@@ -391,9 +391,9 @@ class Search:
         counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
         before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
         # Where the search stops must not depend on how long something takes.
-        until = inf if self.most else time.monotonic() + LONG
+        until = inf if self.most else time.monotonic() + CHUNK_SECONDS_MAX
         while True:
-            share = max(LEAST, (end - done) // (2 * self.workers))
+            share = max(MIN_BLOCK_STATES, (end - done) // (2 * self.workers))
             size = min(self._block, self._tried_block, share)
             blocks = Blocks(done, end, size, until)
             empty(self._crew, self.plan)
@@ -403,7 +403,7 @@ class Search:
                 list(pool.map(self._expand, self._crew, repeat(blocks)))
             if not blocks.is_torn:
                 return blocks
-            self._block = max(1, self._block // FEWER)
+            self._block = max(1, self._block // CONTENTION_DIVISOR)
             for worker, numbers in zip(self._crew, before, strict=True):
                 for (start, _), part in zip(counted, numbers, strict=True):
                     worker.context.write(start, part)
@@ -433,7 +433,7 @@ class Search:
         coming = sum(lists.numbers(start, 2 * self.workers)[1::2])
         if not coming:
             return 0
-        while int(table.size * FULL) - table.used < coming:
+        while int(table.size * TABLE_FILL) - table.used < coming:
             table = self._tables[p] = self._grown(table)
         new = self.program.library["insert"](
             table.array.address, table.size, lists.at(start), self.workers,

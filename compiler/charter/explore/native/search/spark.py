@@ -376,7 +376,7 @@ def explore(
         kept = bool(options.store or options.journal)
         search = SparkSearch(compiled, session, Store(place), options.most_states, kept=kept)
         search.run(watched(search, on_progress, options.on_violation))
-        return result_of(search, search.message, options.untold)
+        return result_of(search, search.message, options.silent)
 
 
 RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|GaveUp): (?P<said>.+)")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from charter.explore.native.memory.arrays import Array
 from charter.explore.native.memory.machine_context import CAPACITY, PARTITIONS, MachineContext
-from charter.explore.native.program.visited_set import SOON
+from charter.explore.native.program.visited_set import PREFETCH_ENTRY
 
 BUFFER = 1 << 15
 """Records in the buffer of one partition of one worker, at most."""
-AHEAD = 2 * SOON
+AHEAD = 2 * PREFETCH_ENTRY
 """Records behind a buffer that may be read though they mean nothing."""
 
 

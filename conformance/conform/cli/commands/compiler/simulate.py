@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         if walk is None:
             _show_end(found)
         if mutant is not None:
-            out(_of_mutant(mutant, found.unlooked))
+            out(_of_mutant(mutant, found.unchecked))
     draw([*stories, *([] if walk is None else [walk])], arguments)
     return exit_code(1 if found.findings else 0, rest.broken)
 
@@ -159,17 +159,17 @@ def _show(found: WalksResult, settings: Mapping[str, int], walk: Story | None) -
 def _show_end(found: WalksResult) -> None:
     if not found.findings:
         out("nothing is violated on these walks")
-    if found.unlooked:
-        names = ", ".join(found.unlooked)
+    if found.unchecked:
+        names = ", ".join(found.unchecked)
         out(f"not checked: {names}; `conform explore` checks `eventually`")
 
 
-def _of_mutant(mutant: MutantStatus, unlooked: Sequence[str]) -> str:
+def _of_mutant(mutant: MutantStatus, unchecked: Sequence[str]) -> str:
     """What the walks found out about a mutant, as a sentence."""
     name, prop = mutant.name, mutant.caught_by
     if mutant.answer == "caught":
         return f"mutant {name} is caught by {prop}"
-    if prop in unlooked:
+    if prop in unchecked:
         return (
             f"mutant {name} is meant for {prop}, which walks do not check; `conform explore` does"
         )

@@ -18,7 +18,7 @@ from conform.console.terminal import out_json, say
 from conform.runs.execute import run_target
 from conform.runs.findings.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.options import RunOptions
-from conform.runs.selection import Wanted
+from conform.runs.selection import SuiteFilter
 
 EXAMPLES = """examples:
   conform run --target reference
@@ -164,7 +164,7 @@ def _run(arguments: argparse.Namespace) -> int:
         shrink=not arguments.no_shrink,
         go_on=arguments.go_on,
         older=older.by,
-        wanted=Wanted(arguments.branch, arguments.last_failed, arguments.first),
+        wanted=SuiteFilter(arguments.branch, arguments.last_failed, arguments.first),
         command=("conform", *arguments.given),
     )
     finished = run_target(options, say, releases_of)
