@@ -13,7 +13,7 @@ from charter.project.core_cache import core_of
 from charter.project.pipeline import parse_all
 from charter.project.sources import Selection
 from charter.syntax import nodes as sx
-from charter.syntax.mistakes.recovery import blanked, head_of
+from charter.syntax.mistakes.recovery import blank_out, head_of
 
 Kind = Literal["scenario", "instance", "mutant"]
 """Declarations of which each is about something of its own."""
@@ -65,7 +65,7 @@ def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None
     broken = tuple(one for span, one in single.items() if span in spans)
     instances = tuple(one.name for one in single.values() if one.kind == "instance")
     spans |= {*_drops(files, {one.name for one in broken if one.kind == "scenario"})}
-    return Rest(tuple(blanked(source, spans) for source in sources), broken, instances)
+    return Rest(tuple(blank_out(source, spans) for source in sources), broken, instances)
 
 
 def compiled_rest(

@@ -27,7 +27,7 @@ from charter.syntax.nodes import Expr
 ItemT = TypeVar("ItemT", bound=nodes.Item)
 
 
-def remarked(reader: TreeReader, node: Tree, item: ItemT) -> ItemT:
+def attach_comments(reader: TreeReader, node: Tree, item: ItemT) -> ItemT:
     """`item` with its comments."""
     found = reader.remarks.get(id(node))
     if found is None:
@@ -55,7 +55,7 @@ def statement(reader: TreeReader, part: Part) -> nodes.Statement:
     """Any statement of a branch, a step, an operation or a scenario."""
     node = tree(part)
     item = STATEMENTS[node.rule](reader, node)
-    return item if isinstance(item, nodes.Require) else remarked(reader, node, item)
+    return item if isinstance(item, nodes.Require) else attach_comments(reader, node, item)
 
 
 def let(reader: TreeReader, part: Part) -> nodes.Let:
@@ -63,7 +63,7 @@ def let(reader: TreeReader, part: Part) -> nodes.Let:
     node = tree(part)
     variable, value = node.children
     item = nodes.Let(name(reader, variable), expr(reader, value), span=reader.span(node))
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _assign(reader: TreeReader, node: Tree) -> nodes.Assign:
@@ -77,7 +77,7 @@ def _assign(reader: TreeReader, node: Tree) -> nodes.Assign:
             "syntax/unexpected",
             "the target of an update has one prime, at its end",
             reader.span(target),
-            hint=f"write `{_primed_at_its_end(reader.span(target))} = e`",
+            hint=f"write `{_move_prime(reader.span(target))} = e`",
         )
     elif target.rule != "primed":
         reader.diagnostics.error(
@@ -89,7 +89,7 @@ def _assign(reader: TreeReader, node: Tree) -> nodes.Assign:
     return nodes.Assign(path, expr(reader, value), span=reader.span(node))
 
 
-def _primed_at_its_end(target: Span) -> str:
+def _move_prime(target: Span) -> str:
     """The text of the target of an update, with one prime."""
     return target.source.text[target.start : target.end].replace("'", "") + "'"
 
@@ -224,7 +224,7 @@ def _require(reader: TreeReader, node: Tree) -> nodes.Require:
         whole = fold(reader, [part.condition for part in guard], operators, span)
         guard = (nodes.Conjunct(None, whole, span=span),)
     guard = tuple(replace(part, comments=(), trailing="") for part in guard)
-    item = remarked(reader, node, nodes.Require(guard, span=reader.span(node)))
+    item = attach_comments(reader, node, nodes.Require(guard, span=reader.span(node)))
     return replace(item, comments=(*item.comments, *inner))
 
 
@@ -252,7 +252,7 @@ def _conjunct(reader: TreeReader, node: Tree) -> nodes.Conjunct:
     item = nodes.Conjunct(
         optional_name(reader, label), expr(reader, condition), span=reader.span(node)
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _segments(parts: tuple[Part, ...]) -> list[list[Tree]]:
@@ -332,7 +332,7 @@ def _guard(reader: TreeReader, part: Part) -> tuple[nodes.Conjunct, ...]:
         end = conclusion if position * 2 > len(parts) else None
         found.extend(_segment(reader, operands, operators, end))
     if conclusion is not None:
-        found[-1] = remarked(reader, node, found[-1])
+        found[-1] = attach_comments(reader, node, found[-1])
     return tuple(found)
 
 
@@ -349,14 +349,14 @@ def branch(reader: TreeReader, part: Part) -> nodes.Branch:
         tuple(statement(reader, child) for child in parts),
         span=reader.span(node),
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _any_order(reader: TreeReader, node: Tree) -> nodes.AnyOrder:
     item = nodes.AnyOrder(
         tuple(branch(reader, child) for child in node.children), span=reader.span(node)
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _member(reader: TreeReader, node: Tree) -> nodes.Let | nodes.Branch | nodes.AnyOrder:
@@ -382,7 +382,7 @@ def operation(reader: TreeReader, part: Part) -> nodes.Operation:
         text(alias),
         span=reader.span(node),
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _history(reader: TreeReader, node: Tree) -> nodes.StateDecl:
@@ -395,7 +395,7 @@ def _history(reader: TreeReader, node: Tree) -> nodes.StateDecl:
         expr(reader, becomes),
         span=reader.span(node),
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def state(reader: TreeReader, part: Part) -> nodes.StateDecl:
@@ -415,4 +415,4 @@ def state(reader: TreeReader, part: Part) -> nodes.StateDecl:
         on_disk=optional_name(reader, on_disk),
         span=reader.span(node),
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)

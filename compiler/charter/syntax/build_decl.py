@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from charter.syntax import nodes
-from charter.syntax.build_body import in_sections, let, operation, remarked, state, statement
+from charter.syntax.build_body import attach_comments, in_sections, let, operation, state, statement
 from charter.syntax.build_expr import (
     TreeReader,
     arguments,
@@ -26,7 +26,7 @@ from charter.syntax.concrete import Part, Tree, leaf, tree, trees
 def plain_declaration(reader: TreeReader, part: Part) -> nodes.Declaration:
     """Any declaration but variants, mutants and overlays."""
     node = tree(part)
-    return remarked(reader, node, PLAIN[node.rule](reader, node))
+    return attach_comments(reader, node, PLAIN[node.rule](reader, node))
 
 
 # --- vocabulary ----------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ def _record(reader: TreeReader, node: Tree) -> nodes.RecordDecl:
     return nodes.RecordDecl(
         name(reader, called),
         tuple(
-            remarked(
+            attach_comments(
                 reader,
                 child,
                 nodes.FieldDecl(
@@ -58,7 +58,7 @@ def _union(reader: TreeReader, node: Tree) -> nodes.UnionDecl:
     return nodes.UnionDecl(
         name(reader, called),
         tuple(
-            remarked(
+            attach_comments(
                 reader,
                 child,
                 nodes.CaseDecl(
@@ -104,7 +104,7 @@ def _observe(reader: TreeReader, node: Tree) -> nodes.ObserveDecl:
     return nodes.ObserveDecl(
         name(reader, level),
         tuple(
-            remarked(
+            attach_comments(
                 reader,
                 child,
                 nodes.Observed(
@@ -137,7 +137,7 @@ def _component_member(
         case "operation":
             return operation(reader, node)
         case _:
-            return remarked(reader, node, _observe(reader, node))
+            return attach_comments(reader, node, _observe(reader, node))
 
 
 def _part(reader: TreeReader, node: Tree) -> nodes.PartDecl:
@@ -183,7 +183,7 @@ def step(reader: TreeReader, part: Part) -> nodes.StepDecl:
         tuple(statement(reader, child) for child in body),
         span=reader.span(node),
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _system(reader: TreeReader, node: Tree) -> nodes.SystemDecl:
@@ -202,9 +202,9 @@ def _system_member(
         case "state_decl" | "history":
             return state(reader, node)
         case "part_decl":
-            return remarked(reader, node, _part(reader, node))
+            return attach_comments(reader, node, _part(reader, node))
         case "channel_decl":
-            return remarked(reader, node, _channel(reader, node))
+            return attach_comments(reader, node, _channel(reader, node))
         case _:
             return step(reader, node)
 
@@ -231,7 +231,7 @@ def _eventually(reader: TreeReader, node: Tree) -> nodes.EventuallyDecl:
     called, machine, cites, fairness, first, second = node.children
     binders: list[nodes.AnyBinder] = []
     if second is not None:
-        first = _hoisted(reader, first, binders)
+        first = _hoist(reader, first, binders)
     return nodes.EventuallyDecl(
         name(reader, called),
         name(reader, machine),
@@ -244,7 +244,7 @@ def _eventually(reader: TreeReader, node: Tree) -> nodes.EventuallyDecl:
     )
 
 
-def _hoisted(reader: TreeReader, part: Part, found: list[nodes.AnyBinder]) -> Part:
+def _hoist(reader: TreeReader, part: Part, found: list[nodes.AnyBinder]) -> Part:
     """The body of `forall x in S: a` in front of `leads to`. The quantifier extends over both
     sides, so its binders are added to `found`; one in parentheses is left as it is."""
     while isinstance(part, Tree) and part.rule == "quantifier":
@@ -276,7 +276,7 @@ def _place(reader: TreeReader, head: Part, tail: Part) -> nodes.Name:
     return nodes.Name(f"{first.text}.{second.text}", span=first.span.to(second.span))
 
 
-def _missed(reader: TreeReader, node: Tree) -> nodes.Name:
+def _build_missed(reader: TreeReader, node: Tree) -> nodes.Name:
     """A name, or `operation/branch` as one name."""
     head, tail = node.children
     first = name(reader, head)
@@ -299,13 +299,13 @@ def _bound(reader: TreeReader, node: Tree) -> nodes.Setting:
         case "only", (operation, condition):
             item = nodes.Only(name(reader, operation), expr(reader, condition), span=span)
         case "misses", several:
-            missed = tuple(_missed(reader, each) for each in trees(several))
+            missed = tuple(_build_missed(reader, each) for each in trees(several))
             item = nodes.Misses(missed, span=span)
         case "fails", (failing,):
             item = nodes.Fails(names(reader, failing), span=span)
         case _:
             raise AssertionError(node.rule)
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _likes(reader: TreeReader, part: Part) -> tuple[nodes.Like, ...]:
@@ -365,7 +365,7 @@ def _line(reader: TreeReader, node: Tree) -> nodes.Line:
             item = nodes.Include(name(reader, called), arguments(reader, args), span=span)
         case _:
             return let(reader, node)
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _scenario_item(reader: TreeReader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Line:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from charter.syntax import nodes
-from charter.syntax.build_body import branch, in_sections, operation, remarked, state
+from charter.syntax.build_body import attach_comments, branch, in_sections, operation, state
 from charter.syntax.build_decl import plain_declaration, step
 from charter.syntax.build_expr import (
     TreeReader,
@@ -46,17 +46,17 @@ def file(reader: TreeReader, part: Part) -> nodes.File:
         in_sections(_declaration(reader, child) for child in rest),
         span=reader.span(node),
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 def _declaration(reader: TreeReader, node: Tree) -> nodes.Declaration:
     match node.rule:
         case "variant_decl":
-            return remarked(reader, node, _variant(reader, node))
+            return attach_comments(reader, node, _variant(reader, node))
         case "mutant_decl":
-            return remarked(reader, node, _mutant(reader, node))
+            return attach_comments(reader, node, _mutant(reader, node))
         case "overlay_decl":
-            return remarked(reader, node, _overlay(reader, node))
+            return attach_comments(reader, node, _overlay(reader, node))
         case _:
             return plain_declaration(reader, node)
 
@@ -117,7 +117,7 @@ def _entry(reader: TreeReader, node: Tree) -> nodes.OverlayEntry:
         _edits(reader, body),
         span=reader.span(node),
     )
-    return remarked(reader, node, item)
+    return attach_comments(reader, node, item)
 
 
 # --- edits ---------------------------------------------------------------------------------------
@@ -138,15 +138,15 @@ def _edit(reader: TreeReader, part: Part) -> nodes.Edit:
     node = tree(part)
     match node.rule:
         case "replace" | "replace_branch" | "replace_operation":
-            return remarked(reader, node, _replace(reader, node))
+            return attach_comments(reader, node, _replace(reader, node))
         case "replace_fun" | "replace_part" | "replace_let" | "replace_history" | "replace_image":
-            return remarked(reader, node, _replace_with(reader, node))
+            return attach_comments(reader, node, _replace_with(reader, node))
         case "add" | "add_in":
-            return remarked(reader, node, _add(reader, node))
+            return attach_comments(reader, node, _add(reader, node))
         case "add_fault":
-            return remarked(reader, node, _add_fault(reader, node))
+            return attach_comments(reader, node, _add_fault(reader, node))
         case _:
-            return remarked(reader, node, _drop(reader, node))
+            return attach_comments(reader, node, _drop(reader, node))
 
 
 def _replace(reader: TreeReader, node: Tree) -> nodes.Edit:

@@ -117,7 +117,7 @@ def arguments(reader: TreeReader, part: Part) -> tuple[Expr, ...]:
     return tuple(expr(reader, child) for child in tree(part).children)
 
 
-def named_argument(reader: TreeReader, node: Tree) -> nodes.NamedArg:
+def build_named_argument(reader: TreeReader, node: Tree) -> nodes.NamedArg:
     """`name: e`."""
     called, value = node.children
     return nodes.NamedArg(name(reader, called), expr(reader, value), span=reader.span(node))
@@ -224,7 +224,7 @@ def _implies(reader: TreeReader, node: Tree) -> Expr:
     return nodes.Binary("implies", expr(reader, left), expr(reader, right), span=reader.span(node))
 
 
-def _primed(reader: TreeReader, node: Tree) -> Expr:
+def _build_primed(reader: TreeReader, node: Tree) -> Expr:
     target = expr(reader, node.children[0])
     if isinstance(target, nodes.Ident) and not target.primed:
         return nodes.Ident(target.name, primed=True, span=reader.span(node))
@@ -330,8 +330,8 @@ EXPRESSIONS: Final[Mapping[str, Callable[[TreeReader, Tree], Expr]]] = {
     "false": lambda r, n: nodes.BoolLit(False, span=r.span(n)),
     "none": lambda r, n: nodes.NoneLit(span=r.span(n)),
     "ident": lambda r, n: nodes.Ident(_name_of(n), span=r.span(n)),
-    "primed": _primed,
-    "named_argument": named_argument,
+    "primed": _build_primed,
+    "named_argument": build_named_argument,
     "apply": lambda r, n: nodes.Apply(
         name(r, n.children[0]), arguments(r, n.children[1]), span=r.span(n)
     ),

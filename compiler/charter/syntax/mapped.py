@@ -13,7 +13,7 @@ Rewrite = Callable[[sx.Expr], sx.Expr | None]
 """Maps an expression to its replacement; None keeps it, and its parts are rewritten."""
 
 
-def mapped(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
+def rewrite_expr(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
     """`expr` with every replacement of `rewrite` applied, outermost first."""
     new = rewrite(expr)
     return _inside(expr, rewrite) if new is None else new
@@ -21,7 +21,7 @@ def mapped(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
 
 def _inside(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
     def one(part: sx.Expr) -> sx.Expr:
-        return mapped(part, rewrite)
+        return rewrite_expr(part, rewrite)
 
     def each(parts: tuple[sx.Expr, ...]) -> tuple[sx.Expr, ...]:
         return tuple(one(part) for part in parts)

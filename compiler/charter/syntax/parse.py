@@ -25,7 +25,7 @@ from charter.syntax.concrete import Leaf, Part, Tree
 from charter.syntax.mistakes.frequent_mistakes import UNEXPECTED, explain
 from charter.syntax.mistakes.parser_position import Stuck
 from charter.syntax.mistakes.recovery import (
-    blanked,
+    blank_out,
     may_begin_one,
     next_declaration,
     without_comments_behind,
@@ -93,12 +93,12 @@ def parse_rest(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
     are its `broken`; None if the error is before the first declaration. The errors, with the codes
     of `parse`, go to `diagnostics`: of each declaration the first unexpected token."""
     broken: list[Span] = []
-    found = _parsed(source, diagnostics, broken)
+    found = _parse(source, diagnostics, broken)
     if found is None:
         return None
     root = _shallow(_concrete(found), source, diagnostics, broken)
     known = len(diagnostics.items)
-    text = blanked(source, broken).text if broken else source.text
+    text = blank_out(source, broken).text if broken else source.text
     tree = file(TreeReader(source, diagnostics, remarks(text, root)), root)
     errors = [item.span for item in diagnostics.items[known:]]
     wrong = {d.span for d in tree.declarations if any(d.span.holds(error) for error in errors)}
@@ -137,20 +137,20 @@ def _deepest(source: Source, root: Tree) -> Span:
     return Span(source, node.start, max(node.end, node.start + 1))
 
 
-def _parsed(source: Source, diagnostics: Diagnostics, broken: list[Span]) -> LarkTree[Token] | None:
+def _parse(source: Source, diagnostics: Diagnostics, broken: list[Span]) -> LarkTree[Token] | None:
     """The parser's tree, without the declarations that become `broken`."""
     state = parser().parse_interactive(source.text)
     fed: list[Token] = []
-    while not isinstance(found := _fed(state, fed), LarkTree):
-        start = _told(found, fed, source, diagnostics)
-        left_out = _skipped(state, fed, source, start)
+    while not isinstance(found := _feed_rest(state, fed), LarkTree):
+        start = _report(found, fed, source, diagnostics)
+        left_out = _skip(state, fed, source, start)
         if left_out is None:
             return None
         broken.append(left_out)
     return found
 
 
-def _fed(
+def _feed_rest(
     state: InteractiveParser, fed: list[Token]
 ) -> LarkTree[Token] | UnexpectedToken | UnexpectedCharacters:
     """Feed the rest of the text to the parser: its tree, or what is unexpected. A keyword where
@@ -165,7 +165,7 @@ def _fed(
         return error
 
 
-def _told(
+def _report(
     error: UnexpectedToken | UnexpectedCharacters,
     fed: list[Token],
     source: Source,
@@ -183,20 +183,20 @@ def _told(
     before = tuple(str(token) for token in fed[-8:])
     start, end = stopped, stopped + len(text)
     behind = source.text[end:].partition("\n")[0]
-    message, hint, back = explain(Stuck(text, before, behind, _accepted(fed)))
+    message, hint, back = explain(Stuck(text, before, behind, _list_accepted(fed)))
     if back:
         start, end = fed[-back].start_pos or 0, fed[-back].end_pos or 0
     diagnostics.error(UNEXPECTED, message, Span(source, start, max(end, start + 1)), hint=hint)
     return stopped
 
 
-def _skipped(state: InteractiveParser, fed: list[Token], source: Source, at: int) -> Span | None:
+def _skip(state: InteractiveParser, fed: list[Token], source: Source, at: int) -> Span | None:
     """Go on at the next declaration, and return what is left out: the declaration in which the
     parser stopped `at` a place, or what stands there at the margin behind a finished one. None if
     no declaration has begun."""
     states, values = state.parser_state.state_stack, state.parser_state.value_stack
     text = source.text
-    finished = may_begin_one(text, at) and _finished(state)
+    finished = may_begin_one(text, at) and _can_end(state)
     if len(values) < 2 or not isinstance(values[1], LarkTree):
         return None
     has_some = len(values) > 2 and str(getattr(values[2], "data", "")).startswith("__")
@@ -211,7 +211,7 @@ def _skipped(state: InteractiveParser, fed: list[Token], source: Source, at: int
     return Span(source, first, max(without_comments_behind(text, first, behind), first + 1))
 
 
-def _finished(state: InteractiveParser) -> bool:
+def _can_end(state: InteractiveParser) -> bool:
     """Whether another declaration may begin here; if so, the one before is complete afterwards."""
     try:
         state.feed_token(Token("SORT", "sort"))
@@ -253,9 +253,9 @@ def _feed(state: InteractiveParser, token: Token) -> Token:
     return token
 
 
-def _accepted(fed: list[Token]) -> frozenset[str]:
+def _list_accepted(fed: list[Token]) -> frozenset[str]:
     """The tokens that may follow `fed`, as messages show them."""
-    return frozenset(_written(kind) for kind in _kinds(fed))
+    return frozenset(_write_kind(kind) for kind in _kinds(fed))
 
 
 def _kinds(fed: list[Token]) -> set[str]:
@@ -282,7 +282,7 @@ def phrase(pattern: str) -> str:
     return SPACES.sub(" ", AHEAD.sub("", pattern))
 
 
-def _written(kind: str) -> str:
+def _write_kind(kind: str) -> str:
     """A kind of token as text; token classes such as NAME keep their name."""
     if kind == "$END":
         return "END"

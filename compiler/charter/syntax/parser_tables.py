@@ -25,7 +25,7 @@ def parser_of(grammar: str, filter_: PostLex) -> Lark:
     path = cache_folder("grammar") / f"{known}.json"
     kept = from_cache(path)
     if kept is not None:
-        return _loaded(kept, filter_)
+        return _load(kept, filter_)
     made = Lark(
         grammar,
         parser="lalr",
@@ -45,13 +45,13 @@ def _tables(made: Lark) -> dict[str, object]:
     return {"data": data, "memo": rules}
 
 
-def _loaded(text: bytes, filter_: PostLex) -> Lark:
+def _load(text: bytes, filter_: PostLex) -> Lark:
     """The parser that has these tables."""
-    tables = json.loads(text, object_pairs_hook=_numbered)
+    tables = json.loads(text, object_pairs_hook=_restore_numbers)
     parser: Lark = Lark._load_from_dict(**tables, postlex=filter_)  # type: ignore[no-untyped-call]
     return parser
 
 
-def _numbered(pairs: list[tuple[str, object]]) -> dict[str | int, object]:
+def _restore_numbers(pairs: list[tuple[str, object]]) -> dict[str | int, object]:
     """An object of JSON; keys that are numbers in the tables are numbers again."""
     return {int(key) if key.isdecimal() else key: value for key, value in pairs}

@@ -9,15 +9,15 @@ from charter.syntax import nodes
 from charter.syntax.documents import LINE, STEP, Doc, Group, Nest
 from charter.syntax.show_body import branch_rows, cites_doc, operation_rows, state_rows
 from charter.syntax.show_decl import plain_rows, step_rows
-from charter.syntax.show_expr import bound_to, quoted, show_expr, show_type
+from charter.syntax.show_expr import bound_to, quote, show_expr, show_type
 from charter.syntax.text_lines import (
     BLANK,
     TextLine,
     block,
     comment_rows,
     fits,
+    has_comment,
     remark,
-    remarked,
     rows_of,
     text_of,
 )
@@ -86,10 +86,10 @@ def _mutant(item: nodes.MutantDecl, indent: int, opening: str) -> list[TextLine]
 def _entry(item: nodes.OverlayEntry, indent: int) -> list[TextLine]:
     parts: list[Doc] = []
     if item.first_release or item.last_release:
-        parts.append(f" for {quoted(item.first_release)}..{quoted(item.last_release)}")
+        parts.append(f" for {quote(item.first_release)}..{quote(item.last_release)}")
     parts.append(cites_doc(item.citations))
     if item.evidence:
-        parts.append(Nest((LINE, f"because {quoted(item.evidence)}")))
+        parts.append(Nest((LINE, f"because {quote(item.evidence)}")))
     header = Group((f"entry {item.name.text} {item.verdict}", tuple(parts)))
     return block(item, header, _edits(item.edits, indent + STEP), indent)
 
@@ -119,15 +119,15 @@ def _at(address: nodes.Address) -> str:
 def _edit(item: nodes.Edit, indent: int) -> list[TextLine]:
     match item:
         case nodes.Replace(declaration):
-            return _wrapped(item, declaration, "replace ", indent)
+            return _wrap(item, declaration, "replace ", indent)
         case nodes.ReplaceBranch(at, branch):
-            return _wrapped(item, branch, f"replace in {_at(at)} ", indent)
+            return _wrap(item, branch, f"replace in {_at(at)} ", indent)
         case nodes.ReplaceOperation(at, operation):
-            return _wrapped(item, operation, f"replace in {_at(at)} ", indent)
+            return _wrap(item, operation, f"replace in {_at(at)} ", indent)
         case nodes.Add(at, before, declaration):
             where = f"in {_at(at)} " if at else ""
             place = f"before {before.text} " if before else ""
-            return _wrapped(item, declaration, f"add {where}{place}", indent)
+            return _wrap(item, declaration, f"add {where}{place}", indent)
         case nodes.ReplaceFun(name, citations, value):
             head = Group((f"replace fun {name.text}", cites_doc(citations), " with"))
             return remark(item, rows_of(bound_to(head, value), indent), indent)
@@ -137,20 +137,20 @@ def _edit(item: nodes.Edit, indent: int) -> list[TextLine]:
         case nodes.AddFault(at, fault):
             return remark(item, rows_of(_fault(at, fault), indent), indent)
         case nodes.Drop(what, name, at):
-            return remark(item, rows_of(f"drop {_dropped(what, name, at)}", indent), indent)
+            return remark(item, rows_of(f"drop {_show_drop(what, name, at)}", indent), indent)
         case _:
             assert_never(item)
 
 
 def _fault(at: nodes.Address, fault: nodes.FaultRule) -> Doc:
-    saying = f" saying {quoted(fault.saying)}" if fault.saying else ""
-    opening = f"add fault {quoted(fault.exception)}{saying} to {_at(at)}"
+    saying = f" saying {quote(fault.saying)}" if fault.saying else ""
+    opening = f"add fault {quote(fault.exception)}{saying} to {_at(at)}"
     return opening if fault.condition is None else bound_to(f"{opening} when", fault.condition)
 
 
-def _dropped(what: str, name: nodes.Name, at: nodes.Address | None) -> str:
+def _show_drop(what: str, name: nodes.Name, at: nodes.Address | None) -> str:
     if what == "scenario":
-        return f"scenario {quoted(name.text)}"
+        return f"scenario {quote(name.text)}"
     if at is None:
         return f"{what} {name.text}"
     if what in {"branch", "operation", "step"}:
@@ -158,7 +158,7 @@ def _dropped(what: str, name: nodes.Name, at: nodes.Address | None) -> str:
     return f"{what} {name.text} of {_at(at)}"
 
 
-def _wrapped(
+def _wrap(
     item: nodes.Item,
     declaration: (
         nodes.Declaration | nodes.StateDecl | nodes.Operation | nodes.StepDecl | nodes.Branch
@@ -167,7 +167,7 @@ def _wrapped(
     indent: int,
 ) -> list[TextLine]:
     """The new text of an edit, with the comments of the edit instead of its own."""
-    if remarked(item):
+    if has_comment(item):
         declaration = replace(
             declaration,
             comments=(*item.comments, *declaration.comments),

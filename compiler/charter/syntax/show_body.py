@@ -15,14 +15,22 @@ from charter.syntax.show_expr import (
     arguments_doc,
     binder_doc,
     bound_to,
-    closed,
+    close,
     expression,
     last,
     params_doc,
-    quoted,
+    quote,
     type_doc,
 )
-from charter.syntax.text_lines import TextLine, block, comment_rows, fits, remark, remarked, rows_of
+from charter.syntax.text_lines import (
+    TextLine,
+    block,
+    comment_rows,
+    fits,
+    has_comment,
+    remark,
+    rows_of,
+)
 
 
 def cites_doc(citations: tuple[nodes.Citation, ...]) -> Doc:
@@ -30,7 +38,7 @@ def cites_doc(citations: tuple[nodes.Citation, ...]) -> Doc:
     if not citations:
         return ""
     shown = [
-        f"{each.source} {quoted(each.section)}" if each.section else each.source
+        f"{each.source} {quote(each.section)}" if each.section else each.source
         for each in citations
     ]
     return Nest((LINE, "cites ", ", ".join(shown)))
@@ -38,7 +46,7 @@ def cites_doc(citations: tuple[nodes.Citation, ...]) -> Doc:
 
 def alias_doc(alias: str) -> Doc:
     """` alias "handleBrokerFenced"`, or nothing; it may go to the next line."""
-    return Nest((LINE, "alias ", quoted(alias))) if alias else ""
+    return Nest((LINE, "alias ", quote(alias))) if alias else ""
 
 
 # --- statements ----------------------------------------------------------------------------------
@@ -56,7 +64,7 @@ def _statement(item: nodes.Statement) -> Doc:
         case nodes.Pick(name, index, domain, or_none):
             each: Doc = ("for ", binder_doc(index), " ") if index else ""
             otherwise = " or none" if or_none else ""
-            chosen = (closed(domain, SUM), otherwise)
+            chosen = (close(domain, SUM), otherwise)
             return Group((f"pick {name.text} ", each, "in", Nest((LINE, chosen))))
         case nodes.Assign(target, value):
             return bound_to((expression(target), "' ="), value)
@@ -82,7 +90,7 @@ def _statement(item: nodes.Statement) -> Doc:
                 shown = ("(", shown, ")")  # without parentheses it would be parsed as another key
             return Group(("send ", channel.text, _keys(keys), " ", shown, Nest(_each(done))))
         case nodes.Receive(name, many, channel, keys):
-            count: Doc = "" if many is None else ("[", closed(many, SUM), "]")
+            count: Doc = "" if many is None else ("[", close(many, SUM), "]")
             return ("receive ", name.text, count, " from ", channel.text, _keys(keys))
         case nodes.Clear(channel, keys, done):
             return Group(("clear ", channel.text, _keys(keys), Nest(_each(done))))
@@ -119,9 +127,9 @@ def _conjunct(conjunct: nodes.Conjunct, follower: nodes.Conjunct | None, alone: 
     if alone and (op in ("or", "implies") or (op == "and" and label)):
         return (label, expression(condition))
     if op in LOGICAL and label and (follower is None or follower.label):
-        shown = expression(condition) if follower is None else closed(condition, LOGIC)
+        shown = expression(condition) if follower is None else close(condition, LOGIC)
         return (label, shown)
-    shown = last(condition, NOT) if follower is None else closed(condition, NOT)
+    shown = last(condition, NOT) if follower is None else close(condition, NOT)
     return (label, Nest(shown))
 
 
@@ -154,9 +162,9 @@ def branch_rows(item: nodes.Branch, indent: int, opening: str = "") -> list[Text
     guard: Doc = ""
     if item.guard:
         guard = (" when ", join(" and ", _conjuncts(item.guard)))
-    quiet = not any(remarked(each) for each in item.guard)
+    quiet = not any(has_comment(each) for each in item.guard)
     reply = item.body[0] if len(item.body) == 1 else None
-    bare = reply is not None and not remarked(reply) and not item.closing
+    bare = reply is not None and not has_comment(reply) and not item.closing
     if bare and reply is not None:
         ending = _statement(reply)
         if quiet and fits((header, guard, " ", ending), indent):
@@ -175,7 +183,7 @@ def branch_rows(item: nodes.Branch, indent: int, opening: str = "") -> list[Text
 def _branch_head(item: nodes.Branch, header: Doc, guard: Doc | None, indent: int) -> list[TextLine]:
     if guard is not None and fits((header, guard), indent):
         return rows_of(flat((header, guard)), indent)
-    if not any(remarked(each) for each in item.guard):
+    if not any(has_comment(each) for each in item.guard):
         whole = ("when ", join(" and ", _conjuncts(item.guard)))
         if item.guard and fits(whole, indent + STEP):
             return [*rows_of(header, indent), *rows_of(flat(whole), indent + STEP)]

@@ -20,13 +20,13 @@ from charter.syntax.show_expr import (
     arguments_doc,
     binders_doc,
     bound_to,
-    closed,
+    close,
     expression,
     params_doc,
-    quoted,
+    quote,
     type_doc,
 )
-from charter.syntax.text_lines import BLANK, TextLine, block, fits, remark, remarked, rows_of
+from charter.syntax.text_lines import BLANK, TextLine, block, fits, has_comment, remark, rows_of
 
 Plain = (
     nodes.SourceDecl | nodes.SortDecl | nodes.CounterDecl | nodes.ConstDecl | nodes.AliasDecl
@@ -84,9 +84,9 @@ def _simple(
 ) -> Doc:
     match item:
         case nodes.SourceDecl(name, title, url, anchors):
-            source = f"source {name.text} {quoted(title)}"
-            at: Doc = Nest((LINE, f"at {quoted(url)}")) if url else ""
-            each = [f"{quoted(section)}: {quoted(anchor)}" for section, anchor in anchors]
+            source = f"source {name.text} {quote(title)}"
+            at: Doc = Nest((LINE, f"at {quote(url)}")) if url else ""
+            each = [f"{quote(section)}: {quote(anchor)}" for section, anchor in anchors]
             listed = (" ", brackets("{", join((",", LINE), each), "}", LINE)) if each else ""
             return Group((source, at, listed))
         case nodes.SortDecl(name):
@@ -118,7 +118,7 @@ def _eventually(item: nodes.EventuallyDecl) -> Doc:
     if item.trigger is None:
         return Group((header, Nest((LINE, expression(item.goal)))))
     body: Doc = Group(
-        (closed(item.trigger, IMPLIES), Nest((LINE, "leads to ", expression(item.goal))))
+        (close(item.trigger, IMPLIES), Nest((LINE, "leads to ", expression(item.goal))))
     )
     if item.binders:
         body = Group(("forall ", binders_doc(item.binders), ":", Nest((LINE, body))))
@@ -134,7 +134,7 @@ def _fairness(fairness: tuple[nodes.Fair, ...]) -> Doc:
         else fair.step.text
         for fair in fairness
     ]
-    return Nest((LINE, "fair ", Nest(_filled(each))))
+    return Nest((LINE, "fair ", Nest(_fill(each))))
 
 
 def _enum(item: nodes.EnumDecl, indent: int, opening: str) -> list[TextLine]:
@@ -165,7 +165,7 @@ def _case(item: nodes.CaseDecl) -> Doc:
 def _union(item: nodes.UnionDecl, indent: int, opening: str) -> list[TextLine]:
     header = f"{opening}union {item.name.text}"
     short = f"{header} {{ {', '.join(flat(_case(case)) for case in item.cases)} }}"
-    quiet = not item.closing and not any(remarked(case) for case in item.cases)
+    quiet = not item.closing and not any(has_comment(case) for case in item.cases)
     if quiet and fits(short, indent):
         return remark(item, rows_of(short, indent), indent)
     inner = [
@@ -204,7 +204,7 @@ def _member(item: Member, indent: int) -> list[TextLine]:
         case nodes.Operation():
             return operation_rows(item, indent)
         case nodes.ObserveDecl(level, entries):
-            inner = [row for entry in entries for row in _observed(entry, indent + STEP)]
+            inner = [row for entry in entries for row in _show_observed(entry, indent + STEP)]
             return block(item, f"observe {level.text}", inner, indent)
         case nodes.PartDecl(name, index, component):
             each: Doc = ("map ", type_doc(index), " -> ") if index else ""
@@ -226,7 +226,7 @@ def step_rows(item: nodes.StepDecl, indent: int, opening: str = "") -> list[Text
     return block(item, head, inner, indent)
 
 
-def _observed(item: nodes.Observed, indent: int) -> list[TextLine]:
+def _show_observed(item: nodes.Observed, indent: int) -> list[TextLine]:
     path = ".".join(name.text for name in item.path)
     text = f"{path}: {item.mode}" if item.mode else path
     return remark(item, rows_of(text, indent), indent)
@@ -237,7 +237,7 @@ def _channel(item: nodes.ChannelDecl) -> Doc:
     if len(item.ends) > 1:
         ends = (ends, " -> ", type_doc(item.ends[1]))
     weak = f"{' lossy' if item.lossy else ''}{' duplicating' if item.duplicating else ''}"
-    limit: Doc = "" if item.limit is None else (" max ", closed(item.limit, SUM))
+    limit: Doc = "" if item.limit is None else (" max ", close(item.limit, SUM))
     carried = (" carries ", type_doc(item.message), f" {item.discipline}", limit, weak)
     return (f"channel {item.name.text}: ", ends, carried)
 
@@ -249,10 +249,10 @@ def _likes(likes: tuple[nodes.Like, ...]) -> Doc:
     if not likes:
         return ""
     each = [(x.name.text, arguments_doc(x.args) if x.args else "") for x in likes]
-    return Nest((LINE, "like ", Nest(_filled(each))))
+    return Nest((LINE, "like ", Nest(_fill(each))))
 
 
-def _filled(each: Sequence[Doc]) -> Doc:
+def _fill(each: Sequence[Doc]) -> Doc:
     """Items with commas between them, as many as fit in each line."""
     first, *others = each
     return (first, tuple((",", Group((LINE, other))) for other in others))
@@ -270,9 +270,9 @@ def _bound(item: nodes.Setting, indent: int) -> list[TextLine]:
             more = tuple((",", LINE, other) for other in others)
             doc = Group(("offers ", Nest((first, more))))
         case nodes.Misses(missed):
-            doc = ("misses ", Nest(_filled([name.text for name in missed])))
+            doc = ("misses ", Nest(_fill([name.text for name in missed])))
         case nodes.Fails(failing):
-            doc = ("fails ", Nest(_filled([name.text for name in failing])))
+            doc = ("fails ", Nest(_fill([name.text for name in failing])))
         case nodes.Only(operation, condition):
             doc = bound_to(f"only {operation.text} if", condition)
         case _:
@@ -281,7 +281,7 @@ def _bound(item: nodes.Setting, indent: int) -> list[TextLine]:
 
 
 def _scenario(item: nodes.ScenarioDecl, indent: int, opening: str) -> list[TextLine]:
-    head = (f"{opening}scenario {quoted(item.title)} of {item.machine.text}", _likes(item.likes))
+    head = (f"{opening}scenario {quote(item.title)} of {item.machine.text}", _likes(item.likes))
     inner = _lines(item.body, indent + STEP)
     return block(item, Group((*head, cites_doc(item.citations))), inner, indent)
 
@@ -312,7 +312,7 @@ def _scenario_item(item: nodes.Bound | nodes.Start | nodes.Line, indent: int) ->
         case nodes.Expect(condition, never):
             doc = bound_to("never expect" if never else "expect", condition)
         case nodes.Moment(title):
-            doc = f"step {quoted(title)}"
+            doc = f"step {quote(title)}"
         case _:
             assert_never(item)
     return remark(item, rows_of(doc, indent), indent)

@@ -16,7 +16,7 @@ ADDING: Final = frozenset("+-|&")
 NUMBERS: Final = frozenset("+-")
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
@@ -41,11 +41,11 @@ def type_doc(type_: nodes.Type) -> Doc:
         case nodes.NamedType(name):
             return name
         case nodes.IntType(low, high):
-            return ("int ", closed(low, SUM), "..", closed(high, SUM))
+            return ("int ", close(low, SUM), "..", close(high, SUM))
         case nodes.WrappedType(wrapper, inner):
             return (wrapper, " ", type_doc(inner))
         case nodes.SeqType(inner, limit):
-            return ("seq ", type_doc(inner), " max ", closed(limit, SUM))
+            return ("seq ", type_doc(inner), " max ", close(limit, SUM))
         case nodes.MapType(key, value):
             return ("map ", type_doc(key), " -> ", type_doc(value))
         case _:
@@ -145,19 +145,19 @@ def _has_free_in(expr: Expr) -> bool:
             return False
 
 
-def parenthesised(expr: Expr) -> Doc:
+def parenthesise(expr: Expr) -> Doc:
     """`(expr)`."""
     return Group(("(", Nest(expression(expr)), ")"))
 
 
 def last(expr: Expr, level: int) -> Doc:
     """`expr` where nothing follows that could become part of it; parentheses below `level`."""
-    return expression(expr) if _level(expr) >= level else parenthesised(expr)
+    return expression(expr) if _level(expr) >= level else parenthesise(expr)
 
 
-def closed(expr: Expr, level: int) -> Doc:
+def close(expr: Expr, level: int) -> Doc:
     """`expr` where an operator or a bracket follows."""
-    return parenthesised(expr) if is_open(expr) else last(expr, level)
+    return parenthesise(expr) if is_open(expr) else last(expr, level)
 
 
 # --- expressions ---------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def expression(expr: Expr) -> Doc:
         case nodes.Unary(op, operand):
             return _unary(op, operand)
         case nodes.Is(subject, pattern):
-            return (closed(subject, SUM), f" is {_pattern(pattern)}")
+            return (close(subject, SUM), f" is {_pattern(pattern)}")
         case nodes.Binary():
             return _binary(expr)
         case nodes.If() | nodes.LetIn() | nodes.Quantifier() | nodes.Match():
@@ -229,7 +229,7 @@ def _unary(op: str, operand: Expr) -> Doc:
     if op == "not":
         return ("not ", last(operand, NOT))
     if isinstance(operand, nodes.Unary) and operand.op == "-":
-        return ("-", parenthesised(operand))  # two dashes would begin a comment
+        return ("-", parenthesise(operand))  # two dashes would begin a comment
     return ("-", last(operand, UNARY))
 
 
@@ -246,13 +246,13 @@ def _chains(op: str, left: Expr) -> bool:
 def _binary(expr: nodes.Binary) -> Doc:
     if expr.op == "implies":
         right = last(expr.right, IMPLIES)
-        return Group((closed(expr.left, LOGIC), " implies", Nest((LINE, right))))
+        return Group((close(expr.left, LOGIC), " implies", Nest((LINE, right))))
     parts: list[Doc] = [(LINE, expr.op, " ", last(expr.right, _right_level(expr.op)))]
     here = expr
     while isinstance(here.left, nodes.Binary) and _chains(here.op, here.left):
         here = here.left
-        parts.append((LINE, here.op, " ", closed(here.right, _right_level(here.op))))
-    parts.append(closed(here.left, _right_level(here.op)))
+        parts.append((LINE, here.op, " ", close(here.right, _right_level(here.op))))
+    parts.append(close(here.left, _right_level(here.op)))
     first, *rest = reversed(parts)
     return Group((first, Nest(tuple(rest))))
 
@@ -263,7 +263,7 @@ def binders_doc(binders: tuple[nodes.AnyBinder, ...]) -> Doc:
 
 def binder_doc(binder: nodes.AnyBinder) -> Doc:
     """`x in S`, `k, present(x) in m`."""
-    return (_bound(binder), " in ", closed(binder.domain, SUM))
+    return (_bound(binder), " in ", close(binder.domain, SUM))
 
 
 def _bound(binder: nodes.AnyBinder) -> str:
@@ -291,7 +291,7 @@ def _reaching(expr: nodes.If | nodes.LetIn | nodes.Quantifier | nodes.Match) -> 
             third: Doc = ("else ", Nest(expression(otherwise)))
             return Group((first, Nest((LINE, second, LINE, third))))
         case nodes.LetIn(name, value, body):
-            bound = parenthesised(value) if _has_free_in(value) else expression(value)
+            bound = parenthesise(value) if _has_free_in(value) else expression(value)
             return Group((f"let {name.text} = ", Nest(bound), " in", LINE, expression(body)))
         case nodes.Quantifier(kind, binders, body):
             return Group((f"{kind} ", binders_doc(binders), ":", Nest((LINE, expression(body)))))
@@ -318,7 +318,7 @@ def _inits(fields: tuple[nodes.FieldInit, ...]) -> Doc:
 
 
 def _entry(entry: nodes.Entry) -> Doc:
-    return bound_to((closed(entry.key, IMPLIES), ":"), entry.value)
+    return bound_to((close(entry.key, IMPLIES), ":"), entry.value)
 
 
 def _collection(
@@ -341,7 +341,7 @@ def _collection(
         case nodes.SetLit(items):
             return brackets("{", _list(items), "}") if items else "{}"
         case nodes.SeqLit(items):
-            shown = join((",", LINE), [closed(item, SUM) for item in items])
+            shown = join((",", LINE), [close(item, SUM) for item in items])
             return brackets("<", shown, ">") if items else "<>"
         case nodes.MapLit(binder, value):
             return brackets("[", bound_to((binder_doc(binder), ":"), value), "]")

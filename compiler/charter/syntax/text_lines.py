@@ -60,7 +60,7 @@ def block(item: nodes.Item, header: Doc, inner: list[TextLine], indent: int) -> 
     return remark(item, body, indent, len(head) - 1)
 
 
-def remarked(item: nodes.Item) -> bool:
+def has_comment(item: nodes.Item) -> bool:
     """Whether `item` has any comment."""
     return bool(item.comments or item.trailing or item.closing)
 
@@ -73,14 +73,14 @@ def text_of(rows: list[TextLine]) -> str:
         end = position
         while end < len(rows) and rows[end].text:
             end += 1
-        done.extend(_aligned(rows[position:end]))
+        done.extend(_align(rows[position:end]))
         if end < len(rows):
             done.append("")
         position = end + 1
     return "".join(f"{line}\n" for line in done)
 
 
-def _aligned(rows: list[TextLine]) -> list[str]:
+def _align(rows: list[TextLine]) -> list[str]:
     columns = [len(row.text) for row in rows if row.trailing and len(row.text) <= FARTHEST]
     column = max(columns, default=0)
     return [

@@ -105,9 +105,9 @@ def test_every_keyword_of_a_declaration_is_known() -> None:
 def test_lost_names_are_those_that_others_use() -> None:
     text = f"{HEAD}enum E {{ one, two, 3 }}\nfun f(x: E) -> bool = y +\nnonsense here\n"
     tree, _ = rest_of(text)
-    assert {"E", "one", "two"} <= lost_names(tree.broken)
+    assert {"E", "one", "two"} <= find_lost_names(tree.broken)
     tree, _ = rest_of(f"{HEAD}fun f(x: E) -> bool = y +\n")
-    assert lost_names(tree.broken) == {"f"}
+    assert find_lost_names(tree.broken) == {"f"}
 
 
 @pytest.mark.parametrize("name", ["ring_election", pytest.param("paxos", marks=pytest.mark.slow)])

@@ -15,7 +15,7 @@ from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.by_identity import ByIdentity
 from charter.syntax import nodes as sx
-from charter.syntax.mapped import mapped
+from charter.syntax.mapped import rewrite_expr
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ def _own_uses(
     the same in the next version of a protocol."""
     found = _Uses("", set(), [])
     for body in (of.held.body, *of.held.former):
-        mapped(body, found.note)
+        rewrite_expr(body, found.note)
     return frozenset(found.reads), tuple(found.calls)
 
 

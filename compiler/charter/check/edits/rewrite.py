@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 from charter.check.names.scopes import REPLACED
 from charter.syntax import nodes as sx
-from charter.syntax.mapped import mapped
+from charter.syntax.mapped import rewrite_expr
 
 Change = Callable[[sx.Expr], sx.Expr | None]
 """Maps an expression to its replacement; None drops it."""
@@ -22,7 +22,7 @@ Named = Literal["pick", "let"]
 
 def filled(expr: sx.Expr, old: sx.Expr) -> sx.Expr:
     """`expr` with the name `replaced` substituted by `old`."""
-    return mapped(expr, lambda part: old if _is_replaced(part) else None)
+    return rewrite_expr(expr, lambda part: old if _is_replaced(part) else None)
 
 
 def calling(expr: sx.Expr, function: str, params: Sequence[sx.Param]) -> sx.Expr:
@@ -34,11 +34,11 @@ def calling(expr: sx.Expr, function: str, params: Sequence[sx.Param]) -> sx.Expr
             given = tuple(sx.Ident(param.name.text, span=part.span) for param in params)
             return sx.Apply(sx.Name(function, span=part.span), given, span=part.span)
         if isinstance(part, sx.Apply) and part.name.text == REPLACED:
-            args = tuple(mapped(arg, called) for arg in part.args)
+            args = tuple(rewrite_expr(arg, called) for arg in part.args)
             return sx.Apply(replace(part.name, text=function), args, span=part.span)
         return None
 
-    return mapped(expr, called)
+    return rewrite_expr(expr, called)
 
 
 def _is_replaced(expr: sx.Expr) -> bool:
@@ -219,7 +219,7 @@ def lets_inside(expr: sx.Expr, name: str) -> list[sx.Expr]:
         if isinstance(part, sx.LetIn) and part.name.text == name:
             found.append(part.value)
 
-    mapped(expr, noted)
+    rewrite_expr(expr, noted)
     return found
 
 
@@ -231,4 +231,4 @@ def changed_let(expr: sx.Expr, name: str, change: Change) -> sx.Expr:
             return replace(part, value=change(part.value) or part.value)
         return None
 
-    return mapped(expr, changed)
+    return rewrite_expr(expr, changed)

@@ -9,7 +9,7 @@ from typing import Final
 from charter.check.names.declared import declarations
 from charter.diagnostics import Diagnostic, Diagnostics
 from charter.syntax import nodes as sx
-from charter.syntax.mistakes.recovery import WORD, head_of, lost_names
+from charter.syntax.mistakes.recovery import WORD, find_lost_names, head_of
 
 NAMING: Final = frozenset(
     {"name/unknown", "property/unknown", "variant/unknown", "cite/unknown-source"}
@@ -31,7 +31,7 @@ def without_follow_ups(files: sx.Protocol, found: Diagnostics) -> Diagnostics:
     broken = [span for file in files for span in file.broken]
     if not broken:
         return found
-    lost = lost_names(broken)
+    lost = find_lost_names(broken)
     dropped = set[str]()
     if any(head_of(span)[0] in ("", "witness") for span in broken):
         dropped.add("witness/none")

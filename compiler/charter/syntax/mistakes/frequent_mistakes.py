@@ -444,7 +444,7 @@ MOST: Final = 8
 """A message with more alternatives does not help."""
 
 
-def expected(accepted: frozenset[str]) -> str:
+def list_expected(accepted: frozenset[str]) -> str:
     """The acceptable tokens, in words."""
     rest = set(accepted)
     found: list[str] = []
@@ -461,19 +461,19 @@ def expected(accepted: frozenset[str]) -> str:
 def explain(stuck: Stuck) -> tuple[str, str, int]:
     """Message and hint for the position where parsing failed, and how many tokens before it they
     are about."""
-    like = _misspelt(stuck)
+    like = _find_misspelt(stuck)
     if like:
         wrong = stuck.last if stuck.accepted == TARGET else stuck.text
         return f"`{wrong}` is no word of Charter here", f"did you mean `{like}`?", 0
     for mistake in MISTAKES:
         if mistake.made(stuck):
             return mistake.message, mistake.hint, mistake.back
-    possible = expected(stuck.accepted)
+    possible = list_expected(stuck.accepted)
     message = f"`{stuck.text}` cannot stand here" if stuck.text else "the file ends too early"
     return (f"{message}; expected {possible}" if possible else message), _general_hint(stuck), 0
 
 
-def _misspelt(stuck: Stuck) -> str:
+def _find_misspelt(stuck: Stuck) -> str:
     """The keyword that a word was probably meant to be, or "": the word where the parser is stuck,
     or a name at the beginning of a statement that goes on like no update."""
     if stuck.accepted == TARGET:

@@ -79,7 +79,7 @@ def _is_one(text: str) -> bool:
     return not others or (all(depth > 0 for depth in depths[:-1]) and depths[-1] == 0)
 
 
-def lost_names(spans: Iterable[Span]) -> frozenset[str]:
+def find_lost_names(spans: Iterable[Span]) -> frozenset[str]:
     """The names that declarations which cannot be parsed may have declared."""
     found: set[str] = set()
     for span in spans:
@@ -91,7 +91,7 @@ def lost_names(spans: Iterable[Span]) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-def blanked(source: Source, spans: Iterable[Span]) -> Source:
+def blank_out(source: Source, spans: Iterable[Span]) -> Source:
     """A text with blanks instead of spans and of their comments: else these would be taken for
     comments of what follows."""
     text = source.text
