@@ -32,7 +32,7 @@ from charter.core import nodes as n
 from charter.core.affected import affected
 from charter.formats.survivors import Survivor, read_survivors, survivors_file
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
-from charter.mutate.mutants import MadeMutant, mutated
+from charter.mutate.mutants import MadeMutant, mutate
 from charter.semantics.scenario import failures
 
 KAFKA = spec.SPEC / "kafka"
@@ -129,7 +129,7 @@ def seen_by_scenarios(mutant: str) -> bool:
     """Whether a scenario fails. Those of the part itself and of few brokers first: they are quick;
     of the system, those that a mistake in a step was the reason for (`X-S`)."""
     part, made = kafka_mutants()[mutant]
-    model = mutated(kafka(), made)
+    model = mutate(kafka(), made)
     followed = affected(kafka(), model)
     ordered = sorted(followed, key=lambda s: (not s.title.startswith("X-S"), size_of(s)))
     changed = replace(model, scenarios=tuple(ordered))

@@ -18,4 +18,4 @@ def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Man
 
 def sealed(about: Manifest, vectors: Iterable[Vector]) -> Manifest:
     """`about` with the digest that it has with these vectors."""
-    return about.sealed(lines_digest(digest_line(vector) for vector in vectors))
+    return about.seal(lines_digest(digest_line(vector) for vector in vectors))

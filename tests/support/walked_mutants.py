@@ -15,7 +15,7 @@ from charter.explore.native.program.compile_instance import Choices, program
 from charter.explore.native.search.random_walks import RandomWalker, rules_alone
 from charter.explore.native.search.traces import OutcomeBuffer
 from charter.mutate.baseline import RuleCoverage
-from charter.mutate.mutants import MadeMutant, mutated
+from charter.mutate.mutants import MadeMutant, mutate
 
 PLAIN = Choices(symmetry=False, renaming=False, detailed=True)
 STEPS = 80
@@ -80,7 +80,7 @@ class WalkedStates:
             return None
         if names not in self.rules:
             self.rules[names] = self._compiled(self.model, names)
-        mine, its = self.rules[names], self._compiled(mutated(self.model, made), names)
+        mine, its = self.rules[names], self._compiled(mutate(self.model, made), names)
         for state in self._states(names):
             slots = memoryview(state).cast("Q").tolist()
             if not same_outcomes(mine, its, slots):

@@ -39,7 +39,7 @@ class Claims:
 
     def judged(self) -> tuple[JudgedClaim, ...]:
         """Each claim with what searches show of it."""
-        return tuple(self.judge.judged(c) for section in self.sections for c in section.claims)
+        return tuple(self.judge.judge(c) for section in self.sections for c in section.claims)
 
     def markdown(self) -> str:
         """The claims as a Markdown page."""

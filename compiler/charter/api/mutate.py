@@ -35,7 +35,7 @@ def mutants_of(
     with `seed`."""
     from charter.mutate import run
 
-    return run.chosen(model, run.WantedMutants(machine, rule, limit, seed))
+    return run.select_mutants(model, run.WantedMutants(machine, rule, limit, seed))
 
 
 def baselines(
@@ -70,7 +70,7 @@ def searched_for(model: n.Model, made: Sequence[MadeMutant]) -> n.Model:
     """The model with the instances alone that may show something of one of the mutants."""
     from charter.mutate import run
 
-    return run.searched_for(model, made)
+    return run.select_searched(model, made)
 
 
 def try_mutants(
@@ -84,7 +84,7 @@ def try_mutants(
     processes. Its scenarios must not fail without a mutant."""
     from charter.mutate import run
 
-    return run.tried(model, places, made, most, jobs)
+    return run.try_mutants(model, places, made, most, jobs)
 
 
 def mutant_json(made: MadeMutant, verdict: MutantVerdict) -> dict[str, Json]:

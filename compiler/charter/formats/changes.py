@@ -52,7 +52,7 @@ def whole(
             raise BadVector(f"{at}: not an object")
         if not isinstance(before, dict):
             raise BadVector(f"{at}: there is no observation and no given state that it changes")
-        before = _changed(before, change, at)
+        before = _apply_change(before, change, at)
         found.append(before)
     return tuple(found)
 
@@ -101,7 +101,7 @@ def _change(before: Object, after: Object) -> Object:
     return found
 
 
-def _changed(before: Object, change: Object, where: str) -> Object:
+def _apply_change(before: Object, change: Object, where: str) -> Object:
     found = dict(before)
     for name, value in change.items():
         held = found.get(name)
@@ -110,7 +110,7 @@ def _changed(before: Object, change: Object, where: str) -> Object:
         if value == GONE:
             del found[name]
         elif isinstance(value, dict) and isinstance(held, dict):
-            found[name] = _changed(held, value, f"{where}.{name}")
+            found[name] = _apply_change(held, value, f"{where}.{name}")
         else:
             found[name] = value
     return found

@@ -74,11 +74,11 @@ class Labels:
         self.types.observation(observation, note)
         labels = self._with(seen)
 
-        def renamed(kind: str, value: str) -> str:
+        def rename(kind: str, value: str) -> str:
             return labels._names[kind, value]
 
-        shown_reply = self.types.reply(operation, reply, renamed)
-        return shown_reply, self.types.observation(observation, renamed), labels
+        shown_reply = self.types.reply(operation, reply, rename)
+        return shown_reply, self.types.observation(observation, rename), labels
 
     @property
     def text(self) -> str:
@@ -120,7 +120,7 @@ class Labels:
             values = [value for name, value in new if name == kind]
             ordered = [value for value in values if value[0] != "~"]
             if ordered:
-                orders[kind] = _numbered(kind, ordered, self.order(kind), names)
+                orders[kind] = _number_values(kind, ordered, self.order(kind), names)
             for value in (value for value in values if value[0] == "~"):
                 texts[kind] = (*texts.get(kind, ()), value)
                 names[kind, value] = f"~{len(texts[kind])}"
@@ -143,7 +143,7 @@ def _first(item: tuple[str, LabelOrder]) -> str:
     return item[0]
 
 
-def _numbered(
+def _number_values(
     kind: str, values: Iterable[str], before: LabelOrder, names: dict[Name, str]
 ) -> LabelOrder:
     """Ordered values of a type added to those before; their labels are put into `names`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from charter.formats.spelling import meant
+from charter.formats.spelling import suggest
 
 _LISTS = ("variables", "operations", "releases")
 
@@ -59,7 +59,7 @@ def read_limits(value: object, releases: Iterable[str]) -> tuple[TargetLimit, ..
     return limits
 
 
-def noted_limits(value: Json) -> tuple[TargetLimit, ...]:
+def read_noted_limits(value: Json) -> tuple[TargetLimit, ...]:
     """The `limits` of a run.json; none in those of earlier versions."""
     held = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
     return tuple(
@@ -79,7 +79,7 @@ def _limit(held: object) -> TargetLimit:
         raise ValueError("'limits' is no list of tables; begin each of them with [[limits]]")
     for name in held:
         if name not in ("says", *_LISTS):
-            like = meant(str(name), ("says", *_LISTS))
+            like = suggest(str(name), ("says", *_LISTS))
             raise ValueError(f"'limits' has the unknown key {name!r}{like and f'; {like}'}")
     says = held.get("says")
     if not isinstance(says, str) or not says.strip():

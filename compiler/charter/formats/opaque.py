@@ -46,7 +46,7 @@ class OpaqueTypes:
     def reply(self, operation: str, value: Json, change: Change) -> Json:
         """The reply of an operation with its opaque values changed, in the order of a traversal
         with sorted keys."""
-        return self._changed(self.replies.get(operation), value, change)
+        return self._change(self.replies.get(operation), value, change)
 
     def observation(self, value: Json, change: Change) -> Json:
         """As `reply`, for an observation."""
@@ -58,21 +58,19 @@ class OpaqueTypes:
 
     def _variables(self, shapes: Mapping[str, DeclaredType], value: Json, change: Change) -> Json:
         if not isinstance(value, dict):
-            return self._changed(None, value, change)
-        return {
-            name: self._changed(shapes.get(name), value[name], change) for name in sorted(value)
-        }
+            return self._change(None, value, change)
+        return {name: self._change(shapes.get(name), value[name], change) for name in sorted(value)}
 
-    def _changed(self, shape: DeclaredType | None, value: Json, change: Change) -> Json:
+    def _change(self, shape: DeclaredType | None, value: Json, change: Change) -> Json:
         if isinstance(value, str):
             return change(self._type_of(shape), value) if value[:1] in MARKS else value
         if isinstance(value, dict):
             inside = self._parts(shape, value)
             return {
-                name: self._changed(inside.get(name), value[name], change) for name in sorted(value)
+                name: self._change(inside.get(name), value[name], change) for name in sorted(value)
             }
         if isinstance(value, list):
-            return self._items(self._meant(shape), value, change)
+            return self._items(self._strip(shape), value, change)
         return value
 
     def _type_of(self, shape: DeclaredType | None) -> str:
@@ -90,7 +88,7 @@ class OpaqueTypes:
                 return ""
         return ""
 
-    def _meant(self, shape: DeclaredType | None) -> DeclaredType | None:
+    def _strip(self, shape: DeclaredType | None) -> DeclaredType | None:
         """A type without its name and without `option`."""
         while shape is not None and shape.kind in ("option", "name"):
             shape = shape.parts[0][1] if shape.kind == "option" else self.named[shape.names[0]]
@@ -100,7 +98,7 @@ class OpaqueTypes:
         self, shape: DeclaredType | None, value: Mapping[str, Json]
     ) -> Mapping[str, DeclaredType]:
         """The types of the fields of an object."""
-        meant = self._meant(shape)
+        meant = self._strip(shape)
         if meant is None:
             return {}
         match meant.kind:
@@ -116,18 +114,18 @@ class OpaqueTypes:
 
     def _items(self, meant: DeclaredType | None, value: list[Json], change: Change) -> Json:
         if meant is None or meant.kind not in ("list", "set", "map"):
-            return [self._changed(None, item, change) for item in value]
+            return [self._change(None, item, change) for item in value]
         if meant.kind == "map":
             return _in_order([self._pair(meant, item, change) for item in value])
-        changed = [self._changed(meant.parts[0][1], item, change) for item in value]
+        changed = [self._change(meant.parts[0][1], item, change) for item in value]
         return _in_order(changed) if meant.kind == "set" else changed
 
     def _pair(self, meant: DeclaredType, value: Json, change: Change) -> Json:
         """An entry of a map that is written as an array of pairs."""
         if not isinstance(value, list) or len(value) != len(meant.parts):
-            return self._changed(None, value, change)
+            return self._change(None, value, change)
         return [
-            self._changed(part, item, change)
+            self._change(part, item, change)
             for (_, part), item in zip(meant.parts, value, strict=True)
         ]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from charter.formats.spelling import meant
+from charter.formats.spelling import suggest
 from charter.formats.toml import read_toml
 
 FILE = "charter.toml"
@@ -80,7 +80,7 @@ def check_named(project: Project) -> None:
             continue
         above = place.parent
         beside = [p.name for p in above.iterdir() if p.is_dir()] if above.is_dir() else []
-        near = meant(place.name, sorted(beside))
+        near = suggest(place.name, sorted(beside))
         if near or key != "baselines":
             raise BadProject(
                 f"{path}: {key} = {named[key]!r} is a folder that does not exist;"
@@ -92,7 +92,7 @@ def _read(path: Path) -> Mapping[str, object]:
     content = read_toml(path, BadProject)
     for key in content:
         if key not in DEFAULTS:
-            near = meant(key, DEFAULTS)
+            near = suggest(key, DEFAULTS)
             raise BadProject(
                 f"{path}: the key {key!r} is not known; {near and f'{near} '}known are"
                 f" {', '.join(DEFAULTS)}"

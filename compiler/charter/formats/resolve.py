@@ -75,7 +75,7 @@ def references(value: Json) -> Iterator[dict[str, Json]]:
             yield from references(item)
 
 
-def referred(value: Json) -> Iterator[Place]:
+def find_references(value: Json) -> Iterator[Place]:
     """What the references in arguments need."""
     for reference in references(value):
         path = reference["ref"]

@@ -113,7 +113,7 @@ def _finding(item: JsonReader) -> RunFinding:
         sentence=item.text("sentence") if "sentence" in held else "",
         known=item.text("known") if "known" in held else "",
         shown=item.item("shown").texts() if "shown" in held else (),
-        shrunk=_shrunk(item.item("shrunk")) if held.get("shrunk") else None,
+        shrunk=_read_shrunk(item.item("shrunk")) if held.get("shrunk") else None,
         chosen=held.get("chosen") is True,
         hides=item.item("hides").integer() if "hides" in held else 0,
         like=item.text("like") if "like" in held else "",
@@ -122,7 +122,7 @@ def _finding(item: JsonReader) -> RunFinding:
     )
 
 
-def _shrunk(item: JsonReader) -> ShrunkQuestion:
+def _read_shrunk(item: JsonReader) -> ShrunkQuestion:
     question = item.item("question")
     for call in question.item("operations").items():
         call.text("operation")

@@ -14,12 +14,12 @@ from charter.formats.reading import BadVector
 def without_shared_rows(value: Mapping[str, Json], base: Mapping[str, Json]) -> dict[str, Json]:
     """`value` with numbers for the rows that the same list of `base` has."""
     return {
-        name: _numbered(item, base.get(name)) if isinstance(item, list) else item
+        name: _number(item, base.get(name)) if isinstance(item, list) else item
         for name, item in value.items()
     }
 
 
-def _numbered(rows: list[Json], base: Json) -> list[Json]:
+def _number(rows: list[Json], base: Json) -> list[Json]:
     known = base if isinstance(base, list) else []
     places: dict[str, Json] = {text(row): number for number, row in enumerate(known)}
     return [places.get(text(row), row) for row in rows]

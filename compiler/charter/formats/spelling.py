@@ -18,7 +18,7 @@ def nearest(word: str, known: Iterable[str], least: float = 0.6) -> str:
     return next(iter(like), "")
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
     """`did you mean X?` with the most similar known name, or ""."""
     like = nearest(word, known)
     return f"did you mean {like}?" if like else ""

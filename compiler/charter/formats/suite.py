@@ -35,7 +35,7 @@ _DIGEST = re.compile("[0-9a-f]{20}")
 _MODEL = re.compile(r"charter_models(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
-def counted(name: str) -> str:
+def word_count(name: str) -> str:
     """A count of a manifest in words, with what it is about if that may be a part of the suite."""
     return f"{name.replace('_', ' ')}{' (small suite)' if name in OF_SMALL_SUITE else ''}"
 
@@ -94,11 +94,11 @@ class Manifest:
         A suite of other origin, without counts, is neither small nor full."""
         return "obligations" in self.counts and "states" not in self.counts
 
-    def judged_types(self) -> JudgedTypes | None:
+    def read_types(self) -> JudgedTypes | None:
         """The types of replies and observations, if the suite has them."""
         return read_types(dict(self.types), "types") if self.types else None
 
-    def sealed(self, lines: str) -> Manifest:
+    def seal(self, lines: str) -> Manifest:
         """The manifest with the digest of the suite, of all else that it says and of its vectors;
         `lines` is their `lines_digest`."""
         return replace(self, digest=canonical.digest({**self.json(), "digest": lines}))

@@ -13,7 +13,7 @@ from charter.formats.canonical import Json
 from charter.formats.files import regular
 from charter.formats.limits import TargetLimit, read_limits
 from charter.formats.project import BadProject, Project
-from charter.formats.spelling import meant
+from charter.formats.spelling import suggest
 
 FILE = "adapter.toml"
 OVERLAY = "overlay.charter"
@@ -131,7 +131,7 @@ def read_target(path: Path) -> Target:
         content = tomllib.loads(regular(path).read_text(encoding="utf-8"))
         unknown = sorted(set(content) - _KEYS)
         if unknown:
-            like = meant(unknown[0], _KEYS)
+            like = suggest(unknown[0], _KEYS)
             raise ValueError(f"the key {unknown[0]!r} is not known{like and f', {like}'}")
         found = Target(
             id=_id(content),
@@ -177,7 +177,7 @@ def _deadlines(content: Mapping[str, object]) -> Deadlines:
         raise ValueError(what)
     for name, seconds in held.items():
         if name not in _DEADLINES:
-            like = meant(name, _DEADLINES)
+            like = suggest(name, _DEADLINES)
             raise ValueError(f"{what}, not the unknown key {name!r}{like and f'; {like}'}")
         number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if not number or not seconds > 0:
@@ -192,7 +192,7 @@ def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
     for name, reason in found.items():
         word, _, rest = name.partition(" ")
         if not (name in ALONE or (word in NAMED and rest)):
-            like = meant(word, (*NAMED, *ALONE))
+            like = suggest(word, (*NAMED, *ALONE))
             raise ValueError(
                 f"'not_compared' has the unknown name {name!r};{like and f' {like}'} write one of"
                 f" {', '.join(NAMED)} and a name, or {' or '.join(ALONE)}"
@@ -219,7 +219,7 @@ def _check_overlay(found: Target) -> None:
         return
     known = _OVERLAY.findall(path.read_text(encoding="utf-8", errors="replace"))
     if known and found.overlay not in known:
-        like = meant(found.overlay, known) or "write that name, or remove the key"
+        like = suggest(found.overlay, known) or "write that name, or remove the key"
         raise ValueError(
             f"'overlay' is {found.overlay!r}, and {OVERLAY} has the overlay {', '.join(known)};"
             f" {like}"

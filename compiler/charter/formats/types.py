@@ -11,7 +11,7 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.reading import BadVector
 from charter.formats.resolve import Path
-from charter.formats.spelling import meant
+from charter.formats.spelling import suggest
 
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]*|->|[{}:,])")
 _OPAQUE = re.compile(r"@-?[0-9]+")
@@ -106,9 +106,9 @@ class JudgedTypes:
         found: list[str] = []
         shape = DeclaredType("record", (), tuple(self.observes.items()))
         for part in path.split("."):
-            shape = self._meant(shape)
+            shape = self._strip(shape)
             while shape.kind == "map" and keyless:
-                shape = self._meant(shape.parts[1][1])
+                shape = self._strip(shape.parts[1][1])
             if shape.kind == "map":
                 shape = shape.parts[1][1]
                 continue
@@ -120,7 +120,7 @@ class JudgedTypes:
             shape = inner[0]
         return tuple(found)
 
-    def _meant(self, shape: DeclaredType) -> DeclaredType:
+    def _strip(self, shape: DeclaredType) -> DeclaredType:
         """A type without its name and without `option`."""
         while shape.kind in ("option", "name"):
             shape = self.named[shape.names[0]] if shape.kind == "name" else shape.parts[0][1]
@@ -150,10 +150,10 @@ class JudgedTypes:
         self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
     ) -> Iterator[str]:
         if not isinstance(value, list):
-            yield _told(path, value, "an array")
+            yield _explain(path, value, "an array")
             return
         if shape.kind == "set" and (repeated := _twice(value)):
-            yield _told(path, value, f"a set: it has {repeated} twice")
+            yield _explain(path, value, f"a set: it has {repeated} twice")
         for number, item in enumerate(value):
             yield from self._wrong(shape.parts[0][1], item, (*path, str(number)), sorts)
 
@@ -169,9 +169,9 @@ class JudgedTypes:
                 named = {str(place): part for place, part in parts.items()}
                 yield from self._wrong_fields(pair, named, (*path, str(number)), sorts)
             if not isinstance(value, list):
-                yield _told(path, value, "an array of pairs")
+                yield _explain(path, value, "an array of pairs")
             elif repeated := _twice([item[0] for item in value if isinstance(item, list) and item]):
-                yield _told(path, value, f"a map: it has the key {repeated} twice")
+                yield _explain(path, value, f"a map: it has the key {repeated} twice")
             return
         fields = DeclaredType("record", (), tuple((name, inner) for name in keys))
         yield from self._wrong_fields(fields, value, path, sorts)
@@ -193,7 +193,7 @@ class JudgedTypes:
         self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
     ) -> Iterator[str]:
         if not isinstance(value, dict):
-            yield _told(path, value, "an object")
+            yield _explain(path, value, "an object")
             return
         fields = dict(shape.parts)
         for name in value:
@@ -211,9 +211,9 @@ class JudgedTypes:
         cases = dict(shape.parts)
         case = value.get("case") if isinstance(value, dict) else None
         if not isinstance(value, dict) or not isinstance(case, str):
-            yield _told(path, value, f'an object with a "case" ({_some(cases)})')
+            yield _explain(path, value, f'an object with a "case" ({_some(cases)})')
         elif case not in cases:
-            yield _told((*path, "case"), case, f"one of {_some(cases)}", _like(case, cases))
+            yield _explain((*path, "case"), case, f"one of {_some(cases)}", _like(case, cases))
         else:
             rest = {name: item for name, item in value.items() if name != "case"}
             yield from self._wrong_fields(cases[case], rest, path, sorts)
@@ -241,8 +241,8 @@ def _wrong_primitive(
             sort = f"an element of {shape.names[0]}: " if shape.kind == "sort" else "one of "
             fine, wanted = isinstance(value, str) and value in names, sort + _some(names)
     if not fine:
-        like = meant(value, names) if shape.kind == "enum" and isinstance(value, str) else ""
-        yield _told(path, value, wanted, like and f"; {like}")
+        like = suggest(value, names) if shape.kind == "enum" and isinstance(value, str) else ""
+        yield _explain(path, value, wanted, like and f"; {like}")
 
 
 def _twice(items: Sequence[Json]) -> str:
@@ -256,7 +256,7 @@ def _twice(items: Sequence[Json]) -> str:
     return ""
 
 
-def _told(path: tuple[str, ...], value: Json, wanted: str, like: str = "") -> str:
+def _explain(path: tuple[str, ...], value: Json, wanted: str, like: str = "") -> str:
     return f"{'.'.join(path)} is {_text(value)}, not {wanted}{like}"
 
 
@@ -271,7 +271,7 @@ def _some(names: Mapping[str, DeclaredType] | tuple[str, ...]) -> str:
 
 
 def _like(name: str, known: Mapping[str, DeclaredType]) -> str:
-    like = meant(name, known)
+    like = suggest(name, known)
     return like and f"; {like}"
 
 
@@ -301,7 +301,7 @@ def read_types(value: Json, where: str) -> JudgedTypes:
 
 def _check_finite(named: Mapping[str, DeclaredType], where: str) -> None:
     """Raises `BadVector` for a type that contains itself."""
-    inside = {name: set(_mentioned(shape)) for name, shape in named.items()}
+    inside = {name: set(_list_mentioned(shape)) for name, shape in named.items()}
     while inside:
         ended = {name for name, rest in inside.items() if not rest}
         if not ended:
@@ -309,11 +309,11 @@ def _check_finite(named: Mapping[str, DeclaredType], where: str) -> None:
         inside = {name: rest - ended for name, rest in inside.items() if name not in ended}
 
 
-def _mentioned(shape: DeclaredType) -> Iterator[str]:
+def _list_mentioned(shape: DeclaredType) -> Iterator[str]:
     if shape.kind == "name":
         yield shape.names[0]
     for _, part in shape.parts:
-        yield from _mentioned(part)
+        yield from _list_mentioned(part)
 
 
 def _check_labels(types: JudgedTypes, where: str) -> None:
@@ -354,7 +354,7 @@ def _has_opaque(shape: DeclaredType, named: Mapping[str, DeclaredType]) -> bool:
 def _read(value: Json, where: str) -> dict[str, DeclaredType]:
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise BadVector(f"{where}: not an object of texts")
-    return {name: _parsed(str(text), f"{where}.{name}") for name, text in value.items()}
+    return {name: _parse(str(text), f"{where}.{name}") for name, text in value.items()}
 
 
 def _check_names(shape: DeclaredType, named: Mapping[str, DeclaredType], where: str) -> None:
@@ -364,7 +364,7 @@ def _check_names(shape: DeclaredType, named: Mapping[str, DeclaredType], where: 
         _check_names(part, named, where)
 
 
-def _parsed(text: str, where: str) -> DeclaredType:
+def _parse(text: str, where: str) -> DeclaredType:
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != re.sub(r"\s", "", text):
         raise BadVector(f"{where}: {text!r} is not a type")
@@ -393,7 +393,7 @@ def _type(tokens: list[str]) -> DeclaredType:
         case "{":
             return DeclaredType("record", (), tuple(_fields(tokens)))
         case "enum":
-            return DeclaredType("enum", tuple(_listed(tokens)))
+            return DeclaredType("enum", tuple(_list_tokens(tokens)))
         case "union":
             return DeclaredType("union", (), tuple(_cases(tokens)))
         case _ if word.isidentifier():
@@ -417,7 +417,7 @@ def _fields(tokens: list[str]) -> Iterator[tuple[str, DeclaredType]]:
     tokens.pop()
 
 
-def _listed(tokens: list[str]) -> Iterator[str]:
+def _list_tokens(tokens: list[str]) -> Iterator[str]:
     yield tokens.pop()
     while tokens and tokens[-1] == ",":
         tokens.pop()
@@ -425,6 +425,6 @@ def _listed(tokens: list[str]) -> Iterator[str]:
 
 
 def _cases(tokens: list[str]) -> Iterator[tuple[str, DeclaredType]]:
-    for name in _listed(tokens):  # it goes on behind each case
+    for name in _list_tokens(tokens):  # it goes on behind each case
         _expect(tokens, "{")
         yield name, DeclaredType("record", (), tuple(_fields(tokens)))

@@ -130,7 +130,7 @@ class Answer:
     def json(self, question_id: str) -> Json:
         return {"question": question_id, "digest": self.digest, **self.content()}
 
-    def stored(self, question_id: str, given: Json) -> dict[str, Json]:
+    def store(self, question_id: str, given: Json) -> dict[str, Json]:
         """As lines of a suite have it: each observation as what changed since the one before, the
         first one since the given state."""
         content = {**self.content(), **shorter(given, self.observations)}
@@ -179,7 +179,7 @@ class Vector:
     def line(self) -> str:
         """One line of a JSON lines file, without its newline."""
         question = self.question.json()
-        answer = self.answer.stored(canonical.digest(question), self.question.given)
+        answer = self.answer.store(canonical.digest(question), self.question.given)
         return canonical.text({"question": question, "answer": answer, "why": self.why.json()})
 
 

@@ -104,7 +104,7 @@ def verdicts_text(rows: Iterable[InstanceVerdicts]) -> str:
     own = {row.instance: row.verdicts for row in shown if row.is_of_charter}
     lines, steps = [], dict[str, int]()
     for row in shown:
-        told = _shown(row, tuple(names[row.machine]), steps)
+        told = _row_json(row, tuple(names[row.machine]), steps)
         if row.variant and row.verdicts == own.get(row.instance):
             told = {name: value for name, value in told.items() if name not in ANSWERS}
         lines.append(_text(told))
@@ -118,7 +118,9 @@ def _text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _shown(row: InstanceVerdicts, names: Sequence[str], steps: dict[str, int]) -> dict[str, Json]:
+def _row_json(
+    row: InstanceVerdicts, names: Sequence[str], steps: dict[str, int]
+) -> dict[str, Json]:
     """A row without what is as usual. `steps` gets the number of each text of a step."""
     whole: dict[str, Json] = asdict(row)
     letters = {word: letter for letter, word in LETTERS.items()}
@@ -160,7 +162,7 @@ def read_verdicts(path: Path) -> tuple[InstanceVerdicts, ...]:
         whole = JsonReader(raw, "the file")
         if whole.object().get("format") == OBJECTS:
             whole.fields("format", "instances")
-            return tuple(_row(row, _told(row)) for row in whole.item("instances").items())
+            return tuple(_row(row, _read_verdicts(row)) for row in whole.item("instances").items())
         if whole.value("format") not in (2, 3, 4, FORMAT):
             raise BadVector(f"it has another format than {FORMAT}")
         numbered = ("steps",) if whole.value("format") == FORMAT else ()
@@ -182,7 +184,7 @@ RARE = ("details", "misstated", "out_of_date")
 ANSWERS = ("verdicts", "details")
 
 
-def _told(row: JsonReader) -> Mapping[str, PropertyVerdict]:
+def _read_verdicts(row: JsonReader) -> Mapping[str, PropertyVerdict]:
     row.fields(*COLUMNS)
     return {name: _verdict(answer, None) for name, answer in row.item("verdicts").entries()}
 
@@ -192,16 +194,19 @@ def _rows(whole: JsonReader, steps: tuple[str, ...] | None) -> tuple[InstanceVer
     names = {machine: held.texts() for machine, held in whole.item("properties").entries()}
     rows = tuple(whole.item("instances").items())
     own = {
-        row.text("instance"): _spelt(row, names, steps)
+        row.text("instance"): _read_letters(row, names, steps)
         for row in rows if not (row.text("variant") or row.text("mutant"))
     }  # fmt: skip
     return tuple(
-        _row(row, _spelt(row, names, steps) if "verdicts" in row.object() else _as_own(row, own))
+        _row(
+            row,
+            _read_letters(row, names, steps) if "verdicts" in row.object() else _as_own(row, own),
+        )
         for row in rows
     )
 
 
-def _spelt(
+def _read_letters(
     row: JsonReader, names: Mapping[str, tuple[str, ...]], steps: tuple[str, ...] | None
 ) -> Mapping[str, PropertyVerdict]:
     """The verdicts of a row that has a letter for each property of its machine."""

@@ -110,16 +110,16 @@ def pages(
     made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, seen))) for c in found]
     tables = [properties_page(texts, model)]
     if beside is not None and beside.judge.rows:
-        tables.append(verdicts_page("CHARTER", model, beside.judge.rows, texts.linked, beside.draw))
+        tables.append(verdicts_page("CHARTER", model, beside.judge.rows, texts.link, beside.draw))
     if beside is not None and beside.claims:
-        places = ClaimPlaces(scenario_places(found), _drawn((*made, *tables)), beside.draw)
-        tables.append(claims_page(beside.claims, beside.judge, (texts.cited, texts.linked), places))
+        places = ClaimPlaces(scenario_places(found), _list_drawn((*made, *tables)), beside.draw)
+        tables.append(claims_page(beside.claims, beside.judge, (texts.cite, texts.link), places))
     tables.append(sources_page(texts, found, model))
     first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found, tables)))
     return (first, *made, *tables)
 
 
-def _drawn(pages: Iterable[DocumentPage]) -> frozenset[str]:
+def _list_drawn(pages: Iterable[DocumentPage]) -> frozenset[str]:
     """The files of the pictures on some pages."""
     blocks = (block for page in pages for block in page.blocks)
     return frozenset(block.path for block in blocks if isinstance(block, Figure))
@@ -160,7 +160,7 @@ def _row(
 ) -> tuple[Text, ...]:
     match = FIRST_SENTENCE.match(about)
     first = re.sub(":$", ".", " ".join((match[0] if match else about).split()))
-    return (TextRun(title, "code" if is_code else "text", target),), texts.linked(first)
+    return (TextRun(title, "code" if is_code else "text", target),), texts.link(first)
 
 
 def _introduction(chapter: Chapter) -> str:
@@ -208,7 +208,7 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[
     cited = getattr(item, "citations", ())
     yield from texts.sources(cited)
     if isinstance(item, sx.MutantDecl):
-        yield from _caught(texts, item, seen)
+        yield from _explain_catch(texts, item, seen)
     if isinstance(item, sx.InstanceDecl):
         yield from _failing(texts, item, seen)
     name = getattr(item, "name", None)
@@ -216,14 +216,12 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[
         yield from texts.uses(name.span, here)
 
 
-def _caught(texts: LinkedTexts, mutant: sx.MutantDecl, seen: Seen) -> Iterator[Block]:
+def _explain_catch(texts: LinkedTexts, mutant: sx.MutantDecl, seen: Seen) -> Iterator[Block]:
     """Which property catches a mutant, with the shortest story."""
     row, name = seen.mutants.get(mutant.name.text), mutant.caught_by.text
     caught = f"`{name}` catches it in `{mutant.instance.text}`"
     trace = "" if row is None or row.out_of_date else trace_of(row, name)
-    yield Paragraph(
-        texts.linked(f"{caught}, by these steps: `{trace}`." if trace else f"{caught}.")
-    )
+    yield Paragraph(texts.link(f"{caught}, by these steps: `{trace}`." if trace else f"{caught}."))
     if row is not None and seen.failure is not None:
         yield from seen.failure(row, name)
 
@@ -237,7 +235,7 @@ def _failing(texts: LinkedTexts, instance: sx.InstanceDecl, seen: Seen) -> Itera
     broken = {name: blocks for name, blocks in drawn.items() if blocks}
     if broken:
         named = ", ".join(f"`{name}`" for name in broken)
-        yield Paragraph(texts.linked(f"The shortest story of each that fails here: {named}."))
+        yield Paragraph(texts.link(f"The shortest story of each that fails here: {named}."))
     for block in chain.from_iterable(broken.values()):
         yield replace(block, is_folded=True) if isinstance(block, Figure) else block
 

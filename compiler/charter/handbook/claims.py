@@ -129,12 +129,12 @@ class ClaimJudge:
     failing: Mapping[tuple[str, str], str]
     broken: Collection[str] = ()
 
-    def judged(self, claim: TextClaim) -> JudgedClaim:
+    def judge(self, claim: TextClaim) -> JudgedClaim:
         """What searches show of a claim."""
-        found = {name: self._found(claim, name) for name in claim.by}
+        found = {name: self._find_rows(claim, name) for name in claim.by}
         of_states = {one.name for model in self.models.values() for one in model.properties
                      if one.kind == "always"}  # fmt: skip
-        shown = [each for name, rows in found.items() for each in _told(name, rows, of_states)]
+        shown = [each for name, rows in found.items() for each in _tell(name, rows, of_states)]
         mutants = {mutant.name: mutant.caught_by for mutant in self.models[""].mutants}
         shown += [
             (EvidencePart(f"mutant `{name}`, caught by `{mutants[name]}`"),)
@@ -146,17 +146,17 @@ class ClaimJudge:
             for title in claim.scenarios
         ]
         shown += [(EvidencePart(f"`{claim.command}`"),)] if claim.command else []
-        wrong = self._misstated(claim)
+        wrong = self._explain_misstatement(claim)
         is_old = not wrong and self._is_out_of_date(claim)
         if is_old:
             now = {name: [r for r in rows if not r.out_of_date] for name, rows in found.items()}
-            wrong = self._unexpected(claim, now)
+            wrong = self._explain_unexpected(claim, now)
             if not wrong:
                 shown.append((EvidencePart("the searches are out of date"),))
                 return JudgedClaim(claim, tuple(shown), "", out_of_date=True)
-        return JudgedClaim(claim, tuple(shown), wrong or self._refuted(claim, found))
+        return JudgedClaim(claim, tuple(shown), wrong or self._explain_refutation(claim, found))
 
-    def _found(self, claim: TextClaim, name: str) -> tuple[InstanceVerdicts, ...]:
+    def _find_rows(self, claim: TextClaim, name: str) -> tuple[InstanceVerdicts, ...]:
         """The searches that have a verdict on a property."""
         return tuple(
             row
@@ -178,7 +178,7 @@ class ClaimJudge:
             for row in self.rows
         )
 
-    def _misstated(self, claim: TextClaim) -> str:
+    def _explain_misstatement(self, claim: TextClaim) -> str:
         """What is wrong with a claim whatever searches show; "" for nothing."""
         unknown = self._unknown(claim)
         if unknown:
@@ -192,7 +192,9 @@ class ClaimJudge:
                 return self.failing[claim.variant, title]
         return ""
 
-    def _unexpected(self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]) -> str:
+    def _explain_unexpected(
+        self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]
+    ) -> str:
         """The first property of a confirmed claim that fails where it is not expected, told."""
         for name, rows in found.items() if claim.verdict == "confirmed" else ():
             answers = (row.verdicts[name] for row in rows)
@@ -200,7 +202,9 @@ class ClaimJudge:
                 return f"{name} fails where no instance lists it under `fails`"
         return ""
 
-    def _refuted(self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]) -> str:
+    def _explain_refutation(
+        self, claim: TextClaim, found: Mapping[str, Sequence[InstanceVerdicts]]
+    ) -> str:
         """What searches show against a claim; "" for nothing."""
         if claim.verdict not in ("confirmed", "refuted"):
             return ""
@@ -210,7 +214,7 @@ class ClaimJudge:
         if claim.verdict == "refuted":
             broken = any(one.word == "violated" for each in answers.values() for one in each)
             return "" if broken or not asked else f"{', '.join(asked)} fails in no instance"
-        if unexpected := self._unexpected(claim, found):
+        if unexpected := self._explain_unexpected(claim, found):
             return unexpected
         for name, each in answers.items():
             if not any(one.word in ("holds", "found") for one in each):
@@ -253,7 +257,7 @@ class ClaimJudge:
         return ""
 
 
-def _told(name: str, rows: Sequence[InstanceVerdicts], of_states: Set[str]) -> Iterator[Evidence]:
+def _tell(name: str, rows: Sequence[InstanceVerdicts], of_states: Set[str]) -> Iterator[Evidence]:
     """What searches found of a property: at most one sentence; `of_states` are the properties that
     can fail in a first state."""
     verdicts = [row.verdicts[name] for row in rows]
@@ -293,7 +297,7 @@ def claims_page(
     ]
     for section in sections:
         blocks.append(Heading(2, section.title, anchor=slug(section.title)))
-        judged = [judge.judged(claim) for claim in section.claims]
+        judged = [judge.judge(claim) for claim in section.claims]
         figures = {figure.path: figure for figure in places.missing(judged, judge.rows)}
         places = replace(places, pictures=places.pictures | figures.keys())
         lines = tuple(_line(one, texts, places) for one in judged)

@@ -139,7 +139,7 @@ def _topics(declarations: Iterable[sx.Declaration]) -> Iterator[Topic]:
                 yield Topic(Heading(3, item.title), (item,))
             case sx.VariantDecl():
                 yield Topic(Heading(3, item.name.text, is_code=True), (item,))
-                for edit, scenario in added_scenarios(item):
+                for edit, scenario in list_added_scenarios(item):
                     heading = Heading(4, scenario.title)
                     yield Topic(heading, (edit,), variant=item.name.text)
             case _:
@@ -148,7 +148,7 @@ def _topics(declarations: Iterable[sx.Declaration]) -> Iterator[Topic]:
         yield Topic(Heading(3, SMALL_TITLE), tuple(small))
 
 
-def added_scenarios(variant: sx.VariantDecl) -> Iterator[tuple[sx.Add, sx.ScenarioDecl]]:
+def list_added_scenarios(variant: sx.VariantDecl) -> Iterator[tuple[sx.Add, sx.ScenarioDecl]]:
     """The scenarios that a variant adds, with the edits that add them."""
     for edit in variant.edits:
         if isinstance(edit, sx.Add) and isinstance(edit.declaration, sx.ScenarioDecl):

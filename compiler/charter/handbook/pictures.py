@@ -101,11 +101,11 @@ def pictures_of_variants(model_of: Callable[[str], n.Model | None]) -> Callable[
     gives its core (None: it has errors)."""
 
     @cache
-    def drawn(variant: str) -> Draw:
+    def draw(variant: str) -> Draw:
         model = model_of(variant)
         return _not_drawn if model is None else pictures(ScenarioRuns(model), variant)
 
-    return drawn
+    return draw
 
 
 def _not_drawn(_: str) -> Iterator[Block]:
@@ -120,7 +120,7 @@ def states(runs: ScenarioRuns) -> Draw:
     def draw(machine: str) -> Iterator[Block]:
         mine = [s for s in runs.stories() if s.machine.instance.machine == machine]
         if mine:
-            fullest = max(mine, key=_changed)
+            fullest = max(mine, key=_count_changed)
             title = f"{machine} at the end of the scenario: {fullest.found.name}"
             svg = state_in_svg(fullest.machine, fullest.states[-1], title)
             yield Paragraph(prose("One of its states, without histories:"))
@@ -136,7 +136,7 @@ def states(runs: ScenarioRuns) -> Draw:
     return draw
 
 
-def _changed(story: Story) -> int:
+def _count_changed(story: Story) -> int:
     """How many variables have another value at the end of a run than before it."""
     first, last = story.initial, story.states[-1]
     return sum(v.kind != "ghost" and first[v.name] != last[v.name] for v in story.machine.variables)

@@ -30,7 +30,7 @@ COLUMNS = ("rules", "properties", "scenarios and variants")
 def sources_page(texts: LinkedTexts, found: tuple[Chapter, ...], model: n.Model) -> DocumentPage:
     """Each source with its sections and what cites them: rules, properties, scenarios and
     variants; what no text says last."""
-    cited = _cited(found)
+    cited = _cite(found)
     blocks: list[Block] = []
     for name, title in model.sources:
         blocks.append(Heading(2, name, anchor=slug(name)))
@@ -39,7 +39,7 @@ def sources_page(texts: LinkedTexts, found: tuple[Chapter, ...], model: n.Model)
         rows = [
             (
                 (TextRun(section or "the text", target=texts.address(name, section)),),
-                *(tuple(texts.listed(cited[name, section][c], most=0)) for c in COLUMNS),
+                *(tuple(texts.list_links(cited[name, section][c], most=0)) for c in COLUMNS),
             )
             for section in sections
         ]
@@ -54,11 +54,11 @@ def sources_page(texts: LinkedTexts, found: tuple[Chapter, ...], model: n.Model)
     for column, places in cited.get((SILENT, ""), {}).items():
         if places:
             named = TextRun(f"{column.capitalize()}: ")
-            blocks.append(Paragraph((named, *texts.listed(places, most=0))))
+            blocks.append(Paragraph((named, *texts.list_links(places, most=0))))
     return DocumentPage(SOURCES, "Table of sources", tuple(blocks))
 
 
-def _cited(found: tuple[Chapter, ...]) -> Citing:
+def _cite(found: tuple[Chapter, ...]) -> Citing:
     cited: Citing = {}
     for chapter in found:
         for topic in chapter.topics:
@@ -95,7 +95,7 @@ def _natural(section: str) -> tuple[tuple[int, str], ...]:
 def properties_page(texts: LinkedTexts, model: n.Model) -> DocumentPage:
     """Each property and in which instances the charter says that it holds."""
     blocks: list[Block] = [
-        Paragraph(texts.linked(
+        Paragraph(texts.link(
             "What the charter says of its instances: `conform explore` searches them, and ends with"
             " an exit code that is not 0 if one of these lines is wrong. A property that must hold"
             " holds in every state of each instance of its machine but those that are named; what"
@@ -109,7 +109,7 @@ def properties_page(texts: LinkedTexts, model: n.Model) -> DocumentPage:
         if rows:
             blocks.append(Heading(2, machine, anchor=machine))
             names = ", ".join(f"`{i.name}`" for i in instances) or "none"
-            blocks.append(Paragraph(texts.linked(f"Instances: {names}.")))
+            blocks.append(Paragraph(texts.link(f"Instances: {names}.")))
             blocks.append(Table(("property", "kind", "says", "not in"), tuple(rows)))
     return DocumentPage(PROPERTIES, "Table of properties", tuple(blocks))
 
@@ -127,5 +127,5 @@ def _rows(
         unlike = [f"fails in {fails}"] if fails else []
         unlike += [f"listed under `misses` of {misses}"] if misses else []
         said = (f"`{name}`", " ".join(doc.split()), "; ".join(unlike))
-        called, says, but = map(texts.linked, said)
+        called, says, but = map(texts.link, said)
         yield called, (TextRun(kind),), says, but

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from charter.check.names.docs import doc_of
 from charter.diagnostics import Span
-from charter.handbook.outline import SOURCES, Part, Places, added_scenarios
+from charter.handbook.outline import SOURCES, Part, Places, list_added_scenarios
 from charter.ide.answers import INNER
 from charter.ide.index import Key, NameIndex
 from charter.render.pages.blocks import CodeBlock, Paragraph, Text, TextRun, prose, slug
@@ -45,9 +45,9 @@ class LinkedTexts:
         """A comment as paragraphs."""
         for text in re.split(r"\n\s*\n", comment.strip()):
             if text:
-                yield Paragraph(self.linked(" ".join(text.split()), own))
+                yield Paragraph(self.link(" ".join(text.split()), own))
 
-    def linked(self, text: str, own: Container[str] = ()) -> Text:
+    def link(self, text: str, own: Container[str] = ()) -> Text:
         """Prose in which names between backticks link to their declarations, but for those that
         mean something of their `own` here, such as parameters."""
         return tuple(
@@ -80,7 +80,7 @@ class LinkedTexts:
         indented, text = "\n" + " " * (column - 1), span.source.text
         found: list[TextRun] = []
         done = span.start
-        marked = self._marked(span, here)
+        marked = self._find_marks(span, here)
         if isinstance(part, sx.VariantDecl):
             marked = sorted([*marked, *self._heads(part)], key=lambda mark: mark[:2])
         for start, end, run in marked:
@@ -91,7 +91,7 @@ class LinkedTexts:
         found.append(TextRun(text[done : span.end].replace(indented, "\n")))
         return [piece for piece in found if piece.text]
 
-    def _marked(self, span: Span, here: str) -> list[Marked]:
+    def _find_marks(self, span: Span, here: str) -> list[Marked]:
         """The names with a link and the comments in a span, in their order."""
         text = span.source.text
         marked: list[Marked] = [
@@ -112,7 +112,7 @@ class LinkedTexts:
 
     def _heads(self, variant: sx.VariantDecl) -> Iterator[Marked]:
         """The titles of the scenarios that a variant adds, and what stands for their bodies."""
-        for _, scenario in added_scenarios(variant):
+        for _, scenario in list_added_scenarios(variant):
             span, text = scenario.span, scenario.span.source.text
             title = text.index('"', span.start)
             end = text.index('"', title + 1) + 1
@@ -142,7 +142,7 @@ class LinkedTexts:
         url = self.address(name, section)
         return TextRun(f"{name} {section}".strip(), target=url or f"{SOURCES}#{slug(name)}")
 
-    def cited(self, text: str) -> Text:
+    def cite(self, text: str) -> Text:
         """A citation in one text, `MODEL §5.1`."""
         name, _, section = text.partition(" ")
         return (self.source(name, section.strip('"')),)
@@ -160,9 +160,11 @@ class LinkedTexts:
         used = (self.places.at(other.span) for other in self.index.of(place.key))
         targets = [target for target in dict.fromkeys(used) if target not in ("", here)]
         if targets:
-            yield Paragraph((TextRun("Used in: "), *self.listed(targets, MOST_USES)), is_aside=True)
+            yield Paragraph(
+                (TextRun("Used in: "), *self.list_links(targets, MOST_USES)), is_aside=True
+            )
 
-    def listed(self, targets: list[str], most: int) -> Iterator[TextRun]:
+    def list_links(self, targets: list[str], most: int) -> Iterator[TextRun]:
         """Links to at most so many places (0: to all), by their titles."""
         shown = targets[:most] if most else targets
         for position, target in enumerate(shown):

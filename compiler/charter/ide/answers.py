@@ -100,10 +100,10 @@ def outline(snapshot: Snapshot, name: str) -> tuple[Outlined, ...]:
         if symbol.kind not in INNER and symbol.name.source.name == name
     ]
     found.sort(key=lambda symbol: (symbol.whole.start, -symbol.whole.end))
-    return _nested(snapshot, found)
+    return _nest(snapshot, found)
 
 
-def _nested(snapshot: Snapshot, found: list[Symbol]) -> tuple[Outlined, ...]:
+def _nest(snapshot: Snapshot, found: list[Symbol]) -> tuple[Outlined, ...]:
     kept: list[Outlined] = []
     position = 0
     while position < len(found):
@@ -114,7 +114,7 @@ def _nested(snapshot: Snapshot, found: list[Symbol]) -> tuple[Outlined, ...]:
         inner = [each for each in found[position + 1 : last] if each.whole != first.whole]
         beside = [each for each in found[position + 1 : last] if each.whole == first.whole]
         for each in (first, *beside):
-            below = _nested(snapshot, inner) if each is first else ()
+            below = _nest(snapshot, inner) if each is first else ()
             span, whole = snapshot.now(each.name), snapshot.now(each.whole)
             kept.append(Outlined(each.key[-1], each.kind, span, whole, below))
         position = last
@@ -172,7 +172,7 @@ def rename(workspace: Workspace, name: str, offset: int, new: str) -> dict[str, 
     spans = _spans(before.index, place.key)
     after = Workspace()
     for file, parsed in before.files.items():
-        after.open(file, replaced(parsed.source, spans.get(file, ()), new))
+        after.open(file, replace_spans(parsed.source, spans.get(file, ()), new))
     _refuse_other_meaning(before, after.refresh(name), new)
     return spans
 
@@ -184,7 +184,7 @@ def _spans(index: NameIndex, key: Key) -> dict[str, tuple[Span, ...]]:
     return {file: tuple(spans) for file, spans in found.items()}
 
 
-def replaced(source: Source, spans: Iterable[Span], new: str) -> str:
+def replace_spans(source: Source, spans: Iterable[Span], new: str) -> str:
     """A text with spans of it replaced by `new`."""
     parts, end = [], 0
     for span in sorted(spans, key=lambda span: span.start):

@@ -36,7 +36,7 @@ def index_of(files: sx.Protocol) -> NameIndex:
     for node in declarations(files):
         if isinstance(node, sx.SetupDecl | sx.FragmentDecl):
             read_shared(context, node)
-    for edited in _edited(files):
+    for edited in _list_edited(files):
         elaborate_new(edited, files, notes)
     walk = NameWalk(notes)
     for file in files:
@@ -73,7 +73,7 @@ def read_shared(context: CheckContext, node: sx.SetupDecl | sx.FragmentDecl) -> 
                 pass
 
 
-def _edited(files: sx.Protocol) -> Iterable[sx.Protocol]:
+def _list_edited(files: sx.Protocol) -> Iterable[sx.Protocol]:
     """The protocol with each of its variants, mutants and entries of overlays."""
     ignored = Diagnostics()
     for node in declarations(files):

@@ -69,7 +69,7 @@ def complete(snapshot: Snapshot, name: str, offset: int) -> tuple[Completion, ..
         return ()
     keywords = _keywords(text[:start])
     if "NAME" in keywords or not keywords:
-        return (*_declared(snapshot), *_words(keywords - {"NAME"}))
+        return (*_list_declared(snapshot), *_words(keywords - {"NAME"}))
     return tuple(_words(keywords))
 
 
@@ -102,7 +102,7 @@ def _of(symbol: Symbol) -> Completion:
     return Completion(symbol.key[-1], symbol.kind, symbol.head)
 
 
-def _declared(snapshot: Snapshot) -> Iterator[Completion]:
+def _list_declared(snapshot: Snapshot) -> Iterator[Completion]:
     """All declarations that have names of their own."""
     for key, symbol in snapshot.index.symbols.items():
         if key[0] in ("global", "function", "machine", "state", "operation", "source", "instance"):

@@ -37,7 +37,7 @@ def parts_of(node: sx.Node) -> Iterator[sx.Node]:
             yield from (item for item in value if isinstance(item, sx.Node))
 
 
-def squeezed(span: Span, end: int) -> str:
+def squeeze(span: Span, end: int) -> str:
     """The text from the start of a span to `end`, on one line."""
     return " ".join(span.source.text[span.start : end].split())
 
@@ -68,7 +68,7 @@ class NameWalk:
 
     def params(self, owner: Key, params: Iterable[sx.Param]) -> None:
         for param in params:
-            head = squeezed(param.span, param.span.end)
+            head = squeeze(param.span, param.span.end)
             self.declare((*owner, param.name.text), param.name, param, "parameter", head)
 
     def local(self, name: sx.Name, item: sx.Node, kind: str, of: ty.Type | None) -> None:
@@ -108,7 +108,7 @@ class NameWalk:
                 self._global(node.name, node, _KINDS[type(node)])
                 self._members(node)
             case sx.FunDecl(name=name):
-                head = squeezed(node.span, node.result.span.end)
+                head = squeeze(node.span, node.result.span.end)
                 self.declare(("function", name.text), name, node, "function", head)
                 self.params(("param", "function", name.text), node.params)
                 return Surroundings("function", name.text)
@@ -125,13 +125,13 @@ class NameWalk:
                 self.declare(("property", name.text), name, node, "eventually", head)
                 return Surroundings(node.machine.text)
             case sx.VariantDecl() | sx.MutantDecl() | sx.OverlayDecl() | sx.OverlayEntry():
-                return self._edited(node, at)
+                return self._walk_edit(node, at)
             case _:
                 return self._in_machine(node, at)
         return at
 
     def _global(self, name: sx.Name, node: sx.Node, kind: str) -> None:
-        self.declare(("global", name.text), name, node, kind, squeezed(node.span, node.span.end))
+        self.declare(("global", name.text), name, node, kind, squeeze(node.span, node.span.end))
 
     def _members(self, node: sx.EnumDecl | sx.RecordDecl | sx.UnionDecl) -> None:
         of = node.name.text
@@ -141,17 +141,17 @@ class NameWalk:
                     self.declare(("global", name.text), name, name, "member", f"{name.text}: {of}")
             case sx.RecordDecl(fields=lines):
                 for line in lines:
-                    kind = squeezed(line.type.span, line.type.span.end)
+                    kind = squeeze(line.type.span, line.type.span.end)
                     for name in line.names:
                         key = ("field", of, name.text)
                         self.declare(key, name, line, "field", f"{of}.{name.text}: {kind}")
             case sx.UnionDecl(cases=cases):
                 for case in cases:
-                    head = f"{squeezed(case.span, case.span.end)}: {of}"
+                    head = f"{squeeze(case.span, case.span.end)}: {of}"
                     self.declare(("global", case.name.text), case.name, case, "case", head)
                     self.params(("param", of, case.name.text), case.params)
 
-    def _edited(
+    def _walk_edit(
         self,
         node: sx.VariantDecl | sx.MutantDecl | sx.OverlayDecl | sx.OverlayEntry,
         at: Surroundings,
@@ -163,18 +163,18 @@ class NameWalk:
     def _in_machine(self, node: sx.Node, at: Surroundings) -> Surroundings:
         match node:
             case sx.StateDecl(name=name, type=kind):
-                head = squeezed(node.span, kind.span.end)
+                head = squeeze(node.span, kind.span.end)
                 self.declare(("state", at.machine, name.text), name, node, "state", head)
             case sx.PartDecl(name=name) | sx.ChannelDecl(name=name):
                 what = "part" if isinstance(node, sx.PartDecl) else "channel"
-                head = squeezed(node.span, node.span.end)
+                head = squeeze(node.span, node.span.end)
                 self.declare(("state", at.machine, name.text), name, node, what, head)
             case sx.Operation(name=name):
-                head = squeezed(node.span, node.result.span.end)
+                head = squeeze(node.span, node.result.span.end)
                 return self._callable(name, node, "operation", head, at)
             case sx.StepDecl(name=name):
                 end = max((p.span.end + 1 for p in node.params), default=name.span.end)
-                return self._callable(name, node, "step", squeezed(node.span, end), at)
+                return self._callable(name, node, "step", squeeze(node.span, end), at)
             case sx.Branch(name=name):
                 key: Key = ("branch", at.machine, at.operation, name.text)
                 head = f"branch {at.operation}/{name.text}"
@@ -182,9 +182,9 @@ class NameWalk:
                 return replace(at, branch=name.text)
             case sx.Conjunct(label=sx.Name() as label):
                 key = ("conjunct", at.machine, at.operation, at.branch, label.text)
-                self.declare(key, label, node, "condition", squeezed(node.span, node.span.end))
+                self.declare(key, label, node, "condition", squeeze(node.span, node.span.end))
             case sx.SetupDecl() | sx.FragmentDecl():
-                return self._shared(node)
+                return self._walk_shared(node)
             case sx.InstanceDecl(name=name):
                 head = f"instance {name.text} of {node.machine.text}"
                 self.declare(("instance", name.text), name, node, "instance", head)
@@ -217,11 +217,11 @@ class NameWalk:
         self.params(("param", at.machine, name.text), node.params)
         return replace(at, operation=name.text, branch="")
 
-    def _shared(self, node: sx.SetupDecl | sx.FragmentDecl) -> Surroundings:
+    def _walk_shared(self, node: sx.SetupDecl | sx.FragmentDecl) -> Surroundings:
         kind, name = ("setup" if isinstance(node, sx.SetupDecl) else "fragment"), node.name
         table = "instance" if kind == "setup" else "fragment"
         self.declare(
-            (table, name.text), name, node, kind, squeezed(node.span, node.machine.span.end)
+            (table, name.text), name, node, kind, squeeze(node.span, node.machine.span.end)
         )
         owner = ("param", kind, name.text)
         self.params(owner, node.params)
@@ -311,7 +311,7 @@ class NameWalk:
             case sx.StepDecl(budget=sx.Name() as budget):
                 self.use(budget.span, ("global", budget.text))
             case sx.Observed(path=path):
-                self._observed(path, at)
+                self._walk_observed(path, at)
             case sx.Fair(step=step, params=params):
                 self._operation(at.machine, step, None, ())
                 for name in params:
@@ -331,7 +331,7 @@ class NameWalk:
                 self._start(name, at)
             case sx.Misses(names=names):
                 for name in names:
-                    self._missed(name, at)
+                    self._walk_missed(name, at)
             case sx.Fails(names=names):
                 for name in names:
                     self.use(name.span, ("property", name.text))
@@ -387,7 +387,7 @@ class NameWalk:
         self.use(name.span, ("field", kind.name, name.text))
         return dict(kind.fields).get(name.text)
 
-    def _observed(self, path: tuple[sx.Name, ...], at: Surroundings) -> None:
+    def _walk_observed(self, path: tuple[sx.Name, ...], at: Surroundings) -> None:
         head, *rest = path
         self.use(head.span, ("state", at.machine, head.text))
         kind = self.notes.state.get((at.machine, head.text))
@@ -409,7 +409,7 @@ class NameWalk:
         if dot:
             self.use(last, ("state", self._component(at.machine, head), tail))
 
-    def _missed(self, name: sx.Name, at: Surroundings) -> None:
+    def _walk_missed(self, name: sx.Name, at: Surroundings) -> None:
         head, slash, tail = name.text.partition("/")
         first, last = _ends(name, head, tail)
         if slash:

@@ -134,7 +134,7 @@ class Workspace:
         """Parse and check the protocol of a file as it is now. Raises `Unreadable`."""
         files = {source.name: self.parse(source) for source in self.protocol(name)}
         trees = tuple(file.tree for file in files.values() if file.tree is not None)
-        snapshot = Snapshot(files, _checked(files), index_of(trees))
+        snapshot = Snapshot(files, _check(files), index_of(trees))
         for each in files:
             self.snapshots[each] = snapshot
         return snapshot
@@ -161,7 +161,7 @@ def _protocol_of(source: Source) -> str:
     return "" if match is None else match[1]
 
 
-def _checked(files: dict[str, Parsed]) -> dict[str, tuple[Diagnostic, ...]]:
+def _check(files: dict[str, Parsed]) -> dict[str, tuple[Diagnostic, ...]]:
     """All errors and warnings, by file. Declarations with syntax errors are not checked further. Of
     a file without a head only its syntax errors are told; the others are checked with its last
     tree. A folder with nothing but overlays has no protocol to be checked against."""

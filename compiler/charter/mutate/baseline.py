@@ -17,7 +17,7 @@ from charter.mutate.mutants import MutatedRule
 @dataclass(frozen=True, slots=True)
 class InstanceBaseline:
     """An instance, and the result of searching it without a mutant: `taken` are the branches (of a
-    system: steps) that were taken, `unmet` what was never met, `wrong` the properties that fail;
+    system: steps) that were taken, `list_unmet` what was never met, `wrong` the properties that fail;
     `unknown` is why it cannot be searched ("": it can)."""
 
     instance: str
@@ -38,7 +38,7 @@ class InstanceBaseline:
             found.counts.distinct,
             found.complete,
             frozenset(one.name for one in found.branches if one.seen),
-            unmet(found),
+            list_unmet(found),
             tuple(one.name for one in found.wrong),
         )
 
@@ -76,7 +76,7 @@ class InstanceBaseline:
         )  # fmt: skip
 
 
-def unmet(found: SearchResult) -> frozenset[str]:
+def list_unmet(found: SearchResult) -> frozenset[str]:
     """What a search never met, as phrases."""
     return frozenset(
         f"{one.kind} {one.name}" + (f" `{one.condition}`" if one.condition else "")

@@ -12,7 +12,7 @@ from charter.core.rewrite import rewritten_statement
 from charter.core.show import show_statement
 from charter.core.valid import alike
 from charter.core.walk import locals_of, nodes, statement_expressions
-from charter.mutate.edits import TRUE, Edit, edits, is_reset, text_at, written
+from charter.mutate.edits import TRUE, Edit, edits, is_reset, text_at, write
 
 Body = tuple[ir.Statement, ...]
 
@@ -82,7 +82,7 @@ def conditions(condition: ir.Expr) -> Iterator[Edit[ir.Expr]]:
     """The edits of a whole condition of a guard: it is dropped if it has no operands of its own
     that can be, and edited inside."""
     if condition != TRUE and not (isinstance(condition, ir.Binary) and condition.op == "and"):
-        text, mark = written(condition), f"{condition!r}"
+        text, mark = write(condition), f"{condition!r}"
         says = f"the conjunct `{text}` is dropped"
         yield Edit("drop-conjunct", says, condition.span, "true", mark, TRUE)
     yield from edits(condition)
@@ -163,12 +163,12 @@ def _of_assignment(line: ir.Assign) -> Iterator[Edit[ir.Statement]]:
     """The edits of an assigned value, but for those after which the variable keeps its value: the
     statement is left out by a rule of its own."""
     for edit in edits(line.value):
-        written_back = _written_back(edit.new)
+        written_back = _strip_written_back(edit.new)
         if not (isinstance(written_back, ir.StateRef) and written_back.name == line.variable):
             yield edit.around(replace(line, value=edit.new))
 
 
-def _written_back(value: ir.Expr) -> ir.Expr:
+def _strip_written_back(value: ir.Expr) -> ir.Expr:
     """What a value is equal to if its updates write back what they read, as in `x with [k: x[k]]`;
     else the value."""
     match value:
@@ -178,7 +178,7 @@ def _written_back(value: ir.Expr) -> ir.Expr:
             same = ir.FieldOf(value.target, name, type=part.type, span=part.span)
         case _:
             return value
-    return _written_back(value.target) if _written_back(part) == same else value
+    return _strip_written_back(value.target) if _strip_written_back(part) == same else value
 
 
 # --- the state before and the state after --------------------------------------------------------
@@ -202,7 +202,7 @@ def stale_read(body: Body, at: int) -> Iterator[Edit[ir.Statement]]:
                     stale = ir.StateRef(assigned[name].variable, type=node.type, span=node.span)
                 case _:
                     continue
-            says = f"`{written(node)}` is read before it is updated"
+            says = f"`{write(node)}` is read before it is updated"
             new = _with(line, node, stale)
             yield Edit("stale-read", says, node.span, _variable(stale), show_statement(line), new)
 
@@ -223,9 +223,9 @@ def read_after(body: Body, at: int) -> Iterator[Edit[ir.Statement]]:
         for node in nodes(expr):
             if not isinstance(node, ir.StateRef) or node.primed:
                 continue
-            says = f"`{written(node)}` is read after it is updated"
+            says = f"`{write(node)}` is read after it is updated"
             part = node.name.partition(".")[0]
-            text = f"{part}'{written(node).removeprefix(part)}"
+            text = f"{part}'{write(node).removeprefix(part)}"
             if part in called:
                 after: ir.Expr = replace(node, primed=True)
             elif node.name in updated and _is_known(updated[node.name], body[at:]):

@@ -76,13 +76,15 @@ def of_node(expr: ir.Expr) -> Iterator[ExprEdit]:
     """The edits of one node."""
     match expr:
         case ir.Binary():
-            return chain(dropped_operand(expr), compared(expr), set_operation(expr), negated(expr))
+            return chain(
+                drop_operand(expr), change_comparison(expr), set_operation(expr), negate(expr)
+            )
         case ir.Literal():
             return chain(off_by_one(expr), other_value(expr)) if is_written(expr) else iter(())
         case ir.Quantified():
-            return chain(quantified(expr), negated(expr))
+            return chain(change_quantifier(expr), negate(expr))
         case ir.Comprehend():
-            return unfiltered(expr)
+            return drop_filter(expr)
         case ir.If():
             return one_side(expr)
         case ir.Match():
@@ -98,11 +100,11 @@ def of_node(expr: ir.Expr) -> Iterator[ExprEdit]:
         case ir.UnionNew():
             return other_tag(expr)
         case ir.Builtin():
-            return chain(other_builtin(expr), negated(expr))
+            return chain(other_builtin(expr), negate(expr))
         case ir.Local() | ir.StateRef() | ir.Call() | ir.FieldOf() | ir.MapGet() | ir.IsCase():
-            return negated(expr)
+            return negate(expr)
         case ir.Unary():
-            return negated(expr)
+            return negate(expr)
         case ir.ConstRef() | ir.Domain() | ir.Took() | ir.RecordNew() | ir.MapNew() | ir.SeqNew():
             return iter(())
         case ir.Let() | ir.CaseArg() | ir.Primitive() | ir.Checked():
@@ -116,48 +118,48 @@ def of_node(expr: ir.Expr) -> Iterator[ExprEdit]:
 _WORDS = {"and": "conjunct", "or": "disjunct"}
 
 
-def dropped_operand(expr: ir.Binary) -> Iterator[ExprEdit]:
+def drop_operand(expr: ir.Binary) -> Iterator[ExprEdit]:
     """`a and b` without one side; `a implies b` without its condition."""
     match expr.op:
         case "and" | "or":
             word = _WORDS[expr.op]
             for kept, lost in ((expr.left, expr.right), (expr.right, expr.left)):
                 if not (isinstance(lost, ir.Binary) and lost.op == expr.op):
-                    says = f"the {word} `{written(lost)}` is dropped"
-                    yield _edit(expr, f"drop-{word}", says, kept, written(kept))
+                    says = f"the {word} `{write(lost)}` is dropped"
+                    yield _edit(expr, f"drop-{word}", says, kept, write(kept))
         case "implies":
-            says = f"the condition `{written(expr.left)}` is dropped"
-            yield _edit(expr, "drop-condition", says, expr.right, written(expr.right))
+            says = f"the condition `{write(expr.left)}` is dropped"
+            yield _edit(expr, "drop-condition", says, expr.right, write(expr.right))
         case _:
             pass
 
 
-def negated(expr: ir.Expr) -> Iterator[ExprEdit]:
+def negate(expr: ir.Expr) -> Iterator[ExprEdit]:
     """The opposite of a condition that no other rule inverts."""
     if expr.type != ty.Bool():
         return
-    says = f"`{written(expr)}` is negated"
+    says = f"`{write(expr)}` is negated"
     match expr:
         case ir.Unary(op="not", operand=ir.Binary(op="in") as member) if member.span == expr.span:
             # `x not in s` is one text for two nodes.
-            text = f"{written(member.left)} in {written(member.right)}"
+            text = f"{write(member.left)} in {write(member.right)}"
             yield _edit(expr, "negate", says, member, text)
         case ir.Unary(op="not"):
-            yield _edit(expr, "negate", says, expr.operand, written(expr.operand))
+            yield _edit(expr, "negate", says, expr.operand, write(expr.operand))
         case ir.Binary() if expr.traits.kind != "membership":
             return
         case _:
             opposite = ir.Unary("not", expr, type=ty.Bool(), span=expr.span)
-            yield _edit(expr, "negate", says, opposite, f"not ({written(expr)})")
+            yield _edit(expr, "negate", says, opposite, f"not ({write(expr)})")
 
 
-def compared(expr: ir.Binary) -> Iterator[ExprEdit]:
+def change_comparison(expr: ir.Binary) -> Iterator[ExprEdit]:
     """`<` for `<=`, `==` for `!=`, and the other way round."""
     if expr.traits.compares and expr.traits.mistake:
         yield _with_operator(expr, "compare", expr.traits.mistake)
 
 
-def quantified(expr: ir.Quantified) -> Iterator[ExprEdit]:
+def change_quantifier(expr: ir.Quantified) -> Iterator[ExprEdit]:
     """`some` for `forall`, and the other way round."""
     match expr.kind:
         case "forall":
@@ -172,22 +174,22 @@ def quantified(expr: ir.Quantified) -> Iterator[ExprEdit]:
 
 def _quantifier(expr: ir.Quantified, kind: Literal["forall", "some"]) -> ExprEdit:
     says = f"`{expr.kind}` becomes `{kind}`"
-    text = written(expr).replace(expr.kind, kind, 1)
-    return _edit(expr, "quantifier", says, _flipped(expr, kind), text)
+    text = write(expr).replace(expr.kind, kind, 1)
+    return _edit(expr, "quantifier", says, _flip(expr, kind), text)
 
 
-def _flipped(expr: ir.Quantified, kind: Literal["forall", "some"]) -> ir.Expr:
+def _flip(expr: ir.Quantified, kind: Literal["forall", "some"]) -> ir.Expr:
     body = expr.body
     if isinstance(body, ir.Quantified) and _is_one_quantifier(expr, body):
-        body = _flipped(body, kind)
+        body = _flip(body, kind)
     return replace(expr, kind=kind, body=body)
 
 
-def unfiltered(expr: ir.Comprehend) -> Iterator[ExprEdit]:
+def drop_filter(expr: ir.Comprehend) -> Iterator[ExprEdit]:
     """`{ x for x in s if p }` without its condition."""
     if expr.condition != TRUE:
-        condition = written(expr.condition)
-        text = written(expr)
+        condition = write(expr.condition)
+        text = write(expr)
         bent = text.replace(f" if {condition}", "", 1)
         says = f"the filter `{condition}` is dropped"
         yield _edit(expr, "drop-filter", says, replace(expr, condition=TRUE), bent)
@@ -197,8 +199,8 @@ def one_side(expr: ir.If) -> Iterator[ExprEdit]:
     """One side of an `if`, whatever its condition."""
     sides = (("else", expr.then), ("then", expr.otherwise))
     for lost, kept in sides:
-        says = f"the {lost} side of `if {written(expr.condition)}` is removed"
-        yield _edit(expr, "drop-branch", says, kept, written(kept))
+        says = f"the {lost} side of `if {write(expr.condition)}` is removed"
+        yield _edit(expr, "drop-branch", says, kept, write(kept))
 
 
 def other_case(expr: ir.Match) -> Iterator[ExprEdit]:
@@ -210,7 +212,7 @@ def other_case(expr: ir.Match) -> Iterator[ExprEdit]:
                 cases = (*expr.cases[:i], bent, *expr.cases[i + 1 :])
                 says = f"the case `{case.tag}` is handled like `{other.tag}`"
                 new = replace(expr, cases=cases)
-                yield _edit(case.body, "drop-case", says, new, written(other.body))
+                yield _edit(case.body, "drop-case", says, new, write(other.body))
                 break
 
 
@@ -234,7 +236,7 @@ def other_value(expr: ir.Literal) -> Iterator[ExprEdit]:
     match expr.type, expr.value:
         case ty.Bool(), bool(truth):
             text = "false" if truth else "true"
-            says = f"`{written(expr)}` becomes `{text}`"
+            says = f"`{write(expr)}` becomes `{text}`"
             yield _edit(expr, "other-value", says, replace(expr, value=not truth), text)
         case ty.Enum(members=members), str(member) if len(members) > 1:
             other = members[(members.index(member) + 1) % len(members)]
@@ -253,7 +255,7 @@ def other_tag(expr: ir.UnionNew) -> Iterator[ExprEdit]:
     for other in (*tags[at + 1 :], *tags[:at]):
         if [kind for _, kind in union.params(other)] == mine:
             says = f"`{expr.tag}` becomes `{other}`"
-            text = written(expr).replace(expr.tag, other, 1)
+            text = write(expr).replace(expr.tag, other, 1)
             yield _edit(expr, "other-value", says, replace(expr, tag=other), text)
             return
 
@@ -261,7 +263,7 @@ def other_tag(expr: ir.UnionNew) -> Iterator[ExprEdit]:
 def absent(expr: ir.Present) -> Iterator[ExprEdit]:
     """`none` in place of a value."""
     none = ir.Literal(None, type=expr.type, span=expr.span)
-    says = f"`{written(expr)}` becomes `none`"
+    says = f"`{write(expr)}` becomes `none`"
     yield _edit(expr, "forget-value", says, none, "none")
 
 
@@ -269,12 +271,12 @@ def other_builtin(expr: ir.Builtin) -> Iterator[ExprEdit]:
     """`min` for `max`, `first` for `last`; a counter that is not bumped; nothing appended."""
     if other := expr.traits.opposite:
         says = f"`{expr.name}` becomes `{other}`"
-        text = written(expr).replace(expr.name, other, 1)
+        text = write(expr).replace(expr.name, other, 1)
         yield _edit(expr, "other-builtin", says, replace(expr, name=other), text)
     if expr.traits.is_update and expr.args[0].type == expr.type:
         kept = expr.args[0]
-        says = f"`{written(expr)}` becomes `{written(kept)}`"
-        yield _edit(expr, "skip-update", says, kept, written(kept))
+        says = f"`{write(expr)}` becomes `{write(kept)}`"
+        yield _edit(expr, "skip-update", says, kept, write(kept))
 
 
 # --- sets, records, maps -------------------------------------------------------------------------
@@ -285,24 +287,24 @@ def set_operation(expr: ir.Binary) -> Iterator[ExprEdit]:
     if expr.traits.kind == "sets":
         if expr.traits.mistake:
             yield _with_operator(expr, "set-operation", expr.traits.mistake)
-        says = f"`{expr.traits.sign} {written(expr.right)}` is left out"
-        yield _edit(expr, "set-operation", says, expr.left, written(expr.left))
+        says = f"`{expr.traits.sign} {write(expr.right)}` is left out"
+        yield _edit(expr, "set-operation", says, expr.left, write(expr.left))
 
 
 def item_left_out(expr: ir.SetNew) -> Iterator[ExprEdit]:
     """A set of several items without one of them."""
     for i, item in enumerate(expr.items if len(expr.items) > 1 else ()):
         left = (*expr.items[:i], *expr.items[i + 1 :])
-        text = f"{{{', '.join(written(other) for other in left)}}}"
-        says = f"the item `{written(item)}` is left out"
+        text = f"{{{', '.join(write(other) for other in left)}}}"
+        says = f"the item `{write(item)}` is left out"
         yield _edit(expr, "set-operation", says, replace(expr, items=left), text)
 
 
 def field_kept(expr: ir.RecordWith) -> Iterator[ExprEdit]:
     """A field of a record that is not updated."""
-    updates = [(f"{name}: {written(value)}", value) for name, value in expr.fields]
-    for i, (kind, says, left) in enumerate(_skipped(updates)):
-        target = written(expr.target)
+    updates = [(f"{name}: {write(value)}", value) for name, value in expr.fields]
+    for i, (kind, says, left) in enumerate(_list_skips(updates)):
+        target = write(expr.target)
         text = f"{target} with {{ {left} }}" if left else target
         fields = (*expr.fields[:i], *expr.fields[i + 1 :])
         yield _edit(expr, kind, says, replace(expr, fields=fields) if fields else expr.target, text)
@@ -310,16 +312,16 @@ def field_kept(expr: ir.RecordWith) -> Iterator[ExprEdit]:
 
 def entry_kept(expr: ir.MapWith) -> Iterator[ExprEdit]:
     """An entry of a map that is not updated."""
-    updates = [(f"{written(key)}: {written(value)}", value) for key, value in expr.entries]
-    for i, (kind, says, left) in enumerate(_skipped(updates)):
-        target = written(expr.target)
+    updates = [(f"{write(key)}: {write(value)}", value) for key, value in expr.entries]
+    for i, (kind, says, left) in enumerate(_list_skips(updates)):
+        target = write(expr.target)
         text = f"{target} with [{left}]" if left else target
         entries = (*expr.entries[:i], *expr.entries[i + 1 :])
         new = replace(expr, entries=entries) if entries else expr.target
         yield _edit(expr, kind, says, new, text)
 
 
-def _skipped(updates: Sequence[tuple[str, ir.Expr]]) -> Iterator[tuple[str, str, str]]:
+def _list_skips(updates: Sequence[tuple[str, ir.Expr]]) -> Iterator[tuple[str, str, str]]:
     """For each update: the kind of the mistake to skip it, a sentence, and the other updates."""
     for i, (text, value) in enumerate(updates):
         kind = "forget-reset" if is_reset(value) else "skip-update"
@@ -341,7 +343,7 @@ def is_reset(value: ir.Expr) -> bool:
 # --- helpers -------------------------------------------------------------------------------------
 
 
-def written(expr: ir.Expr) -> str:
+def write(expr: ir.Expr) -> str:
     """An expression as the charter has it, on one line."""
     if isinstance(expr, ir.Literal) and not is_written(expr):
         return show_expr(expr)
@@ -366,7 +368,7 @@ def _edit(expr: ir.Expr, kind: str, says: str, new: ir.Expr, text: str) -> ExprE
 
 
 def _with_operator(expr: ir.Binary, kind: str, op: ir.RichOp) -> ExprEdit:
-    left, right, here = written(expr.left), written(expr.right), written(expr)
+    left, right, here = write(expr.left), write(expr.right), write(expr)
     if expr.traits.sign not in here:  # such as `o is present(x)`
         new = replace(expr, op=op)
         return _edit(expr, kind, f"`{here}` is negated", new, f"not ({here})")

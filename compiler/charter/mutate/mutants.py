@@ -20,7 +20,7 @@ from charter.mutate.bodies import (
     of_body,
 )
 from charter.mutate.edits import FALSE, Edit, edits
-from charter.mutate.property_copies import separated
+from charter.mutate.property_copies import separate
 
 DIGITS = 6
 NOTHING = "(nothing)"
@@ -79,7 +79,7 @@ Found = tuple[MutatedRule, str, Edit[ir.Function] | Edit[ir.Operation] | Edit[ir
 
 
 def _edits(model: ir.Model) -> Iterator[Found]:
-    called = _called_by_rules(model)
+    called = _find_called_by_rules(model)
     for function in model.functions:
         if function.name in called:
             rule = MutatedRule("function", "", function.name)
@@ -104,7 +104,7 @@ def _edits(model: ir.Model) -> Iterator[Found]:
                 yield rule, place, bent.around(replace(step, body=bent.new))
 
 
-def _called_by_rules(model: ir.Model) -> frozenset[str]:
+def _find_called_by_rules(model: ir.Model) -> frozenset[str]:
     """The functions that operations and steps call, directly or not, but for ghost state alone."""
     exprs: list[ir.Expr] = []
     for component in model.components:
@@ -141,10 +141,10 @@ def _of_operation(
         for bent in _of_branch(branch, ghosts):
             yield branch.name, True, bent.around(_put(operation, i, bent.new))
         if i + 1 < len(operation.branches):
-            yield branch.name, True, _removed(operation, i)
+            yield branch.name, True, _remove(operation, i)
             after = operation.branches[i + 1]
             if not branch.group and not after.group and after.guard:
-                yield branch.name, False, _swapped(operation, i)
+                yield branch.name, False, _swap(operation, i)
 
 
 def _of_lets(operation: ir.Operation) -> Iterator[Edit[ir.Operation]]:
@@ -186,7 +186,7 @@ def _put(operation: ir.Operation, at: int, branch: ir.Branch) -> ir.Operation:
     return replace(operation, branches=(*branches[:at], branch, *branches[at + 1 :]))
 
 
-def _removed(operation: ir.Operation, at: int) -> Edit[ir.Operation]:
+def _remove(operation: ir.Operation, at: int) -> Edit[ir.Operation]:
     """A branch that is never taken. It stays in the list, so that all branches keep their place."""
     branch = operation.branches[at]
     never = replace(branch, guard=(ir.Conjunct("", FALSE, span=branch.span),))
@@ -195,7 +195,7 @@ def _removed(operation: ir.Operation, at: int) -> Edit[ir.Operation]:
     return Edit("drop-branch", says, span, "", branch.name, _put(operation, at, never))
 
 
-def _swapped(operation: ir.Operation, at: int) -> Edit[ir.Operation]:
+def _swap(operation: ir.Operation, at: int) -> Edit[ir.Operation]:
     first, second = operation.branches[at : at + 2]
     branches = (*operation.branches[:at], second, first, *operation.branches[at + 2 :])
     says = f"the branch `{second.name}` is tried before `{first.name}`"
@@ -215,14 +215,14 @@ def _head(branch: ir.Branch) -> Span:
 # --- the model of a mutant -----------------------------------------------------------------------
 
 
-def mutated(model: ir.Model, made: MadeMutant) -> ir.Model:
+def mutate(model: ir.Model, made: MadeMutant) -> ir.Model:
     """`model` with the mutant. Its properties, ghost state, scenarios and instances keep the
     meaning that they have without it: they call copies of the functions that the mutant
     changes."""
     declaration, rule = made.declaration, made.rule
     match declaration:
         case ir.Function():
-            return separated(model, declaration)
+            return separate(model, declaration)
         case ir.Operation():
             components = (_component(c, rule, declaration) for c in model.components)
             return replace(model, components=tuple(components))

@@ -20,7 +20,7 @@ AS_WRITTEN = ".charter"
 """Ends the names of the copies: no name in a charter has a dot, and compiled code allows one."""
 
 
-def separated(model: ir.Model, function: ir.Function) -> ir.Model:
+def separate(model: ir.Model, function: ir.Function) -> ir.Model:
     """`model` with a mutant of a function, and with copies for what states what must hold."""
     claims = _claims(ByIdentity(model), function.name)
     functions = (function if f.name == function.name else f for f in claims.functions)
@@ -34,7 +34,7 @@ def _claims(of: ByIdentity[ir.Model], function: str) -> ir.Model:
     model = of.held
     affected = _callers(model, function)
 
-    def copied() -> Rule:
+    def copy() -> Rule:
         def rename(expr: ir.Expr) -> ir.Expr:
             if isinstance(expr, ir.Call) and expr.function in affected:
                 return replace(expr, function=expr.function + AS_WRITTEN)
@@ -43,17 +43,17 @@ def _claims(of: ByIdentity[ir.Model], function: str) -> ir.Model:
         return rename
 
     copies = tuple(f for f in model.functions if f.name in affected)
-    claims = rewritten(replace(model, functions=copies, components=(), systems=()), copied)
+    claims = rewritten(replace(model, functions=copies, components=(), systems=()), copy)
     renamed = tuple(replace(f, name=f.name + AS_WRITTEN) for f in claims.functions)
     return replace(
         model,
         functions=(*model.functions, *renamed),
-        components=tuple(_component(component, copied) for component in model.components),
-        systems=tuple(_system(system, copied) for system in model.systems),
+        components=tuple(_component(component, copy) for component in model.components),
+        systems=tuple(_system(system, copy) for system in model.systems),
         properties=claims.properties,
         liveness=claims.liveness,
         instances=claims.instances,
-        scenarios=tuple(_scenario(scenario, copied()) for scenario in model.scenarios),
+        scenarios=tuple(_scenario(scenario, copy()) for scenario in model.scenarios),
     )
 
 

@@ -44,7 +44,7 @@ class WantedMutants:
     seed: int = 0
 
 
-def chosen(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
+def select_mutants(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
     """The mutants that are wanted, in the order of the charter."""
     coverage = RuleCoverage(model)
     matching = [name for name in machines_of(model) if fnmatchcase(name, wanted.machine)]
@@ -69,7 +69,7 @@ def without_failing_scenarios(model: ir.Model) -> tuple[ir.Model, tuple[Scenario
     return replace(model, scenarios=kept), failed
 
 
-def tried(
+def try_mutants(
     model: ir.Model,
     places: Sequence[InstanceBaseline],
     made: Sequence[MadeMutant],
@@ -91,7 +91,7 @@ def by_scenarios(
     yield from _each(_Trying(model, (), Limits(), tuple(made), _early), jobs)
 
 
-def searched_for(model: ir.Model, made: Sequence[MadeMutant]) -> ir.Model:
+def select_searched(model: ir.Model, made: Sequence[MadeMutant]) -> ir.Model:
     """The model with the instances alone that may show something of one of the mutants."""
     coverage = RuleCoverage(model)
     rules = dict.fromkeys(one.rule for one in made)

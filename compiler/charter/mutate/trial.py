@@ -17,8 +17,8 @@ from charter.explore.model_checker import CannotExplore, EngineUnsupported, Expl
 from charter.explore.outcome_difference import OutcomeDifference, ReachedStates
 from charter.explore.result import CheckResult, SearchResult
 from charter.explore.select import explore, reached_states
-from charter.mutate.baseline import InstanceBaseline, RuleCoverage, unmet
-from charter.mutate.mutants import MadeMutant, mutated
+from charter.mutate.baseline import InstanceBaseline, RuleCoverage, list_unmet
+from charter.mutate.mutants import MadeMutant, mutate
 from charter.mutate.results import MutantVerdict, recall, remember
 from charter.passes.narrow import narrowed
 from charter.semantics.builtins import EvaluationError
@@ -81,8 +81,8 @@ class MutantTrials:
 
     def verdict(self, made: MadeMutant) -> MutantVerdict:
         """What is found of one mutant."""
-        changed = mutated(self.model, made)
-        if refusal := self._refused(changed):
+        changed = mutate(self.model, made)
+        if refusal := self._explain_refusal(changed):
             return MutantVerdict(made.id, "refused", detail=refusal)
         coverage = RuleCoverage(self.model)
         places = sorted(
@@ -101,8 +101,8 @@ class MutantTrials:
     def by_scenarios(self, made: MadeMutant) -> MutantVerdict | None:
         """What is known of a mutant before any instance is searched: `conform check` refuses it, or
         a scenario of a machine that takes long to compile fails."""
-        changed = mutated(self.model, made)
-        if refusal := self._refused(changed):
+        changed = mutate(self.model, made)
+        if refusal := self._explain_refusal(changed):
             return MutantVerdict(made.id, "refused", detail=refusal)
         coverage = RuleCoverage(self.model)
         for machine in dear_machines(self.model):
@@ -142,7 +142,7 @@ class MutantTrials:
         if failed is not None:
             yield MutantVerdict(made.id, "caught", f"scenario {failed.title}", detail=failed.moment)
 
-    def _refused(self, changed: ir.Model) -> str:
+    def _explain_refusal(self, changed: ir.Model) -> str:
         """Why `conform check` would refuse a mutant: a number that may leave its range; or ""."""
         if self.refusals is None:
             self.refusals = frozenset(_out_of_range(self.model))
@@ -159,7 +159,7 @@ class MutantTrials:
         known = recall(key)
         if known is not None:
             return replace(known, id=made.id)
-        found = self._searched_in(made, changed, (instance, place))
+        found = self._search_in(made, changed, (instance, place))
         if found.detail != self.limits.out_of_time:
             remember(key, found)
         return found
@@ -173,18 +173,18 @@ class MutantTrials:
         both = (self.digests[name], digest(alone(changed, instance)))
         return repr((*both, sorted(place.unmet), place.complete, self.limits))
 
-    def _searched_in(
+    def _search_in(
         self, made: MadeMutant, changed: ir.Model, where: tuple[ir.Instance, InstanceBaseline]
     ) -> MutantVerdict:
         instance, place = where
         undecided = MutantVerdict(made.id, "undecided", instance=place.instance)
         try:
             found = search(changed, instance, self.limits)
-            if caught := _caught(made, found, place):
+            if caught := _find_catch(made, found, place):
                 return caught
             if not found.complete:
                 return replace(undecided, detail=why_incomplete(found, self.limits))
-            return self._compared(made, changed, instance)
+            return self._compare(made, changed, instance)
         except EvaluationError as problem:  # of the initial state
             return MutantVerdict(
                 made.id, "caught", "undefined initial state", place.instance, 0, str(problem)
@@ -194,9 +194,7 @@ class MutantTrials:
         except (CannotExplore, EngineUnsupported) as reason:
             return replace(undecided, detail=str(reason))
 
-    def _compared(
-        self, made: MadeMutant, changed: ir.Model, instance: ir.Instance
-    ) -> MutantVerdict:
+    def _compare(self, made: MadeMutant, changed: ir.Model, instance: ir.Instance) -> MutantVerdict:
         name = instance.name
         if name not in self.reached:
             own = next(i for i in self.model.instances if i.name == name)
@@ -214,7 +212,7 @@ class MutantTrials:
         found = reached.difference(changed, instance, self.limits.watch())
         if found is None:
             return MutantVerdict(made.id, "unchanged", instance=name)
-        told = _told(found, Machine.of(self.model, instance))
+        told = _tell(found, Machine.of(self.model, instance))
         steps = len(found.trace) + 1
         return MutantVerdict(made.id, "survives", "", name, steps, told, found.replies)
 
@@ -277,7 +275,9 @@ def _out_of_range(model: ir.Model, checked: ir.Model | None = None) -> list[str]
     return [item.message for item in found.items]
 
 
-def _caught(made: MadeMutant, found: SearchResult, place: InstanceBaseline) -> MutantVerdict | None:
+def _find_catch(
+    made: MadeMutant, found: SearchResult, place: InstanceBaseline
+) -> MutantVerdict | None:
     """What catches a mutant: a failure, a property, else what is no longer met."""
     unsafe = [one for one in found.wrong if isinstance(one, CheckResult)]
     if unsafe:
@@ -291,13 +291,13 @@ def _caught(made: MadeMutant, found: SearchResult, place: InstanceBaseline) -> M
             return MutantVerdict(made.id, "availability", live.name, place.instance, steps)
     if found.counts.complete and place.complete:
         for lost in sorted(
-            unmet(found) - place.unmet, key=lambda text: (_RANK[text.partition(" ")[0]], text)
+            list_unmet(found) - place.unmet, key=lambda text: (_RANK[text.partition(" ")[0]], text)
         ):
             return MutantVerdict(made.id, "availability", f"{lost} is never met", place.instance)
     return None
 
 
-def _told(found: OutcomeDifference, machine: Machine) -> str:
+def _tell(found: OutcomeDifference, machine: Machine) -> str:
     params = machine.operations[found.operation].params
     pairs = zip(params, found.args, strict=True)
     args = ", ".join(show_value(p.type, value, machine.universe) for p, value in pairs)
@@ -305,7 +305,7 @@ def _told(found: OutcomeDifference, machine: Machine) -> str:
     first, second = (_branches(outcomes) for outcomes in (found.first, found.second))
     if first != second:
         return f"{call} takes {second} instead of {first}"
-    return f"{call} takes {first} {_changed(found.first or (), found.second or ())}"
+    return f"{call} takes {first} {_explain_change(found.first or (), found.second or ())}"
 
 
 def _branches(outcomes: tuple[Outcome, ...] | None) -> str:
@@ -314,7 +314,7 @@ def _branches(outcomes: tuple[Outcome, ...] | None) -> str:
     return " or ".join(sorted({one.branch for one in outcomes})) or "nothing"
 
 
-def _changed(first: tuple[Outcome, ...], second: tuple[Outcome, ...]) -> str:
+def _explain_change(first: tuple[Outcome, ...], second: tuple[Outcome, ...]) -> str:
     """What differs in outcomes of the same branches: their number, or state variables, or the
     reply."""
     lost = [one for one in first if one not in second]

@@ -29,7 +29,7 @@ class VectorRecord:
         """The record of a vector."""
         question = canonical.text(vector.question.json())
         identity = canonical.text_digest(question)
-        answer = vector.answer.stored(identity, vector.question.given)
+        answer = vector.answer.store(identity, vector.question.given)
         why = canonical.text(vector.why.json())
         return VectorRecord(identity, str(answer["digest"]), question, canonical.text(answer), why)
 

@@ -32,7 +32,7 @@ def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest
 
 def concluded(about: Manifest, lines: list[str]) -> Manifest:
     """The manifest of a suite whose vectors have these digest lines."""
-    return replace(about, vectors=len(lines)).sealed(lines_digest(lines))
+    return replace(about, vectors=len(lines)).seal(lines_digest(lines))
 
 
 def manifest_text(manifest: Manifest) -> str:

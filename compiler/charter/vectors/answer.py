@@ -16,9 +16,9 @@ from charter.formats.resolve import (
     Path,
     Place,
     Unresolved,
+    find_references,
     look_up,
     references,
-    referred,
     resolve,
 )
 from charter.formats.vector import MAX_NODES, Answer, AnswerNode, OperationCall, Question
@@ -251,4 +251,4 @@ def _type_at(kind: t.Type, path: Path) -> t.Type:
 
 def _needed(calls: tuple[OperationCall, ...]) -> frozenset[Place]:
     """What the arguments of `calls` refer to."""
-    return frozenset(place for call in calls for place in referred(dict(call.args)))
+    return frozenset(place for call in calls for place in find_references(dict(call.args)))

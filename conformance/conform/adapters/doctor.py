@@ -176,7 +176,7 @@ def _held_against_charter(
     except ConformError as error:
         told = f"{error}; correct it in what the adapter says about itself"
     yield Check("hello has only names that the charter has", not told, told)
-    found = Trials(connection, deadline, manifest.judged_types()).results(probes.trials)
+    found = Trials(connection, deadline, manifest.read_types()).results(probes.trials)
     for name, why in found.failing.items():
         yield Check(f"{PERFORMS}{name}", False, why)
     unwritten = ", ".join(found.unwritten)
@@ -194,7 +194,7 @@ def _held_against_charter(
 
 def _loads(connection: Connection, deadline: float, probes: Probes) -> Check:
     """Whether an adapter that claims `load` shows the states that it is given."""
-    types = probes.manifest.judged_types() if probes.manifest else None
+    types = probes.manifest.read_types() if probes.manifest else None
     wrong, told = loaded(connection, deadline, probes.given, probes.variables, types)
     if told.startswith("0 "):
         count = len(probes.given)
@@ -283,7 +283,7 @@ class _Rules:
             raise _KeepsState("the state before the first operation differs now")
         if not self.probes.sample:
             return ""
-        types = self.probes.manifest.judged_types() if self.probes.manifest else None
+        types = self.probes.manifest.read_types() if self.probes.manifest else None
         opaque = OpaqueTypes.of(types)
         comparison = OrderComparison(self.connection, self.start.deadlines.one, opaque)
         found = comparison.compare(self.probes.sample)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from charter.formats.adapter import Welcome
-from charter.formats.spelling import meant
+from charter.formats.spelling import suggest
 from charter.formats.suite import Manifest
 from charter.formats.target import FILE, IMAGE, Target
 from conform.console.errors import BadHello, BadSuite
@@ -36,7 +36,7 @@ def check_hello(welcome: Welcome, manifest: Manifest) -> None:
 
 def _check(what: str, field: str, named: Collection[str], known: Collection[str]) -> None:
     for name in sorted(set(named) - set(known)):
-        like = meant(name, known)
+        like = suggest(name, known)
         there = ", ".join(known) or "none"
         raise BadHello(
             f"the hello of the adapter names the {what} {name!r} in {field}, which the charter does"
@@ -56,14 +56,14 @@ def disagreement(welcome: Welcome, chosen: Target) -> str:
     listed = chosen.capabilities
     known = {*_PROTOCOL, *(listed or ())}
     for name in sorted(welcome.capabilities - known):
-        like = meant(name, known)
+        like = suggest(name, known)
         return (
             f"hello claims the capability {name!r}, which is not one of {', '.join(sorted(known))};"
             f" {like and f'{like} '}one of the adapter's own goes into `capabilities` of {FILE}"
         )
     both = welcome.capabilities & set(listed or ())
     for name in sorted(both.difference(_PROTOCOL)):
-        if like := meant(name, _PROTOCOL):
+        if like := suggest(name, _PROTOCOL):
             return (
                 f"hello and {FILE} have the capability {name!r}; {like} If it is one of the"
                 " adapter's own, give it a name that is less like it"
@@ -76,7 +76,7 @@ def disagreement(welcome: Welcome, chosen: Target) -> str:
             " `capabilities` there, or remove it from hello"
         )
     for name in sorted(set(listed) - welcome.capabilities) if not chosen.releases else ():
-        if name not in _PROTOCOL and (like := meant(name, _PROTOCOL)):
+        if name not in _PROTOCOL and (like := suggest(name, _PROTOCOL)):
             return f"{FILE} lists the capability {name!r}; {like}"
         return (
             f"{FILE} lists the capability {name!r}, but hello does not claim it, and hello is what"

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from charter.formats.project import BadProject, Project, check_named, find_project
-from charter.formats.spelling import meant
+from charter.formats.spelling import suggest
 from charter.formats.target import FILE, Target, ids_of, read_target, target_files
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import builtin, projects
@@ -107,7 +107,7 @@ def _names(ids: Mapping[Path, str]) -> list[str]:
 
 
 def _meant(wanted: str, known: Sequence[str]) -> str:
-    like = meant(wanted, known)
+    like = suggest(wanted, known)
     return f"; {like}" if like else ""
 
 
@@ -266,7 +266,7 @@ def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) ->
     def value(match: re.Match[str]) -> str:
         name = match[1]
         if name not in values:
-            remedy = meant(name, values) or "`prepare` can print it"
+            remedy = suggest(name, values) or "`prepare` can print it"
             raise UnknownTarget(
                 f"{chosen.folder / FILE}: there is no value for {{{name}}} in"
                 f" {match.string!r}; {remedy}"

@@ -127,9 +127,9 @@ class _Parser(argparse.ArgumentParser):
 
 def meant_by(word: str, known: Iterable[str]) -> str:
     """`did you mean X? ` with the most similar known word, or ""."""
-    from charter.formats.spelling import meant
+    from charter.formats.spelling import suggest
 
-    like = meant(word, known)
+    like = suggest(word, known)
     return like and f"{like} "
 
 

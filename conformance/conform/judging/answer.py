@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.resolve import Place, Unresolved, referred
+from charter.formats.resolve import Place, Unresolved, find_references
 from conform.judging.automaton import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
 from conform.judging.traces import ModelTrace, begin, steps
@@ -62,7 +62,9 @@ def _answer(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes
     assert isinstance(operations, list)
     for number, call in enumerate(operations, 1):
         assert isinstance(call, dict)
-        needed = frozenset(place for later in operations[number:] for place in referred(later))
+        needed = frozenset(
+            place for later in operations[number:] for place in find_references(later)
+        )
         nodes, front = _step(model, call, front, (observations, replies), needed)
         levels.append(nodes)
     return {"observations": observations.values, "replies": replies.values, "steps": levels}

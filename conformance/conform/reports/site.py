@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jinja2
 
-from charter.formats.suite import counted
+from charter.formats.suite import word_count
 from conform.console.errors import CannotWrite
 from conform.console.terminal import number, plural, visible
 from conform.reports import wording
@@ -41,7 +41,7 @@ def environment() -> jinja2.Environment:
     made.filters.update(
         number=number,
         human=wording.human,
-        counted=counted,
+        counted=word_count,
         shown=shown,
         safe_name=safe_name,
         brief=brief,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from charter.formats.limits import noted_limits
+from charter.formats.limits import read_noted_limits
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
@@ -158,7 +158,7 @@ def uncompared(run: ReportedRun) -> tuple[Left, ...]:
 
 def limits_of(run: ReportedRun) -> tuple[str, ...]:
     """What the target hides or cannot do, in sentences."""
-    declared = tuple(limit.says for limit in noted_limits(run.about.get("limits")))
+    declared = tuple(limit.says for limit in read_noted_limits(run.about.get("limits")))
     return (*declared, *images_told(run.summary))
 
 

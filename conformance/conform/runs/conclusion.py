@@ -145,7 +145,7 @@ def stale_entries(
     unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
     if not unused:
         return ()
-    opaque = OpaqueTypes.of(suite.manifest.judged_types())
+    opaque = OpaqueTypes.of(suite.manifest.read_types())
     models = {
         entry: Siblings(model.load(entries[entry]), same_state=False, opaque=opaque)
         for entry in unused

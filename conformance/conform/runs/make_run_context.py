@@ -35,7 +35,7 @@ def context_of(resolved: ResolvedRun, name: str, place: str, limit: int = 0) -> 
         reference=model.is_of(module, manifest.spec_digest),
         folders=resolved.folders,
         files=adapter_files(resolved.prepared.target.folder, resolved.prepared.files),
-        types=manifest.judged_types(),
+        types=manifest.read_types(),
     )
 
 

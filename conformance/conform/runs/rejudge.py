@@ -110,7 +110,7 @@ def rejudge(
     same = model.is_of(module, manifest.spec_digest)
     context = RunContext(
         str(about["id"]), new.place, AdapterStart(()), model=module, entries=entries,
-        reference=same, types=manifest.judged_types(),
+        reference=same, types=manifest.read_types(),
     )  # fmt: skip
     job = _Rejudging(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)

@@ -17,7 +17,7 @@ from charter.formats.adapter import constant
 from charter.formats.project import Project, find_project
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
-from charter.formats.spelling import meant
+from charter.formats.spelling import suggest
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
 from charter.formats.target import FILE, Target
 from conform.adapters.projects import model_folders, projects, projects_of
@@ -229,7 +229,7 @@ def _refuse_unknown_names(chosen: Target) -> None:
         ("component", chosen.component, {each.component for each in known}),
     )
     for key, name, there in names:
-        if name and name not in there and (like := meant(name, there)):
+        if name and name not in there and (like := suggest(name, there)):
             raise BadSuite(
                 f"{chosen.folder / FILE} has {key} = {name!r}, and no generated suite is of that"
                 f" {key}; {like}"
@@ -264,12 +264,12 @@ def check_fits(suite: Suite, prepared: Prepared) -> None:
 def _check_allowed(suite: Suite, chosen: Target) -> None:
     """Raises `BadSuite` for a variable, an operation or a capability that a target allows to leave
     out, that the suite does not have, and that is probably misspelt."""
-    types, manifest = suite.manifest.judged_types(), suite.manifest
+    types, manifest = suite.manifest.read_types(), suite.manifest
     needs = {LOAD, *(types.replies if types else ()), *map(constant, manifest.consts)}
     for name in chosen.not_compared:
         word, _, rest = name.partition(" ")
         known = {"variable": variables(suite), "unsupported": needs}.get(word, ())
-        like = meant(rest, known)
+        like = suggest(rest, known)
         if like and rest not in (*known, *(chosen.capabilities or ())):
             lacks = "has no such variable" if word == "variable" else "needs no such thing"
             raise BadSuite(
@@ -281,7 +281,7 @@ def _check_allowed(suite: Suite, chosen: Target) -> None:
 def _check_limits(suite: Suite, prepared: Prepared) -> None:
     """Raises `BadSuite` for a limit of the target that names a variable, a field or an operation
     that the suite does not have: it would be printed beside nothing."""
-    chosen, types = prepared.target, suite.manifest.judged_types()
+    chosen, types = prepared.target, suite.manifest.read_types()
     for limit in chosen.limits if types else ():
         if not limit.applies(prepared.release):
             continue
@@ -293,7 +293,7 @@ def _check_limits(suite: Suite, prepared: Prepared) -> None:
             if types.fields(name, keyless=True) != (*name.split("."),)
         ]
         if unknown:
-            like = meant(unknown[0], (*types.replies, *types.observes))
+            like = suggest(unknown[0], (*types.replies, *types.observes))
             raise BadSuite(
                 f"{chosen.folder / FILE} has a limit of {unknown[0]!r}, which the suite does not"
                 f" have{like and f'; {like}'}"

@@ -345,7 +345,7 @@ def _intact(cached: Path) -> tuple[Bucket, ...]:
         _digest_of(_path(cached, bucket)) == file.digest for bucket, file in enumerate(stored)
     )
     whole = sum(file.vectors for file in stored) == held.vectors
-    sealed = held == held.sealed(lines) and held.digest == cached.name
+    sealed = held == held.seal(lines) and held.digest == cached.name
     return stored if same and whole and sealed else ()
 
 
@@ -383,7 +383,7 @@ def _write_buckets(
             " a file cut off?"
         )
     digest = lines_digest(lines)
-    if manifest != manifest.sealed(digest):
+    if manifest != manifest.seal(digest):
         raise BadVector(
             f"{folder}: the vectors and the manifest do not have the digest {manifest.digest}; they"
             " were changed, or an earlier version of conform wrote them"

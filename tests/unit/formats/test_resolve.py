@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charter.formats.resolve import History, Unresolved, referred, resolve
+from charter.formats.resolve import History, Unresolved, find_references, resolve
 
 SEEN = (
     {"epoch": None, "version": 0, "log": []},
@@ -30,7 +30,7 @@ def test_reference_into_a_reply():
     token = {"ref": [1, "token"], "in": "reply"}
     assert resolved({"token": token}) == {"token": "@9"}
     assert resolved({"ttl": {"ref": [1, "ttl"], "in": "reply", "plus": 1}}) == {"ttl": 6}
-    assert [*referred({"a": [token, {"ref": [0, "version"]}]})] == [(1, True), (0, False)]
+    assert [*find_references({"a": [token, {"ref": [0, "version"]}]})] == [(1, True), (0, False)]
 
 
 def test_what_looks_like_a_reference_and_is_none():

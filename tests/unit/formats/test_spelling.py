@@ -2,7 +2,7 @@
 
 import pytest
 
-from charter.formats.spelling import meant, nearest
+from charter.formats.spelling import nearest, suggest
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from charter.formats.spelling import meant, nearest
 )
 def test_nearest_name_ignores_capitals_only_where_nothing_is_near(word, known, like):
     assert nearest(word, known) == like
-    assert meant(word, known) == (f"did you mean {like}?" if like else "")
+    assert suggest(word, known) == (f"did you mean {like}?" if like else "")

@@ -34,7 +34,7 @@ def renamed(before: str, new: str, behind: str = "") -> str:
     """The text after a rename; it must have no errors."""
     workspace, snapshot = opened()
     spans = answers.rename(workspace, FILE, cursor(before, behind), new)
-    text = answers.replaced(snapshot.files[FILE].source, spans[FILE], new)
+    text = answers.replace_spans(snapshot.files[FILE].source, spans[FILE], new)
     assert opened(text)[1].found[FILE] == ()
     return text
 

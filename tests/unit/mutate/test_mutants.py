@@ -14,7 +14,7 @@ from charter.core.show import show_model
 from charter.core.valid import InvalidCore, validate
 from charter.core.walk import nodes
 from charter.diagnostics import Refused
-from charter.mutate.mutants import MadeMutant, mutants, mutated
+from charter.mutate.mutants import MadeMutant, mutants, mutate
 from charter.passes.order import lowered_instance
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
@@ -107,7 +107,7 @@ def test_ghost_state_keeps_its_meaning_when_a_function_is_mutated() -> None:
     shared = COUNTER.replace("calls | {twice}", "calls | {is_low(n)}")
     model = api.load_text(shared)
     (made,) = (one for one in mutants(model) if one.id.startswith("is_low:"))
-    (component,) = mutated(model, made).components
+    (component,) = mutate(model, made).components
     added = component.operations[0].branches[1]
     called = {
         line.variable: {e.function for e in nodes(line.value) if isinstance(e, n.Call)}
@@ -164,7 +164,7 @@ def test_ids_are_unique() -> None:
 
 def test_properties_keep_the_function_that_a_mutant_changes() -> None:
     model = api.load_text(COUNTER)
-    changed = mutated(model, of_counter()["is_low:compare"])
+    changed = mutate(model, of_counter()["is_low:compare"])
     called = {f.name: f for f in changed.functions}
     (always,) = (p for p in changed.properties if p.kind == "always")
     (kept,) = (e for e in _calls(always.body))
@@ -181,7 +181,7 @@ def _calls(expr: n.Expr) -> list[str]:
 def test_core_is_valid_with_each_mutant(example: str) -> None:
     model = api.load(EXAMPLES / f"{example}.charter")
     for made in mutants(model):
-        validate(mutated(model, made), made.id)
+        validate(mutate(model, made), made.id)
 
 
 @pytest.mark.parametrize("example", ["paxos", "two_phase_commit", "ring_election"])
@@ -197,7 +197,7 @@ def test_a_mutant_is_the_charter_with_its_text(example: str) -> None:
             written = api.load_text(bent)
         except Refused:
             continue  # a branch that is never reached, a number that leaves its range
-        rules = [_rules(one) for one in (mutated(model, made), written)]
+        rules = [_rules(one) for one in (mutate(model, made), written)]
         assert rules[0] == rules[1], made.id
         compared += 1
     assert compared >= 3
@@ -321,7 +321,7 @@ instance tiny of pool { Client = 2 }
 def test_no_mutant_reads_what_is_bound_later() -> None:
     model = api.load_text(CALLED)
     for made in mutants(model):
-        changed = mutated(model, made)
+        changed = mutate(model, made)
         validate(lowered_instance(changed, changed.instances[0])[0], made.id)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from charter import api
 from charter.diagnostics import Source
-from charter.mutate.mutants import mutants, mutated
+from charter.mutate.mutants import mutants, mutate
 from charter.semantics.scenario import ScenarioFails, failing, follow
 
 TOSS = """protocol test.toss
@@ -107,4 +107,4 @@ def test_the_line_is_formatted_as_it_stands() -> None:
 def test_a_mutant_that_allows_more_is_caught_by_what_must_not_come_about() -> None:
     model = api.load_text(scenario("never do toss(true) reply tails"))
     more = [m for m in mutants(model) if m.id.startswith("coin.toss/tossed:drop-branch")]
-    assert [bool(failing(mutated(model, one))) for one in more] == [False, True]
+    assert [bool(failing(mutate(model, one))) for one in more] == [False, True]

@@ -102,7 +102,7 @@ def test_set_of_values_without_order_is_sorted_by_labels(tmp_path: Path, texts) 
 
 def test_nothing_that_the_model_shows_is_of_another_type() -> None:
     """The reference answers all questions of Kafka's suite, and every value has its type."""
-    types = read_manifest(SUITE).judged_types()
+    types = read_manifest(SUITE).read_types()
     assert types is not None
     reference = Reference(model.load("charter_models.kafka_replication.controller"))
     questions: list[dict[str, Json]] = [

@@ -60,7 +60,7 @@ def replay(
     start: AdapterStart, item: VectorItem, manifest: Manifest, entries: Mapping[str, str]
 ) -> Replayed:
     """Send one vector to the target and judge it. Raises `CannotStart`."""
-    siblings, types = None, manifest.judged_types()
+    siblings, types = None, manifest.read_types()
     if manifest.models.charter:
         known = {entry: model.load(module) for entry, module in entries.items()}
         same = model.is_of(manifest.models.charter, manifest.spec_digest)

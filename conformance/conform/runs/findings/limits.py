@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from charter.formats.limits import TargetLimit, noted_limits
+from charter.formats.limits import TargetLimit, read_noted_limits
 from charter.formats.types import JudgedTypes, read_types
 
 
@@ -21,7 +21,9 @@ class RunLimits:
     def of(cls, about: Mapping[str, Json]) -> RunLimits:
         """Those that a run.json notes."""
         types = about.get("types")
-        return cls(noted_limits(about.get("limits")), read_types(types, "types") if types else None)
+        return cls(
+            read_noted_limits(about.get("limits")), read_types(types, "types") if types else None
+        )
 
     def touching(self, branches: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
         """The sentences of the limits that a finding in these branches may depend on, which
@@ -44,7 +46,7 @@ NO_LIMITS = RunLimits()
 
 def general_limits(about: Mapping[str, Json]) -> tuple[str, ...]:
     """The sentences of the limits that touch every finding of a run."""
-    return tuple(one.says for one in noted_limits(about.get("limits")) if one.touches_all)
+    return tuple(one.says for one in read_noted_limits(about.get("limits")) if one.touches_all)
 
 
 def images_told(summary: Mapping[str, Json]) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(known: Claims) -> None:
     for section in known.sections:
         out(f"{section.title}:")
-        rows = [_row(known.judge.judged(claim)) for claim in section.claims]
+        rows = [_row(known.judge.judge(claim)) for claim in section.claims]
         out(columns(rows))
         out("")
     wrong = [one for one in known.judged() if one.wrong]

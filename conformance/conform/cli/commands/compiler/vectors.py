@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from charter import api
-from charter.formats.suite import counted
+from charter.formats.suite import word_count
 from conform.cli.output.charters import exit_code, tell_left_out
 from conform.cli.output.numbers import count_or_all
 from conform.console.errors import CannotWrite, ConformError
@@ -178,7 +178,7 @@ def show(made: api.MadeSuite, *, full: bool) -> None:
     """Prints a summary of the new suite; of a full one, which counts are of the small suite."""
     counts = made.manifest.counts
     rows = [["vectors", number(made.manifest.vectors)]]
-    told = {name: counted(name) if full else name.replace("_", " ") for name in sorted(counts)}
+    told = {name: word_count(name) if full else name.replace("_", " ") for name in sorted(counts)}
     rows += [[words, number(counts[name])] for name, words in told.items()]
     rows.append(["digest", made.manifest.digest])
     out(columns(rows))

@@ -109,7 +109,7 @@ def _example(run: str, name: str) -> str:
 def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorItem, str]:
     """The vector with this id, and its title: a shrunk one of the run, or one of the suite."""
     folder, manifest = RunFolder(str(Path(arguments.run).resolve())), resolved.suite.manifest
-    module, opaque = manifest.models, OpaqueTypes.of(manifest.judged_types())
+    module, opaque = manifest.models, OpaqueTypes.of(manifest.read_types())
     if arguments.run and module.charter and folder.has("summary.json"):
         summary = folder.read_json("summary.json")
         item = shrunk_item(summary, arguments.id, load(module.charter), opaque)
