@@ -23,7 +23,7 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.formats.project import project_at
 from charter.formats.suite import read_manifest
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
@@ -80,7 +80,7 @@ pytestmark = pytest.mark.xdist_group("siblings")
 
 @cache
 def edited(module: str) -> n.Model:
-    return narrowed(pipeline.compile_files(kafka().files, SIBLINGS[module]), "controller")
+    return narrow(pipeline.compile_files(kafka().files, SIBLINGS[module]), "controller")
 
 
 def same_code(one: CodeType, other: CodeType) -> bool:

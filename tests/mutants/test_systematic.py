@@ -29,7 +29,7 @@ from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.api import mutate as mutation
 from charter.api.coverage import COVERAGE, with_walked
 from charter.core import nodes as n
-from charter.core.affected import affected
+from charter.core.affected import find_affected
 from charter.formats.survivors import Survivor, read_survivors, survivors_file
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutate
@@ -130,7 +130,7 @@ def seen_by_scenarios(mutant: str) -> bool:
     of the system, those that a mistake in a step was the reason for (`X-S`)."""
     part, made = kafka_mutants()[mutant]
     model = mutate(kafka(), made)
-    followed = affected(kafka(), model)
+    followed = find_affected(kafka(), model)
     ordered = sorted(followed, key=lambda s: (not s.title.startswith("X-S"), size_of(s)))
     changed = replace(model, scenarios=tuple(ordered))
     machine_of = shared_outcomes().among(changed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from charter.core import nodes as n
-from charter.core.conditions import atoms, counted, joins
+from charter.core.conditions import atoms, find_counted, joins
 from charter.core.nodes import Value
 from charter.core.option_comparisons import Apart, apart, comparison
 from charter.semantics.builtins import EvaluationError
@@ -79,7 +79,7 @@ def _choice(ev: Evaluator, expr: n.If, scope: Scope, names: Locals) -> _Conditio
     )
     differs = then.value is not otherwise.value or then.value is None
     decides = (differs, test.value is True, test.value is False)
-    ways = zip(decides, (test, then, otherwise), counted(expr), strict=True)
+    ways = zip(decides, (test, then, otherwise), find_counted(expr), strict=True)
     found = [a for alone, part, counts in ways if counts for a in _only_if(alone, part.atoms)]
     taken = None if test.value is None else (then if test.value else otherwise).value
     return _Condition(taken, tuple(found))

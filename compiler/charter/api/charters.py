@@ -107,10 +107,10 @@ def load_rest(path: Path, selection: Selection = PLAIN, instance: str = "*") -> 
 def _rest(
     charter: Charter, selection: Selection, instance: str, found: Diagnostics
 ) -> LoadedRest | None:
-    from charter.project.without_errors import compiled_rest
+    from charter.project.without_errors import compile_rest
 
     try:
-        compiled = compiled_rest(charter.sources, selection, found)
+        compiled = compile_rest(charter.sources, selection, found)
     except Missing:
         return None
     if compiled is None:
@@ -129,7 +129,7 @@ def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> 
     """The core of a protocol in one text; it is not cached. Raises as `Charter.model` does."""
     from charter.project import compile as compiling
 
-    return compiling.compiled((Source(name, text),), selection)
+    return compiling.compile_core((Source(name, text),), selection)
 
 
 def check_charter(path: Path) -> Diagnostics:
@@ -170,7 +170,7 @@ def flattened(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
 
-    return compiling.flattened(path, variant)
+    return compiling.flatten_text(path, variant)
 
 
 def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
@@ -190,7 +190,7 @@ def formatted(source: Source) -> str:
     """The formatted text of one file. Raises `Refused` on a syntax error."""
     from charter.project import compile as compiling
 
-    return compiling.formatted(source)
+    return compiling.format_text(source)
 
 
 # --- generated/, search, proof -------------------------------------------------------------------
@@ -375,7 +375,7 @@ def replaced_in_property(model: ir.Model, mutant: str) -> tuple[str, ...]:
     from charter.core import reach
 
     chosen = next(one for one in model.mutants if one.name == mutant)
-    return reach.replaced_in_property(model, chosen)
+    return reach.list_replaced_in_property(model, chosen)
 
 
 def search_json(

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import releases
-from charter.core.affected import changed_operations
+from charter.core.affected import find_changed_operations
 from charter.diagnostics import Source
 from charter.formats.canonical import Json
 from charter.formats.obligations import UNSEARCHED, read_ledger
 from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.project import pipeline
 from charter.project.core_cache import core_of
 from charter.project.sources import PLAIN, Missing, Selection, read_source, speaks_of
@@ -99,7 +99,7 @@ def _page(model: n.Model, component: n.Component, place: str, module: str) -> Pa
 def _texts(model: n.Model, component: n.Component, page: Page, like: Texts | None = None) -> Texts:
     """The texts of the model of one component alone; `like` are those of a similar model."""
     printed = None if like is None else like.printed
-    return texts(narrowed(model, component.name), component, page, printed)
+    return texts(narrow(model, component.name), component, page, printed)
 
 
 def _path(module: str) -> str:
@@ -221,7 +221,7 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
         module = module_name(protocol.name, component.name, f"overlays/{target}", name)
         page = _page(model, component, place, module)
         if name in alone:
-            page = replace(page, changes=changed_operations(before, model, component.name))
+            page = replace(page, changes=find_changed_operations(before, model, component.name))
         like = _texts(model, component, page, like)
         added, difference = _sibling(earlier or whole, like, page, about)
         files.update(added)

@@ -26,8 +26,8 @@ from charter.formats.verdicts import (
     verdicts_text,
 )
 from charter.handbook.verdict_tables import instance_cells, names_of, verdicts_page
-from charter.passes.narrow import narrowed
-from charter.project.core_cache import derived
+from charter.passes.narrow import narrow
+from charter.project.core_cache import derive
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown
 from charter.semantics.fairness import LivenessResult
@@ -106,7 +106,7 @@ def _by_instance(
         return json.dumps(_digests_of(charter.model(selection), omitted, searches)).encode()
 
     what = f"rows {omitted} {searches}"
-    found = json.loads(derived(charter.sources, selection, what, made))
+    found = json.loads(derive(charter.sources, selection, what, made))
     return tuple((instance, text) for instance, text in found)
 
 
@@ -127,7 +127,7 @@ def _digests_of(
     version = f" {searches}" if searches > 1 else ""
     found: dict[str, str] = {}
     for machine in dict.fromkeys(i.machine for i in model.instances):
-        whole = replace(narrowed(bare, machine), instances=())
+        whole = replace(narrow(bare, machine), instances=())
         rules = digest(whole, omitted)
         none = replace(whole, components=(), systems=(), functions=(), properties=(), liveness=())
         for instance in (i for i in model.instances if i.machine == machine):

@@ -16,15 +16,15 @@ machine (its name, ""): its state and its parts."""
 Body = n.Function | n.Operation | n.Step | n.Component | n.System
 
 
-def affected(before: n.Model, after: n.Model) -> tuple[n.Scenario, ...]:
+def find_affected(before: n.Model, after: n.Model) -> tuple[n.Scenario, ...]:
     """The scenarios of `after` that are not in `before`, or that execute something that differs
     there. Each of the others has the same traces in both."""
     known = {scenario.title: scenario for scenario in before.scenarios}
-    found = changed(before, after)
+    found = find_changed(before, after)
     return tuple(
         scenario
         for scenario in after.scenarios
-        if known.get(scenario.title) != scenario or not found.isdisjoint(_executed(scenario))
+        if known.get(scenario.title) != scenario or not found.isdisjoint(_list_executed(scenario))
     )
 
 
@@ -44,7 +44,7 @@ class ComponentChange:
         edited, all operations."""
         (old,) = (c for c in before.components if c.name == component)
         (new,) = (c for c in after.components if c.name == component)
-        found = changed(before, after)
+        found = find_changed(before, after)
         rest = (component, "") in found or _signatures(old) != _signatures(new)
         if _bare(old) != _bare(new):
             everything = (o.name for o in (*old.operations, *new.operations))
@@ -54,7 +54,7 @@ class ComponentChange:
         return ComponentChange(frozenset(dropped | edited), rest)
 
 
-def changed_operations(before: n.Model, after: n.Model, component: str) -> frozenset[str]:
+def find_changed_operations(before: n.Model, after: n.Model, component: str) -> frozenset[str]:
     """The operations of a component that were edited, or call a function that was: no other can
     have other outcomes. All of them if anything else of the component was edited."""
     return ComponentChange.of(before, after, component).operations
@@ -64,11 +64,11 @@ def _signatures(component: n.Component) -> list[tuple[str, tuple[n.Param, ...], 
     return [(o.name, o.params, o.result) for o in component.operations]
 
 
-def changed(before: n.Model, after: n.Model) -> frozenset[Declared]:
+def find_changed(before: n.Model, after: n.Model) -> frozenset[Declared]:
     """The declarations of `after` that differ in `before`, or call one that does."""
-    old, now = dict(declared(before)), dict(declared(after))
+    old, now = dict(list_declared(before)), dict(list_declared(after))
     parts = parts_of(after)
-    calls = {key: frozenset(called(one, parts.get(key[0], {}))) for key, one in now.items()}
+    calls = {key: frozenset(list_called(one, parts.get(key[0], {}))) for key, one in now.items()}
     found = {key for key, one in now.items() if old.get(key) != one}
     while more := {key for key in now.keys() - found if not found.isdisjoint(calls[key])}:
         found |= more
@@ -80,7 +80,7 @@ def parts_of(model: n.Model) -> dict[str, dict[str, str]]:
     return {s.name: {part.name: part.component for part in s.parts} for s in model.systems}
 
 
-def declared(model: n.Model) -> Iterator[tuple[Declared, Body]]:
+def list_declared(model: n.Model) -> Iterator[tuple[Declared, Body]]:
     """All functions, machines, operations and steps of a protocol."""
     yield from ((("", f.name), f) for f in model.functions)
     for component in model.components:
@@ -98,7 +98,7 @@ def _bare(machine: n.Component | n.System) -> n.Component | n.System:
     return replace(machine, steps=())
 
 
-def _executed(scenario: n.Scenario) -> Iterator[Declared]:
+def _list_executed(scenario: n.Scenario) -> Iterator[Declared]:
     """What a scenario executes itself."""
     machine = scenario.instance.machine
     yield machine, ""
@@ -107,7 +107,7 @@ def _executed(scenario: n.Scenario) -> Iterator[Declared]:
     yield from _functions(value for _, value in scenario.instance.starts)
 
 
-def called(one: Body, parts: Mapping[str, str]) -> Iterator[Declared]:
+def list_called(one: Body, parts: Mapping[str, str]) -> Iterator[Declared]:
     """What a declaration calls or needs itself; `parts` are the components of its system."""
     match one:
         case n.Function():

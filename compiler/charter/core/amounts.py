@@ -14,7 +14,7 @@ from charter.core.walk import nodes
 REPLY = "reply"
 
 
-def counted_parts(functions: Mapping[str, n.Function], branch: n.Branch) -> tuple[str, ...]:
+def list_counted_parts(functions: Mapping[str, n.Function], branch: n.Branch) -> tuple[str, ...]:
     """The variables of which `branch` may change none, one, or several members, in the order of
     its text; then `REPLY`, if its reply is a set that may have so many.
 

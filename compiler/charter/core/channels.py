@@ -39,7 +39,7 @@ def each_position(line: ir.Send | ir.Clear) -> int | None:
     return names.index(line.each[0]) if line.each[0] in names else None
 
 
-def received_type(line: ir.Receive) -> ty.Type:
+def find_received_type(line: ir.Receive) -> ty.Type:
     """The type of what a `receive` names: a message, or a sequence of them."""
     content = content_of(line.type, len(line.keys))
     return content.inner if line.many is None else content

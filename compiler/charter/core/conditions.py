@@ -38,7 +38,7 @@ def _is_default(expr: n.If) -> bool:
     return isinstance(expr.condition, n.IsCase) and isinstance(expr.then, n.CaseArg)
 
 
-def counted(expr: n.If) -> tuple[bool, bool, bool]:
+def find_counted(expr: n.If) -> tuple[bool, bool, bool]:
     """Whether the atoms of its condition and of its two ways count. The test of a case of a `match`
     does not: it has no text of its own, and each case has an atom. Neither does the literal way of
     an `if`: its condition shows it."""
@@ -63,10 +63,10 @@ def literal(expr: n.Expr) -> bool | None:
 def atoms(functions: Functions, expr: n.Expr) -> tuple[n.Expr, ...]:
     """The atoms of `expr`, from left to right. A negated atom includes its negation. The condition
     of an `if` stands before its ways; of a `match` there are those of its cases."""
-    return tuple(atom for _, atom in named_atoms(functions, expr, ""))
+    return tuple(atom for _, atom in name_atoms(functions, expr, ""))
 
 
-def named_atoms(functions: Functions, expr: n.Expr, label: str) -> Iterator[tuple[str, n.Expr]]:
+def name_atoms(functions: Functions, expr: n.Expr, label: str) -> Iterator[tuple[str, n.Expr]]:
     """The atoms with their names: `label`, and the number in it if there are several; behind it
     the same of the function that has the atom."""
     parts = [*_parts(functions, expr)]
@@ -78,7 +78,7 @@ def named_atoms(functions: Functions, expr: n.Expr, label: str) -> Iterator[tupl
         if not (isinstance(call, n.Call) and joins(functions, call)):
             yield name, part
             continue
-        for inner, atom in named_atoms(functions, functions[call.function].body, call.function):
+        for inner, atom in name_atoms(functions, functions[call.function].body, call.function):
             yield f"{name} {inner}", atom
 
 
@@ -95,7 +95,7 @@ def _parts(functions: Functions, expr: n.Expr) -> Iterator[n.Expr]:
         case n.Let():
             inner = (expr.body,)
         case n.If():
-            ways = zip((expr.condition, expr.then, expr.otherwise), counted(expr), strict=True)
+            ways = zip((expr.condition, expr.then, expr.otherwise), find_counted(expr), strict=True)
             inner = tuple(way for way, counts in ways if counts)
         case n.Match(cases=cases):
             inner = tuple(case.body for case in cases)

@@ -13,7 +13,7 @@ from charter.diagnostics import source
 _ROWS = Rows(source, types, expressions, nodes)
 
 
-def encoded(model: Model) -> bytes:
+def encode(model: Model) -> bytes:
     """The bytes of a model, spans included."""
     return _ROWS.encoded(model)
 
@@ -24,8 +24,8 @@ def digest(model: Model, omitted: Collection[str] = ()) -> str:
     return _ROWS.digest(model, omitted)
 
 
-def decoded(data: bytes) -> Model:
-    """The inverse of `encoded`. Only for bytes that it made."""
+def decode(data: bytes) -> Model:
+    """The inverse of `encode`. Only for bytes that it made."""
     model = _ROWS.decoded(data)
     assert isinstance(model, Model)
     return model

@@ -12,9 +12,16 @@ from typing import Literal as OneOf
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.amounts import REPLY, counted_parts
-from charter.core.conditions import Functions, atoms, literal, named_atoms
-from charter.core.option_comparisons import APART, Apart, asked_for, comparison, may_differ, tested
+from charter.core.amounts import REPLY, list_counted_parts
+from charter.core.conditions import Functions, atoms, literal, name_atoms
+from charter.core.option_comparisons import (
+    APART,
+    Apart,
+    comparison,
+    list_differences,
+    may_differ,
+    split_test,
+)
 from charter.core.walk import branch_expressions, children, nodes, operands
 from charter.diagnostics import BUILTIN
 
@@ -74,7 +81,7 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
             found += _replies(model, label, branch)
             found += _conditions(functions, label, branch, excluded)
             found += _amounts(
-                label, [p for p in counted_parts(functions, branch) if p in shown | {REPLY}]
+                label, [p for p in list_counted_parts(functions, branch) if p in shown | {REPLY}]
             )
     sites = [site for o in operations for site in _operation_sites(functions, o)]
     sites += [
@@ -179,12 +186,12 @@ def _conditions(
     """`excluded` are options that have a value here, since an earlier branch is taken for none;
     those that have one after this branch are added."""
     parts = [part for c in branch.guard for part in operands(c.condition, "and")]
-    options = [option for part in parts if (option := tested(part)) is not None]
+    options = [option for part in parts if (option := split_test(part)) is not None]
     known = [*excluded, *(option for option, truth in options if not truth)]
     if len(parts) == 1 and branch.group == 0:
         excluded += [option for option, truth in options if truth]
     for conjunct, part in enumerate(branch.guard):
-        named = named_atoms(functions, part.condition, part.label)
+        named = name_atoms(functions, part.condition, part.label)
         for atom, (called, expr) in enumerate(named):
             for want, apart in _truths(expr, known):
                 yield Obligation(
@@ -209,7 +216,7 @@ def _truths(atom: n.Expr, known: Collection[n.Expr]) -> Iterator[tuple[Want, Apa
         if compared is None or compared[1] != truth:
             yield want, None
         else:
-            yield from ((want, apart) for apart in asked_for(atom, known))
+            yield from ((want, apart) for apart in list_differences(atom, known))
 
 
 # --- amounts -------------------------------------------------------------------------------------
@@ -303,12 +310,12 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
 def _orders(operations: Iterable[n.Operation], sites: Iterable[_Site]) -> Iterator[Obligation]:
     """One row for each sequence whose order an operation keeps or shows. The same text in one place
     counts once."""
-    ordered = [replace(site, expr=expr) for site in sites for expr in _ordered(site.expr)]
+    ordered = [replace(site, expr=expr) for site in sites for expr in _find_ordered(site.expr)]
     ordered += [
         _Site(o.name, f"{o.name}/{branch.name}", expr, False)
         for o in operations
         for branch in o.branches
-        for expr in _replied(branch.reply)
+        for expr in _find_replied(branch.reply)
     ]
     names: set[str] = set()
     for site in ordered:
@@ -325,7 +332,7 @@ def _orders(operations: Iterable[n.Operation], sites: Iterable[_Site]) -> Iterat
             )
 
 
-def _ordered(expr: n.Expr) -> Iterator[n.Expr]:
+def _find_ordered(expr: n.Expr) -> Iterator[n.Expr]:
     """The sequence of which an expression reads a place or a part, or that it makes."""
     if any(part.span == expr.span for part in children(expr)):
         return  # the compiler made it, as for what is on disk
@@ -340,12 +347,12 @@ def _ordered(expr: n.Expr) -> Iterator[n.Expr]:
             pass
 
 
-def _replied(reply: n.Expr) -> Iterator[n.Expr]:
+def _find_replied(reply: n.Expr) -> Iterator[n.Expr]:
     """The sequences in a reply that have no row yet."""
     match reply:
         case n.UnionNew() | n.RecordNew() | n.Present():
             for part in children(reply):
-                yield from _replied(part)
+                yield from _find_replied(part)
         case n.SeqNew() | n.Literal() | n.Builtin():
             pass
         case _ if _is_ordered(reply):

@@ -35,7 +35,7 @@ def comparison(atom: n.Expr) -> tuple[n.Binary, bool] | None:
     return compared, differ == (compared.op == "ne")
 
 
-def tested(condition: n.Expr) -> tuple[n.Expr, bool] | None:
+def split_test(condition: n.Expr) -> tuple[n.Expr, bool] | None:
     """The option that a condition compares with none, and the truth of the condition for none; None
     for other conditions."""
     condition, truth = _without_not(condition)
@@ -56,7 +56,7 @@ def _without_not(condition: n.Expr) -> tuple[n.Expr, bool]:
     return condition, truth
 
 
-def asked_for(atom: n.Expr, known: Collection[n.Expr]) -> tuple[Apart, ...]:
+def list_differences(atom: n.Expr, known: Collection[n.Expr]) -> tuple[Apart, ...]:
     """The ways in which the options that `atom` compares should be seen to differ; those in `known`
     have a value wherever it decides."""
     compared = comparison(atom)

@@ -46,7 +46,7 @@ class Mentioned:
                     mention(one)
         return Mentioned(frozenset(called), frozenset(kinds), frozenset(consts))
 
-    def kept(self, model: n.Model, more: Iterable[str]) -> n.Model:
+    def keep(self, model: n.Model, more: Iterable[str]) -> n.Model:
         """`model` with only these functions, types and constants, and the constants `more`."""
         consts = self.consts.union(more)
         return replace(
@@ -73,7 +73,7 @@ def with_called(exprs: Iterable[n.Expr], functions: Iterable[n.Function]) -> Ite
             waiting.append(bodies.pop(e.function))
 
 
-def replaced_in_property(model: n.Model, mutant: n.Mutant) -> tuple[str, ...]:
+def list_replaced_in_property(model: n.Model, mutant: n.Mutant) -> tuple[str, ...]:
     """The functions that a mutant replaces and that the property which must catch it calls: it asks
     for what the mistake does."""
     bodies = [p.body for p in model.properties if p.name == mutant.caught_by]
@@ -99,11 +99,11 @@ def limits_of(kind: t.Type) -> set[str]:
     return {limit.const for limit in limits if limit is not None and limit.const}
 
 
-def printed(model: n.Model, component: n.Component) -> n.Model:
+def select_printed(model: n.Model, component: n.Component) -> n.Model:
     """`model` with only the functions, types and constants in the generated model of a component,
     which has no ghost state."""
     mentioned, consts = _in_model(model, component)
-    return mentioned.kept(model, consts)
+    return mentioned.keep(model, consts)
 
 
 def read_consts(model: n.Model, component: n.Component) -> tuple[tuple[str, t.Type], ...]:

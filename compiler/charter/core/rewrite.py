@@ -13,7 +13,7 @@ Rule = Callable[[ir.Expr], ir.Expr]
 """Maps one node, with rewritten children, to its replacement."""
 
 
-def rewritten(model: ir.Model, rule: Callable[[], Rule]) -> ir.Model:
+def rewrite_model(model: ir.Model, rule: Callable[[], Rule]) -> ir.Model:
     """`model` with a rule applied to every node of every expression, leaves first; each declaration
     gets a rule of its own. Scenarios are not rewritten, since only the definition executes them."""
     return replace(
@@ -31,7 +31,7 @@ def rewritten(model: ir.Model, rule: Callable[[], Rule]) -> ir.Model:
             replace(
                 system,
                 state=_initials(system.state, rule()),
-                steps=tuple(rewritten_step(step, rule()) for step in system.steps),
+                steps=tuple(rewrite_step(step, rule()) for step in system.steps),
             )
             for system in model.systems
         ),
@@ -68,12 +68,12 @@ def _operation(operation: ir.Operation, rule: Rule) -> ir.Operation:
     return replace(operation, branches=tuple(branches))
 
 
-def rewritten_step(step: ir.Step, rule: Rule) -> ir.Step:
+def rewrite_step(step: ir.Step, rule: Rule) -> ir.Step:
     """A step with a rule applied to every node of its expressions."""
-    return replace(step, body=tuple(rewritten_statement(line, rule) for line in step.body))
+    return replace(step, body=tuple(rewrite_statement(line, rule) for line in step.body))
 
 
-def rewritten_statement(line: ir.Statement, rule: Rule) -> ir.Statement:
+def rewrite_statement(line: ir.Statement, rule: Rule) -> ir.Statement:
     """A statement with a rule applied to every node of its expressions."""
     match line:
         case ir.Require():

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.channels import content_of, each_position, key_types, received_type
+from charter.core.channels import content_of, each_position, find_received_type, key_types
 from charter.core.transition import argument, steps_of
 from charter.core.walk import children, statement_expressions
 
@@ -204,7 +204,7 @@ class _Checker:
                 case ir.Send() | ir.Receive() | ir.Clear():
                     self.mail(line, names)
                     if isinstance(line, ir.Receive):
-                        names[line.name] = received_type(line)
+                        names[line.name] = find_received_type(line)
                 case ir.CallOperation():
                     for arg in (*line.args, *(() if line.index is None else (line.index,))):
                         self.expr(arg, names)
@@ -253,11 +253,11 @@ class _Checker:
         """Check that names are bound and that the types of subexpressions fit."""
         match expr:
             case ir.Local():
-                self.known(expr, expr.name, names, "local")
+                self.check_known(expr, expr.name, names, "local")
             case ir.StateRef():
-                self.known(expr, expr.name, self.state, "state variable")
+                self.check_known(expr, expr.name, self.state, "state variable")
             case ir.ConstRef():
-                self.known(expr, expr.name, self.consts, "constant")
+                self.check_known(expr, expr.name, self.consts, "constant")
             case ir.Call():
                 self.call(expr)
             case ir.FieldOf():
@@ -303,7 +303,7 @@ class _Checker:
                 for child in children(expr):
                     self.expr(child, names)
 
-    def known(self, expr: ir.Expr, name: str, names: Names, what: str) -> None:
+    def check_known(self, expr: ir.Expr, name: str, names: Names, what: str) -> None:
         if name not in names:
             self.problem(f"unknown {what} {name}", expr)
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from charter.core import nodes as n
-from charter.core.affected import Body, Declared, called, declared, parts_of
+from charter.core.affected import Body, Declared, list_called, list_declared, parts_of
 
 _Compared = tuple[object, ...]
 
@@ -36,16 +36,18 @@ class Versions:
         """The number of each operation and step of a protocol. Those of one number have the same
         outcomes in the same state, with the same arguments, sorts and constants."""
         parts = parts_of(model)
-        here = {key: self._version(key, x, parts.get(key[0], {})) for key, x in declared(model)}
+        here = {
+            key: self._version(key, x, parts.get(key[0], {})) for key, x in list_declared(model)
+        }
         return {key: self._number(key, here) for key in here if _is_operation(key)}
 
     def _version(self, key: Declared, body: Body, parts: Mapping[str, str]) -> _Version:
-        compared, versions = _compared(body, parts), self._seen.setdefault(key, [])
+        compared, versions = _select_compared(body, parts), self._seen.setdefault(key, [])
         for known in versions:
             if known.compared == compared:
                 return known
         needed = [(key[0], "")] if _is_operation(key) else []
-        calls = () if isinstance(body, n.Component | n.System) else called(body, parts)
+        calls = () if isinstance(body, n.Component | n.System) else list_called(body, parts)
         versions.append(_Version(compared, len(versions), frozenset([*calls, *needed])))
         return versions[-1]
 
@@ -64,7 +66,7 @@ def _is_operation(key: Declared) -> bool:
     return all(key)
 
 
-def _compared(body: Body, parts: Mapping[str, str]) -> _Compared:
+def _select_compared(body: Body, parts: Mapping[str, str]) -> _Compared:
     """What is compared of a declaration; of a step also which components its system has. Initial
     values do not matter: operations begin in a given state."""
     match body:

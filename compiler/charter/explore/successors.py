@@ -10,7 +10,7 @@ from charter.analysis.canonical import Canonical
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.result import Trace, TraceStep
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -45,7 +45,7 @@ class Defined:
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Defined:
         """The successors of an instance of a model."""
-        return Defined(Machine.of(narrowed(model, instance.machine), instance))
+        return Defined(Machine.of(narrow(model, instance.machine), instance))
 
     def outcomes(
         self, state: State, operation: str, args: tuple[Value, ...]

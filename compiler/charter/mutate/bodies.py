@@ -8,7 +8,7 @@ from itertools import chain
 from typing import assert_never
 
 from charter.core import nodes as ir
-from charter.core.rewrite import rewritten_statement
+from charter.core.rewrite import rewrite_statement
 from charter.core.show import show_statement
 from charter.core.valid import alike
 from charter.core.walk import locals_of, nodes, statement_expressions
@@ -256,7 +256,7 @@ def _with(line: ir.Statement, old: ir.Expr, new: ir.Expr) -> ir.Statement:
     def change(node: ir.Expr) -> ir.Expr:
         return new if node is old else node
 
-    return rewritten_statement(line, change)
+    return rewrite_statement(line, change)
 
 
 def _put(body: Body, at: int, line: ir.Statement) -> Body:

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from charter.core import nodes as ir
 from charter.core.by_identity import ByIdentity
-from charter.core.rewrite import Rule, rewritten, rewritten_statement
+from charter.core.rewrite import Rule, rewrite_model, rewrite_statement
 from charter.core.walk import fold, nodes
 from charter.mutate.bodies import ghost_lines, ghosts_of
 
@@ -43,7 +43,7 @@ def _claims(of: ByIdentity[ir.Model], function: str) -> ir.Model:
         return rename
 
     copies = tuple(f for f in model.functions if f.name in affected)
-    claims = rewritten(replace(model, functions=copies, components=(), systems=()), copy)
+    claims = rewrite_model(replace(model, functions=copies, components=(), systems=()), copy)
     renamed = tuple(replace(f, name=f.name + AS_WRITTEN) for f in claims.functions)
     return replace(
         model,
@@ -106,7 +106,7 @@ def _body(
 ) -> tuple[ir.Statement, ...]:
     """A body in which these lines call the copies."""
     return tuple(
-        rewritten_statement(line, copied()) if i in lines else line for i, line in enumerate(body)
+        rewrite_statement(line, copied()) if i in lines else line for i, line in enumerate(body)
     )
 
 

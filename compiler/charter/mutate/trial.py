@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.check.numbers.ranges import check_ranges
 from charter.core import nodes as ir
-from charter.core.affected import affected
+from charter.core.affected import find_affected
 from charter.core.encoding import digest
 from charter.diagnostics import Diagnostics
 from charter.explore.model_checker import CannotExplore, EngineUnsupported, ExploreOptions
@@ -20,7 +20,7 @@ from charter.explore.select import explore, reached_states
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage, list_unmet
 from charter.mutate.mutants import MadeMutant, mutate
 from charter.mutate.results import MutantVerdict, recall, remember
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.fairness import LivenessResult
@@ -136,7 +136,7 @@ class MutantTrials:
     ) -> Iterator[MutantVerdict]:
         """A scenario of a machine that fails, of those that a mutant affects; those of few elements
         first, which take the least time."""
-        followed = sorted(affected(self.model, changed), key=_elements)
+        followed = sorted(find_affected(self.model, changed), key=_elements)
         chosen = replace(changed, scenarios=tuple(followed))
         failed = next(failures(chosen, machine, self.outcomes.among(changed)), None)
         if failed is not None:
@@ -330,5 +330,5 @@ def _explain_change(first: tuple[Outcome, ...], second: tuple[Outcome, ...]) -> 
 
 def alone(model: ir.Model, instance: ir.Instance) -> ir.Model:
     """What a search of one instance depends on."""
-    cut = replace(narrowed(model, instance.machine), scenarios=(), mutants=(), variants=())
+    cut = replace(narrow(model, instance.machine), scenarios=(), mutants=(), variants=())
     return replace(cut, instances=(instance,), sources=(), docs=(), links=())

@@ -32,8 +32,8 @@ class Builtins:
             return expr
         maker = _Maker(expr)
         if expr.name in ONCE or (expr.traits.grows and isinstance(expr.type, t.Seq)):
-            return maker.made(*expr.args)
-        return self.fresh.held(expr.args, maker.made)
+            return maker.make(*expr.args)
+        return self.fresh.hold(expr.args, maker.make)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class _Maker:
 
     expr: n.Builtin
 
-    def made(self, *args: n.Expr) -> n.Expr:
+    def make(self, *args: n.Expr) -> n.Expr:
         """The replacement of the call."""
         match self.expr.name:
             case "size" | "set" | "keep" | "take" | "drop" as name:
@@ -76,7 +76,7 @@ class _Maker:
 
     def value(self, option: n.Expr) -> n.Expr:
         inner = n.CaseArg(option, "present", 0, type=self.expr.type, span=self.expr.span)
-        return self.checked(self.present(option), inner, "value(none)")
+        return self.check(self.present(option), inner, "value(none)")
 
     def default(self, option: n.Expr, otherwise: n.Expr) -> n.Expr:
         inner = n.CaseArg(option, "present", 0, type=self.expr.type, span=self.expr.span)
@@ -97,7 +97,7 @@ class _Maker:
     def item(self, line: n.Expr, position: n.Expr) -> n.Expr:
         found = self.primitive("nth", line, position)
         why = "a position outside of the sequence"
-        return self.checked(self.inside(line, position), found, why)
+        return self.check(self.inside(line, position), found, why)
 
     def append(self, line: n.Expr, item: n.Expr) -> n.Expr:
         one = n.SeqNew((item,), type=self.expr.type, span=self.expr.span)
@@ -121,14 +121,14 @@ class _Maker:
         found = self.primitive("least" if smallest else "greatest", first)
         empty = n.SetNew((), type=first.type, span=self.expr.span)
         why = f"{self.expr.name} of an empty set"
-        return self.checked(self.test("ne", first, empty), found, why)
+        return self.check(self.test("ne", first, empty), found, why)
 
     # --- parts -----------------------------------------------------------------------------------
 
     def primitive(self, name: n.PrimitiveName, *args: n.Expr) -> n.Expr:
         return n.Primitive(name, args, type=self.expr.type, span=self.expr.span)
 
-    def checked(self, condition: n.Expr, value: n.Expr, why: str) -> n.Expr:
+    def check(self, condition: n.Expr, value: n.Expr, why: str) -> n.Expr:
         return n.Checked(condition, value, why, type=self.expr.type, span=self.expr.span)
 
     def choice(self, condition: n.Expr, then: n.Expr, otherwise: n.Expr) -> n.Expr:

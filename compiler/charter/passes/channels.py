@@ -20,7 +20,7 @@ from typing import assert_never
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.channels import Content, content_of, each_position, nothing
-from charter.core.rewrite import rewritten_step
+from charter.core.rewrite import rewrite_step
 from charter.core.walk import nodes, statement_expressions
 from charter.diagnostics import Span
 from charter.passes.names import Fresh
@@ -49,7 +49,7 @@ def _step(step: n.Step) -> n.Step:
                 body.clear(line)
             case _:
                 body.lines.append(line)
-    return _named(replace(step, body=tuple(body.lines)), _read_after(step))
+    return _name_content(replace(step, body=tuple(body.lines)), _read_after(step))
 
 
 def _read_after(step: n.Step) -> frozenset[str]:
@@ -64,7 +64,7 @@ def _read_after(step: n.Step) -> frozenset[str]:
     )
 
 
-def _named(step: n.Step, channels: frozenset[str]) -> n.Step:
+def _name_content(step: n.Step, channels: frozenset[str]) -> n.Step:
     """The step with a `let` for what `channels` become, read in place of `channel'`."""
     if not channels:
         return step
@@ -78,12 +78,12 @@ def _named(step: n.Step, channels: frozenset[str]) -> n.Step:
         else:
             lines.append(line)
 
-    def known(node: n.Expr) -> n.Expr:
+    def replace_known(node: n.Expr) -> n.Expr:
         if isinstance(node, n.StateRef) and node.primed and node.name in names:
             return replace(names[node.name], span=node.span)
         return node
 
-    return rewritten_step(replace(step, body=tuple(lines)), known)
+    return rewrite_step(replace(step, body=tuple(lines)), replace_known)
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ class _Body:
             self.lines.append(n.Pick(stays.name, BOOL, None, truths, False, span=span))
             place = _place(whole, line.keys)
             rest = n.If(stays, place, rest, type=rest.type, span=span)
-        changed = _changed(whole, line.keys, rest)
+        changed = _change(whole, line.keys, rest)
         self.lines.append(n.Assign(line.channel, changed, span=line.span))
 
     def require(self, op: n.RichOp, left: n.Expr, right: n.Expr) -> None:
@@ -211,12 +211,12 @@ def _place(whole: n.Expr, keys: Sequence[n.Expr]) -> n.Expr:
     return whole
 
 
-def _changed(whole: n.Expr, keys: Sequence[n.Expr], value: n.Expr) -> n.Expr:
+def _change(whole: n.Expr, keys: Sequence[n.Expr], value: n.Expr) -> n.Expr:
     """`whole` with `value` at `keys`."""
     if not keys:
         return value
     key, *rest = keys
-    entry = (key, _changed(_place(whole, (key,)), rest, value))
+    entry = (key, _change(_place(whole, (key,)), rest, value))
     return n.MapWith(whole, (entry,), type=whole.type, span=whole.span)
 
 
@@ -225,16 +225,16 @@ def _put(whole: n.Expr, line: n.Send | n.Clear, value: n.Expr) -> n.Expr:
     the keys of each of them."""
     at = each_position(line)
     if line.each is None or at is None:
-        return _changed(whole, line.keys, value)
+        return _change(whole, line.keys, value)
     outer = _place(whole, line.keys[:at])
     inner = _place(outer, line.keys[at : at + 1])
     name, source = line.each
-    one = _changed(inner, line.keys[at + 1 :], value)
+    one = _change(inner, line.keys[at + 1 :], value)
     if not isinstance(source, n.Domain):
         member = n.Binary("in", line.keys[at], source, type=BOOL, span=line.span)
         one = n.If(member, one, inner, type=inner.type, span=line.span)
     table = n.MapNew(name, one, type=outer.type, span=line.span)
-    return _changed(whole, line.keys[:at], table)
+    return _change(whole, line.keys[:at], table)
 
 
 def _without(kind: Content, old: n.Expr, message: n.Expr) -> n.Expr:

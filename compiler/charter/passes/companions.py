@@ -51,9 +51,9 @@ def companions(model: n.Model, machine: str) -> tuple[Companion, ...]:
     for prop in model.properties:
         if prop.kind != "witness" and machine in ("", prop.machine):
             sites = list(conditions(prop.body))
-            found += _named(prop, sites)
-            if not sites and (met := _met(prop.body)) != TRUE:
-                (whole,) = _named(prop, [(met, prop.span)])
+            found += _name_sites(prop, sites)
+            if not sites and (met := _find_condition(prop.body)) != TRUE:
+                (whole,) = _name_sites(prop, [(met, prop.span)])
                 found.append(replace(whole, text=""))
     for live in model.liveness:
         if live.trigger is not None and machine in ("", live.machine):
@@ -61,11 +61,13 @@ def companions(model: n.Model, machine: str) -> tuple[Companion, ...]:
             for param in reversed(live.params):
                 domain = n.Domain(type=t.Set(param.type))
                 met = n.Quantified("some", param.name, domain, met, type=t.Bool())
-            found += _named(live, [(met, live.trigger.span)])
+            found += _name_sites(live, [(met, live.trigger.span)])
     return tuple(found)
 
 
-def _named(of: n.Property | n.Eventually, sites: list[tuple[n.Expr, Span]]) -> Iterator[Companion]:
+def _name_sites(
+    of: n.Property | n.Eventually, sites: list[tuple[n.Expr, Span]]
+) -> Iterator[Companion]:
     for number, (met, span) in enumerate(sites, 1):
         witness = n.Property("witness", f"{of.name} {number}", of.machine, met, (), span=span)
         text = span.quote()
@@ -107,27 +109,27 @@ def _in_case(e: n.Match, taken: n.Case, around: Around) -> Around:
     return put
 
 
-def _met(e: n.Expr) -> n.Expr:
+def _find_condition(e: n.Expr) -> n.Expr:
     """The condition under which an expression without conditions is not vacuous: all expressions
     but `true` and `false` never are."""
     match e:
         case n.Literal():
             return FALSE
         case n.Binary(op="and"):
-            return _or(_met(e.left), _met(e.right))
+            return _or(_find_condition(e.left), _find_condition(e.right))
         case n.Quantified(kind="forall"):
-            met = _met(e.body)
+            met = _find_condition(e.body)
             return TRUE if met == TRUE else _some(e, met)
         case n.Let():
-            met = _met(e.body)
+            met = _find_condition(e.body)
             return TRUE if met == TRUE else replace(e, body=met)
         case n.If():
-            sides = _met(e.then), _met(e.otherwise)
+            sides = _find_condition(e.then), _find_condition(e.otherwise)
             if sides == (TRUE, TRUE):
                 return TRUE
             return n.If(e.condition, *sides, type=t.Bool(), span=e.span)
         case n.Match(cases=cases):
-            bodies = [_met(case.body) for case in cases]
+            bodies = [_find_condition(case.body) for case in cases]
             if all(body == TRUE for body in bodies):
                 return TRUE
             pairs = zip(cases, bodies, strict=True)

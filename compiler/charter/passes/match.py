@@ -26,7 +26,7 @@ class Matches:
         """Rewrite one node whose children are rewritten."""
         if not isinstance(expr, n.Match):
             return expr
-        return self.fresh.held((expr.subject,), lambda subject: _chain(expr, subject))
+        return self.fresh.hold((expr.subject,), lambda subject: _chain(expr, subject))
 
 
 def _chain(expr: n.Match, subject: n.Expr) -> n.Expr:

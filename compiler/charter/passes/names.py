@@ -20,7 +20,7 @@ class Fresh:
         self.count += 1
         return f"{self.stem}#{self.count}"
 
-    def held(self, values: tuple[n.Expr, ...], build: Callable[..., n.Expr]) -> n.Expr:
+    def hold(self, values: tuple[n.Expr, ...], build: Callable[..., n.Expr]) -> n.Expr:
         """The result of `build` on expressions that it may repeat: values that are not cheap are
         bound by lets, and so evaluated once."""
         lets: list[tuple[str, n.Expr]] = []

@@ -16,14 +16,14 @@ from charter.core.reach import Mentioned, limits_of, with_called
 from charter.core.walk import expressions, instances_of, state_of
 
 
-def narrowed(model: n.Model, machine: str) -> n.Model:
+def narrow(model: n.Model, machine: str) -> n.Model:
     """`model` with `machine` ("": all of them), its parts, its properties, instances, scenarios and
     mutants, and the functions, types and constants that these mention, in their order."""
     cut = _of_machine(model, machine) if machine else model
-    found = Mentioned.of(cut, with_called(expressions(cut), cut.functions), _stated(cut))
+    found = Mentioned.of(cut, with_called(expressions(cut), cut.functions), _list_types(cut))
     given = (name for i in instances_of(cut) for name, _ in i.consts)
     limits = (name for kind in found.kinds for name in limits_of(kind))
-    return found.kept(cut, (*given, *limits))
+    return found.keep(cut, (*given, *limits))
 
 
 def _of_machine(model: n.Model, machine: str) -> n.Model:
@@ -43,7 +43,7 @@ def _of_machine(model: n.Model, machine: str) -> n.Model:
     )
 
 
-def _stated(cut: n.Model) -> Iterator[t.Type]:
+def _list_types(cut: n.Model) -> Iterator[t.Type]:
     """The types of state, parameters and replies."""
     yield from (v.type for v in state_of(cut))
     for component in cut.components:

@@ -43,4 +43,4 @@ class OnlyRule:
             why = "`the` of none or several members"
             return n.Checked(single(found), least, why, type=expr.type, span=span)
 
-        return single(found) if expr.kind == "exactly one" else self.fresh.held((found,), only)
+        return single(found) if expr.kind == "exactly one" else self.fresh.hold((found,), only)

@@ -12,7 +12,7 @@ from typing import cast
 
 from charter.core import nodes as ir
 from charter.core import small
-from charter.core.rewrite import Rule, rewritten
+from charter.core.rewrite import Rule, rewrite_model
 from charter.core.valid import InvalidCore, validate
 from charter.core.walk import expressions, fold, nodes
 from charter.passes import (
@@ -47,7 +47,7 @@ class Pass:
 
 RICH = (Pass("fold", rule=lambda: fold_constants.simplify),)
 
-MACHINE = (Pass("narrow", narrow.narrowed), Pass("companions", companions.run))
+MACHINE = (Pass("narrow", narrow.narrow), Pass("companions", companions.run))
 
 LOWERING = (
     # First, since it introduces calls of built-in functions.
@@ -82,13 +82,13 @@ def run(model: ir.Model, passes: Sequence[Pass], machine: str = "") -> ir.Model:
         if item.rule is not None:
             rules.append(item.rule)
         if item.change is not None:
-            model = item.change(_applied(model, rules), machine)
+            model = item.change(_apply(model, rules), machine)
             rules = []
-    return _applied(model, rules)
+    return _apply(model, rules)
 
 
-def _applied(model: ir.Model, makers: Sequence[Callable[[], Rule]]) -> ir.Model:
-    return rewritten(model, lambda: _in_turn([make() for make in makers])) if makers else model
+def _apply(model: ir.Model, makers: Sequence[Callable[[], Rule]]) -> ir.Model:
+    return rewrite_model(model, lambda: _in_turn([make() for make in makers])) if makers else model
 
 
 def _in_turn(rules: Sequence[Rule]) -> Rule:
@@ -103,7 +103,7 @@ def _in_turn(rules: Sequence[Rule]) -> Rule:
 def run_rich(model: ir.Model) -> ir.Model:
     """Apply `RICH` to the result of the check. Raises `InvalidCore` if that, or a pass, breaks
     core."""
-    return _validated(model, RICH, "elaboration")
+    return _apply_and_validate(model, RICH, "elaboration")
 
 
 def run_checked(model: ir.Model, passes: Sequence[Pass], machine: str = "") -> ir.Model:
@@ -123,13 +123,13 @@ def for_search(model: ir.Model, machine: str) -> ir.Model:
     return run(model, MACHINE, machine)
 
 
-def lowered(model: ir.Model) -> small.Model:
+def lower(model: ir.Model) -> small.Model:
     """Small core. Raises `InvalidCore` if a pass breaks core."""
     # The validation has just shown that all nodes are of small core.
-    return cast(small.Model, _validated(model, LOWERING, "the passes before"))
+    return cast(small.Model, _apply_and_validate(model, LOWERING, "the passes before"))
 
 
-def _validated(model: ir.Model, passes: Sequence[Pass], before: str) -> ir.Model:
+def _apply_and_validate(model: ir.Model, passes: Sequence[Pass], before: str) -> ir.Model:
     """The passes in order. The result is validated; if that fails, `model` is, whose stage is
     `before`, and the passes are repeated with a validation after each, to name the wrong one."""
     together = "all passes together"
@@ -145,14 +145,14 @@ def _validated(model: ir.Model, passes: Sequence[Pass], before: str) -> ir.Model
     return done
 
 
-def lowered_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Model, small.Instance]:
+def lower_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Model, small.Instance]:
     """Small core of the machine of an instance, and the instance in it."""
     alone = replace(model, instances=(instance,), scenarios=())
-    whole = lowered(narrow.narrowed(alone, instance.machine))
+    whole = lower(narrow.narrow(alone, instance.machine))
     return whole, whole.instances[0]
 
 
-def lowered_expr(expr: ir.Expr) -> small.Expr:
+def lower_expr(expr: ir.Expr) -> small.Expr:
     """An expression of a machine's model in small core."""
     for item in LOWERING:
         expr = expr if item.rule is None else fold(expr, item.rule())

@@ -27,11 +27,11 @@ class Updates:
         """Rewrite one node whose children are rewritten."""
         match expr:
             case n.RecordWith():
-                return self.fresh.held((expr.target,), lambda old: _record(expr, old))
+                return self.fresh.hold((expr.target,), lambda old: _record(expr, old))
             case n.MapWith():
                 whole = expr.target
                 for key, value in expr.entries:
-                    whole = self.fresh.held((whole, key, value), self._put)
+                    whole = self.fresh.hold((whole, key, value), self._put)
                 return whole
             case _:
                 return expr

@@ -19,7 +19,7 @@ from charter.syntax import nodes as sx
 from charter.syntax.show import show
 
 
-def compiled(sources: tuple[Source, ...], selection: Selection) -> ir.Model:
+def compile_core(sources: tuple[Source, ...], selection: Selection) -> ir.Model:
     """The core of texts with a selection applied. Raises `Refused` with every error, or
     `Missing`."""
     files = pipeline.parse_or_check(sources)
@@ -56,7 +56,7 @@ def refuse_part(path: Path, found: Diagnostics) -> None:
     if not found.errors or not path.is_file():
         return
     names = {span.source.text[span.start : span.end] for span in (e.span for e in found.errors)}
-    for missing in pipeline.declared_by(read_source(path), list(beside(path))):
+    for missing in pipeline.list_declared_by(read_source(path), list(beside(path))):
         if missing.name in names:
             raise Unreadable(
                 f"{path.as_posix()} is one of the files of {missing.protocol}: {missing.name} is"
@@ -78,7 +78,7 @@ def check_overlay_files(path: Path, overlay: Path) -> Diagnostics:
     return pipeline.check_overlay_texts(read_sources(path), read_sources(overlay))
 
 
-def flattened(path: Path, variant: str) -> str:
+def flatten_text(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
     files = pipeline.parse_or_refuse(read_sources(path))
     selection = Selection(variant)
@@ -87,7 +87,7 @@ def flattened(path: Path, variant: str) -> str:
     return show(pipeline.as_one_file(files))
 
 
-def formatted(source: Source) -> str:
+def format_text(source: Source) -> str:
     """The formatted text of one file. Raises `Refused` on a syntax error."""
     (tree,) = pipeline.parse_or_refuse((source,))
     return show(tree)

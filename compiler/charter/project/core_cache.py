@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from charter.cache.files import cache_folder, from_cache, kept, to_cache
-from charter.core.encoding import decoded, encoded
+from charter.core.encoding import decode, encode
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostics, Source
 from charter.project.compiler_digest import compiler
@@ -24,9 +24,9 @@ def load_or_compile(
     path = cache_folder("core") / f"{_digest(sources, selection)}.core"
     known = from_cache(path)
     if known is not None:
-        return decoded(known)
+        return decode(known)
     model = make()
-    to_cache(path, encoded(model))
+    to_cache(path, encode(model))
     return model
 
 
@@ -37,9 +37,9 @@ def core_of(sources: tuple[Source, ...], selection: Selection) -> Model:
     be changed."""
 
     def make() -> Model:
-        from charter.project.compile import compiled  # what is cached needs no parser
+        from charter.project.compile import compile_core  # what is cached needs no parser
 
-        return compiled(sources, selection)
+        return compile_core(sources, selection)
 
     return load_or_compile(sources, selection, make)
 
@@ -56,7 +56,7 @@ def check_once(sources: Sequence[Source], check: Callable[[], Diagnostics]) -> D
     return found
 
 
-def derived(
+def derive(
     sources: Sequence[Source], selection: Selection, what: str, make: Callable[[], bytes]
 ) -> bytes:
     """What `make` makes of the core of these texts and edits, from the cache if it is there. `what`

@@ -29,11 +29,11 @@ from charter.check.protocol import (
 from charter.check.state_condition import state_condition, state_expression
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.affected import affected
+from charter.core.affected import find_affected
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import run_rich
 from charter.project.sources import Selection
-from charter.project.tree_cache import parsed
+from charter.project.tree_cache import parse_file
 from charter.semantics.scenario import failing
 from charter.syntax import nodes as sx
 
@@ -49,12 +49,12 @@ def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protoco
 @lru_cache(maxsize=256)
 def _tree(source: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
     """Cached: when a charter is checked again, most of its files are as they were."""
-    return parsed(source)
+    return parse_file(source)
 
 
 def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
     """The trees of all files. Raises `Refused` on syntax errors."""
-    return _parsed(tuple(sources))
+    return _parse(tuple(sources))
 
 
 def parse_or_check(sources: Sequence[Source]) -> sx.Protocol:
@@ -73,7 +73,7 @@ def parse_or_check(sources: Sequence[Source]) -> sx.Protocol:
 
 
 @lru_cache(maxsize=8)
-def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
+def _parse(sources: tuple[Source, ...]) -> sx.Protocol:
     """Cached: callers apply one edit after another to the same texts."""
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
@@ -83,7 +83,7 @@ def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
 
 def flatten(files: sx.Protocol, selection: Selection) -> sx.Protocol:
     """The trees with the chosen edits applied. Raises `Refused` on errors."""
-    return _edited(_before_edits(files, selection), selection)
+    return _apply_edits(_before_edits(files, selection), selection)
 
 
 def _before_edits(files: sx.Protocol, selection: Selection) -> sx.Protocol:
@@ -96,7 +96,7 @@ def _before_edits(files: sx.Protocol, selection: Selection) -> sx.Protocol:
     return files
 
 
-def _edited(files: sx.Protocol, selection: Selection) -> sx.Protocol:
+def _apply_edits(files: sx.Protocol, selection: Selection) -> sx.Protocol:
     """The same trees with the mutant and the entries applied."""
     diagnostics = Diagnostics()
     files = apply_selection(files, "", selection.mutant, diagnostics)
@@ -119,8 +119,8 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
         overlays = chosen_overlays(parse_or_refuse(selection.overlay), selection.entries)
         beside = tuple(entry.name.text for overlay in overlays for entry in overlay.entries)
         before = replace(selection, mutant="", entries=beside)
-        base, earlier = _elaborated(tuple(file.span.source for file in files), before)
-        edited = component_alone(_edited(base, selection), selection.component)
+        base, earlier = _elaborate(tuple(file.span.source for file in files), before)
+        edited = component_alone(_apply_edits(base, selection), selection.component)
         model = check_edited(edited, selection.variant, diagnostics, earlier)
         if selection.mutant and not selection.variant:  # a variant may drop the property
             check_mutants(files, model, diagnostics, selection.mutant)
@@ -129,7 +129,7 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
         if selection.variant:  # a charter that is not edited needs a witness, of any machine
             edited = component_alone(edited, selection.component)
             before = replace(selection, variant="")
-            _, earlier = _elaborated(tuple(file.span.source for file in files), before)
+            _, earlier = _elaborate(tuple(file.span.source for file in files), before)
         model = check_protocol(edited, selection.variant, diagnostics, earlier)
     diagnostics.refuse_if_any()
     return run_rich(model)
@@ -159,10 +159,10 @@ def mutant_cores(files: sx.Protocol) -> Callable[[str], ir.Model]:
 
 
 @lru_cache(maxsize=8)
-def _elaborated(sources: tuple[Source, ...], before: Selection) -> tuple[sx.Protocol, Elaborated]:
+def _elaborate(sources: tuple[Source, ...], before: Selection) -> tuple[sx.Protocol, Elaborated]:
     """The trees before a mutant or entries are applied, and their core. Cached, like the trees:
     what an edit leaves as it is is elaborated once. `before` names all entries of an overlay."""
-    files = _before_edits(_parsed(sources), before)
+    files = _before_edits(_parse(sources), before)
     return files, elaborated(component_alone(files, before.component), before.variant)
 
 
@@ -173,14 +173,14 @@ def with_state_condition(
     states of `instance` in which the expression `text` is true. Raises `Refused` with all errors of
     the expression; their spans are in `text`."""
     diagnostics = Diagnostics()
-    asked = _asked(model, instance, Source("--where", text), diagnostics)
+    asked = _check_expression(model, instance, Source("--where", text), diagnostics)
     if asked.node is not None:
         edited = flatten(files, selection)
         prop = state_condition(edited, model, instance, asked.node, diagnostics)
         if not diagnostics.errors:
             prop = replace(prop, span=Span(asked.shown, 0, len(text)))
             return run_rich(replace(model, properties=(*model.properties, prop)))
-    raise asked.refused(diagnostics)
+    raise asked.refuse(diagnostics)
 
 
 def state_expression_of(
@@ -194,12 +194,12 @@ def state_expression_of(
     `files` are those of the model, whose edits have been applied. Raises `Refused` with all
     errors; their spans are in `text`."""
     diagnostics = Diagnostics()
-    asked = _asked(model, instance, Source("expression", text), diagnostics)
+    asked = _check_expression(model, instance, Source("expression", text), diagnostics)
     if asked.node is not None:
         found = state_expression(files, (model, instance), asked.node, names, diagnostics)
         if not diagnostics.errors:
             return found
-    raise asked.refused(diagnostics)
+    raise asked.refuse(diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,15 +211,15 @@ class _GivenExpression:
     whole: Source
     shown: Source
 
-    def refused(self, diagnostics: Diagnostics) -> Refused:
+    def refuse(self, diagnostics: Diagnostics) -> Refused:
         """The errors, with their spans in the text alone."""
         by = len(self.whole.text) - len(self.shown.text)
         return Refused(
-            Diagnostics([_moved(item, self.whole, self.shown, by) for item in diagnostics])
+            Diagnostics([_move(item, self.whole, self.shown, by) for item in diagnostics])
         )
 
 
-def _asked(
+def _check_expression(
     model: ir.Model, instance: ir.Instance, shown: Source, diagnostics: Diagnostics
 ) -> _GivenExpression:
     head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
@@ -236,18 +236,18 @@ def _asked(
     return _GivenExpression(node.body, whole, shown)
 
 
-def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnostic:
+def _move(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnostic:
     """A diagnostic with its spans in `whole` moved to `shown`, the part of it that starts at
     `by`."""
 
-    def moved(span: Span) -> Span:
+    def move(span: Span) -> Span:
         if span.source is not whole:
             return span
         start = max(0, min(span.start - by, len(shown.text)))
         return Span(shown, start, max(span.end - by, start + 1))
 
-    notes = tuple((text, moved(span)) for text, span in item.notes)
-    return replace(item, span=moved(item.span), notes=notes)
+    notes = tuple((text, move(span)) for text, span in item.notes)
+    return replace(item, span=move(item.span), notes=notes)
 
 
 def check_texts(sources: Sequence[Source]) -> Diagnostics:
@@ -269,7 +269,7 @@ def scenarios_checked() -> Further:
     shared = SharedOutcomes()
 
     def check(model: ir.Model, unedited: ir.Model | None, diagnostics: Diagnostics) -> None:
-        followed = model.scenarios if unedited is None else affected(unedited, model)
+        followed = model.scenarios if unedited is None else find_affected(unedited, model)
         machine_of = shared.among(model)
         for found in failing(replace(model, scenarios=followed), machine_of=machine_of):
             diagnostics.error("scenario/fails", found.sentence(), found.span)
@@ -299,16 +299,16 @@ class Declared:
     source: str
 
 
-def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
+def list_declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
     """The names that other files of the same protocol declare. Declarations with syntax errors and
     files of other protocols are ignored, and so are copies of the file: those that declare half of
     its names or more."""
     ignored = Diagnostics()
     for tree in parse_all((of,), ignored):
-        own = _declared(tree)
+        own = _list_declared(tree)
         for source in others:
             for file in parse_all((source,), ignored):
-                found = _declared(file)
+                found = _list_declared(file)
                 is_copy = 2 * len(found.keys() & own.keys()) >= len(own) > 0
                 if file.protocol.text == tree.protocol.text and not is_copy:
                     for name in found:
@@ -316,7 +316,7 @@ def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
                             yield Declared(name, file.protocol.text, source.name)
 
 
-def _declared(file: sx.File) -> dict[str, None]:
+def _list_declared(file: sx.File) -> dict[str, None]:
     """The names that a file declares, in its order."""
     named = (item for item in file.declarations if not isinstance(item, sx.ScenarioDecl))
     return {item.name.text: None for item in named}

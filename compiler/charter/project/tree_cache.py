@@ -18,24 +18,24 @@ MOST = 500
 """The most trees in the cache: some 20 kB each."""
 
 
-def parsed(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
+def parse_file(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
     """The tree of a file without the declarations that have syntax errors, or None if it has no
     head, and these errors."""
     if len(text.text) < SHORTEST:
-        return _parsed(text)
+        return _parse_file(text)
     path = cache_folder("trees") / f"{_digest(text)}.tree"
     known = from_cache(path)
     if known is not None:
         tree = _ROWS.decoded(known)
         assert isinstance(tree, sx.File)
         return tree, ()
-    found, errors = _parsed(text)
+    found, errors = _parse_file(text)
     if found is not None and not errors:
         to_cache(path, _ROWS.encoded(found), MOST)
     return found, errors
 
 
-def _parsed(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
+def _parse_file(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
     from charter.syntax.parse import parse_rest  # what is cached needs no parser
 
     diagnostics = Diagnostics()

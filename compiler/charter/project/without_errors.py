@@ -50,7 +50,7 @@ def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None
     """What remains of texts without the scenarios, instances and mutants in which all errors that
     were `found` lie; None if one lies elsewhere. The texts keep their names and lines, and what
     remains stands where it stood. An edit that drops a scenario goes with it. Others may name what
-    is left out, so errors can remain (`compiled_rest`)."""
+    is left out, so errors can remain (`compile_rest`)."""
     files = parse_all(sources, Diagnostics())
     if len(files) < len(sources):
         return None
@@ -68,7 +68,7 @@ def without_errors(sources: Sequence[Source], found: Diagnostics) -> Rest | None
     return Rest(tuple(blank_out(source, spans) for source in sources), broken, instances)
 
 
-def compiled_rest(
+def compile_rest(
     sources: Sequence[Source], selection: Selection, found: Diagnostics
 ) -> tuple[Rest, ir.Model] | None:
     """What remains without errors, and its core: also without what names something that is left

@@ -11,7 +11,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import argument
 from charter.diagnostics import Span
-from charter.passes import lowered_expr, lowered_instance
+from charter.passes import lower_expr, lower_instance
 from charter.prove.encode import Encoder, View
 from charter.prove.terms import Term, Terms
 from charter.prove.terms_of_types import TermsOfTypes, word_width
@@ -95,12 +95,12 @@ class SymbolicProgram:
 
     def holds(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and true."""
-        value, defined = self.encoder.condition(lowered_expr(body), view, dict(view.arguments))
+        value, defined = self.encoder.condition(lower_expr(body), view, dict(view.arguments))
         return self.terms.and_(value, defined)
 
     def fails(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and false."""
-        value, defined = self.encoder.condition(lowered_expr(body), view, dict(view.arguments))
+        value, defined = self.encoder.condition(lower_expr(body), view, dict(view.arguments))
         return self.terms.and_(self.terms.not_(value), defined)
 
     def is_state(self, state: Mapping[str, n.Value]) -> Term:
@@ -135,7 +135,7 @@ def build(
     before and the arguments; `tag` distinguishes their other variables. Raises CannotEncode, and
     ValueError for a model with faults."""
     refuse_faults(machine.model)
-    own = Machine.of(*lowered_instance(machine.model, machine.instance))
+    own = Machine.of(*lower_instance(machine.model, machine.instance))
     component = own.component
     if component is None:
         raise CannotEncode(f"{machine.instance.machine} is a system; only components are encoded")

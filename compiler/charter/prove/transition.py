@@ -12,7 +12,7 @@ from typing import cast
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.conditions import counted, joins
+from charter.core.conditions import find_counted, joins
 from charter.core.option_comparisons import comparison
 from charter.prove.collections import pick_first
 from charter.prove.encode import ComparisonEvent, Encoder, Names, View
@@ -219,7 +219,7 @@ def _if(encoder: Encoder, expr: n.If[s.Expr], view: View, names: Names) -> Guard
     reached = terms.and_(test.value, test.defined)
     passed = terms.and_(terms.not_(test.value), test.defined)
     decides = (terms.not_(same), reached, passed)
-    ways = zip(decides, (test, then, otherwise), counted(expr), strict=True)
+    ways = zip(decides, (test, then, otherwise), find_counted(expr), strict=True)
     atoms = [a for alone, g, counts in ways if counts for a in _under(terms, g.conjuncts[0], alone)]
     value = terms.ite(test.value, then.value, otherwise.value)
     inside = terms.ite(test.value, then.defined, otherwise.defined)

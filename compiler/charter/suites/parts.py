@@ -15,9 +15,9 @@ from typing import Literal
 
 from charter.cache.files import cache_folder, from_cache, to_cache
 from charter.core import nodes as n
-from charter.core.encoding import decoded, digest, encoded
+from charter.core.encoding import decode, digest, encode
 from charter.formats.vector import Vector
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.project.compiler_digest import compiler
 from charter.suites.explored import ExploredInstance
 from charter.suites.instance_planner import InstancePlanner
@@ -50,11 +50,11 @@ class Task:
     def of(model: n.Model, instance: n.Instance, kind: Kind, folder: Path) -> Task:
         """The task of an instance of a component of `model`."""
         alone = replace(model, instances=(instance,), scenarios=(), mutants=(), variants=())
-        cut = narrowed(replace(alone, sources=(), docs=(), links=()), instance.machine)
+        cut = narrow(replace(alone, sources=(), docs=(), links=()), instance.machine)
         said = (compiler(), platform.python_version(), kind, WALKS, digest(cut))
         key = sha256(repr(said).encode()).hexdigest()
         place = folder / f"{kind}-{instance.name}"
-        return Task(encoded(cut), kind, instance.name, key, place, WALKS)
+        return Task(encode(cut), kind, instance.name, key, place, WALKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def kept(task: Task) -> InstanceVectors | None:
 
 def make_part(task: Task) -> InstanceVectors:
     """Make the part of a task, and keep it. Runs in a process of its own."""
-    model = decoded(task.model)
+    model = decode(task.model)
     (instance,) = model.instances
     if task.kind == "explored":
         explored = ExploredInstance.of(model, instance)

@@ -26,7 +26,7 @@ from charter.formats.files import regular
 from charter.formats.project import BadProject
 from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import Question, read_question
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.suites.proofs import partial, searched
 from charter.vectors.ledger import Searched
 
@@ -142,7 +142,7 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
     bare = replace(
         model, properties=kept, liveness=(), scenarios=(), mutants=(), systems=(), instances=()
     )
-    told = show_model(uncited(narrowed(bare, "")))
+    told = show_model(uncited(narrow(bare, "")))
     histories = [v.name for c in model.components for v in c.state if v.is_history]
     apart = f"without {histories}\n" if histories else ""  # since what these compare has no rows
     return hashlib.sha256(f"{OBLIGATIONS}\n{apart}{told}".encode()).hexdigest()[:20]

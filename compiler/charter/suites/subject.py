@@ -16,7 +16,7 @@ from charter.formats.files import regular
 from charter.formats.project import Project
 from charter.formats.suite import Manifest, Models
 from charter.formats.target import OVERLAY
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.project import pipeline
 from charter.project.core_cache import core_of
 from charter.project.sources import Missing, Selection
@@ -145,7 +145,7 @@ def subject(sources: Sequence[Source], variant: str, component: str = "") -> Sub
     if not chosen:
         there_are = ", ".join(c.name for c in model.components) or "none"
         raise Missing(f"there is no component {component!r}; there are: {there_are}")
-    cut = narrowed(model, chosen[0].name)
+    cut = narrow(model, chosen[0].name)
     return Subject(texts, cut, chosen[0], inside=beside(model, chosen[0].name))
 
 
@@ -155,7 +155,7 @@ def digest(model: n.Model, component: str) -> str:
     change it, nor do properties, scenarios, mutants, citations, comments, layout, other components
     and systems."""
     rules = replace(model, properties=(), liveness=(), scenarios=(), mutants=(), instances=())
-    shown = show_model(uncited(narrowed(rules, component)))
+    shown = show_model(uncited(narrow(rules, component)))
     return hashlib.sha256(shown.encode()).hexdigest()[:20]
 
 

@@ -15,7 +15,7 @@ from charter import api
 from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.api import mutate as mutation
 from charter.core import nodes as n
-from charter.core.affected import affected
+from charter.core.affected import find_affected
 from charter.mutate.mutants import mutate
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
@@ -166,7 +166,7 @@ def test_scenarios_of_kafka_are_as_alone_when_variants_share_of_some(
 ) -> None:
     plain = spec.model("kafka")
     models = [api.load(spec.SPEC / "kafka", api.Selection(variant=v)) for v in plain.variants]
-    titles = {s.title for one in models for s in affected(plain, one)}
+    titles = {s.title for one in models for s in find_affected(plain, one)}
     some = Random(0).sample(sorted(titles), 40)
     versions = [drawn(one, some) for one in (plain, *models)]
     found = same_when_shared(versions, Counted(monkeypatch))

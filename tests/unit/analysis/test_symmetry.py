@@ -8,7 +8,7 @@ from tests.support.engines import both
 from charter import api
 from charter.analysis.symmetry import MOST_RENAMINGS, Quotient
 from charter.core import nodes as n
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.semantics.machine import Machine
 
 RACE = """protocol toy
@@ -37,7 +37,7 @@ witness apart of box: a != b
 
 
 def quotient(instance: str) -> Quotient:
-    model = narrowed(api.load_text(RACE + instance), "box")
+    model = narrow(api.load_text(RACE + instance), "box")
     return Quotient.of(Machine.of(model, model.instances[0]))
 
 
@@ -50,7 +50,7 @@ def test_sorts_and_counters_are_renamed_when_nothing_looks_at_them() -> None:
 
 def test_a_counter_is_not_renamed_when_several_values_are_bumped() -> None:
     text = RACE.replace("bump(newest) newest'", "bump(b) newest'")
-    model = narrowed(api.load_text(text + "instance tiny of box { Node = 3 }"), "box")
+    model = narrow(api.load_text(text + "instance tiny of box { Node = 3 }"), "box")
     assert Quotient.of(Machine.of(model, model.instances[0])).counters == frozenset()
 
 
@@ -63,7 +63,7 @@ def test_only_the_expression_of_where_is_blamed_when_it_alone_names_an_element()
     text = RACE + "instance tiny of box { Node = {x, y} }"
     charter = api.Charter((api.Source("toy.charter", text),))
     model = charter.with_state_condition(charter.model(), api.PLAIN, "tiny", "at == present(x)")
-    found = Quotient.of(Machine.of(narrowed(model, "box"), model.instances[0]))
+    found = Quotient.of(Machine.of(narrow(model, "box"), model.instances[0]))
     assert found.apart == {"Node": "the expression of --where names one of its elements"}
 
 

@@ -10,7 +10,7 @@ from tests.support.charters import codes
 from charter.check.warnings.effects import check_system
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.rewrite import rewritten_step
+from charter.core.rewrite import rewrite_step
 from charter.core.walk import statement_expressions
 from charter.diagnostics import Diagnostics
 
@@ -178,7 +178,7 @@ def refused(line: n.Statement, number: int) -> list[str]:
         n.StateVar("flags", FLAGS.type, n.SetNew((), type=FLAGS.type), "durable"),
     )
     step = n.Step("go", (), (line, n.Require(n.Local("name", type=BOOL))), ())
-    system = n.System("whole", (), state, (rewritten_step(step, hide),))
+    system = n.System("whole", (), state, (rewrite_step(step, hide),))
     diagnostics = Diagnostics()
     check_system(system, {}, diagnostics)
     return [d.code for d in diagnostics.items if d.code != "pick/empty"]

@@ -9,7 +9,7 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.core.affected import affected, changed_operations
+from charter.core.affected import find_affected, find_changed_operations
 from charter.semantics.scenario import failing
 
 ROOT = Path(__file__).parents[3]
@@ -58,7 +58,7 @@ def test_a_scenario_is_affected_by_what_it_executes(
     before: str, after: str, titles: tuple[str, ...]
 ) -> None:
     edited = LAMPS.replace(before, after) if before else LAMPS
-    found = affected(api.load_text(LAMPS), api.load_text(edited))
+    found = find_affected(api.load_text(LAMPS), api.load_text(edited))
     assert tuple(scenario.title for scenario in found) == titles
 
 
@@ -82,7 +82,7 @@ def test_the_others_come_about_in_each_variant_of_kafka() -> None:
     plain = core("")
     for variant in plain.variants:
         changed = core(variant)
-        assert len(affected(plain, changed)) < len(changed.scenarios)
+        assert len(find_affected(plain, changed)) < len(changed.scenarios)
         assert not failing(changed)
 
 
@@ -119,4 +119,4 @@ BEFORE = {"initial": "false", "dark": "not lit", "limit": "3", "most": "3"}
 )
 def test_operations_that_an_edit_can_change(edit: dict[str, str], changed: set[str]) -> None:
     before, after = (api.load_text(LAMP.format(**BEFORE | more)) for more in ({}, edit))
-    assert changed_operations(before, after, "lamp") == changed
+    assert find_changed_operations(before, after, "lamp") == changed

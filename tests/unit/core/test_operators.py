@@ -12,7 +12,7 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.operators import OPERATORS, RichOp, SmallOp
 from charter.core.walk import nodes
-from charter.passes.order import lowered_expr
+from charter.passes.order import lower_expr
 from charter.render.python_model.operators import INFIX
 from charter.semantics.expressions import Expressions, Scope
 from charter.semantics.values import Universe
@@ -85,6 +85,6 @@ def test_mistakes_are_other_operators_of_the_same_kind() -> None:
 def test_an_operator_of_rich_core_is_lowered_to_small_core(op: RichOp) -> None:
     kind = SIDES[OPERATORS[op].kind][0]
     sides = (n.Local(name, type=kind) for name in ("left", "right"))
-    lowered = lowered_expr(n.Binary(op, *sides, type=kind))
+    lowered = lower_expr(n.Binary(op, *sides, type=kind))
     used = {node.op for node in nodes(lowered) if isinstance(node, n.Binary)}
     assert used <= {*get_args(SmallOp)}

@@ -15,7 +15,7 @@ from charter.core.valid import InvalidCore, validate
 from charter.core.walk import nodes
 from charter.diagnostics import Refused
 from charter.mutate.mutants import MadeMutant, mutants, mutate
-from charter.passes.order import lowered_instance
+from charter.passes.order import lower_instance
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 NOT_WRITTEN = ("read-after", "stale-read", "swap-branches")
@@ -322,7 +322,7 @@ def test_no_mutant_reads_what_is_bound_later() -> None:
     model = api.load_text(CALLED)
     for made in mutants(model):
         changed = mutate(model, made)
-        validate(lowered_instance(changed, changed.instances[0])[0], made.id)
+        validate(lower_instance(changed, changed.instances[0])[0], made.id)
 
 
 def test_an_error_of_a_worker_can_be_sent() -> None:

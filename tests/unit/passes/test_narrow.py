@@ -6,7 +6,7 @@ from charter import api
 from charter.core.show import show_model
 from charter.explore.native.program.compile_instance import Choices, machine_of, printed_program
 from charter.explore.reference.search import explore
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.suites.search_results import rules_digest
 
 LAMP = """
@@ -58,9 +58,9 @@ instance small of house { Room = 1  most = 1  longest = 1 }
 
 def test_a_component_is_the_same_when_strangers_stand_beside_it() -> None:
     alone, beside = api.load_text(LAMP), api.load_text(LAMP + STRANGERS)
-    assert show_model(narrowed(alone, "lamp")) == show_model(alone)
-    assert show_model(narrowed(beside, "lamp")) == show_model(alone)
-    assert rules_digest(narrowed(beside, "lamp"), ()) == rules_digest(alone, ())
+    assert show_model(narrow(alone, "lamp")) == show_model(alone)
+    assert show_model(narrow(beside, "lamp")) == show_model(alone)
+    assert rules_digest(narrow(beside, "lamp"), ()) == rules_digest(alone, ())
 
 
 def test_counts_stay_when_strangers_compare_its_counters() -> None:
@@ -73,7 +73,7 @@ def test_counts_stay_when_strangers_compare_its_counters() -> None:
 
 
 def test_a_system_brings_its_parts_and_what_they_mention() -> None:
-    cut = narrowed(api.load_text(LAMP + STRANGERS), "house")
+    cut = narrow(api.load_text(LAMP + STRANGERS), "house")
     assert [c.name for c in cut.components] == ["lamp", "clock"]
     assert [f.name for f in cut.functions] == ["next", "later"]
     assert [name for name, _ in cut.consts] == ["most", "longest"]

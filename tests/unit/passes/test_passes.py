@@ -12,7 +12,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.valid import InvalidCore
-from charter.passes import LOWERING, PASSES, Pass, lowered, run_checked
+from charter.passes import LOWERING, PASSES, Pass, lower, run_checked
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,7 +27,7 @@ def test_passes_have_names_of_their_own() -> None:
 
 
 def test_nothing_is_left_that_a_pass_is_done_with(everything: n.Model) -> None:
-    assert lowered(everything) == run_checked(everything, LOWERING)
+    assert lower(everything) == run_checked(everything, LOWERING)
 
 
 def test_scenarios_stay_as_they_are(everything: n.Model) -> None:
@@ -35,7 +35,7 @@ def test_scenarios_stay_as_they_are(everything: n.Model) -> None:
     none = n.Binary("eq", sizes, n.Literal(0, type=t.Int()), type=t.Bool())
     scenario = replace(everything.scenarios[0], steps=(n.Expect(none),))
     model = replace(everything, scenarios=(scenario,))
-    assert lowered(model).scenarios == (scenario,)
+    assert lower(model).scenarios == (scenario,)
     assert run_checked(model, LOWERING).scenarios == (scenario,)
 
 

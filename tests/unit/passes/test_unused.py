@@ -6,7 +6,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import locals_of
-from charter.passes import lowered
+from charter.passes import lower
 from charter.passes.unused import without_let
 
 TOY = """
@@ -48,7 +48,7 @@ def names(lines: tuple[n.Statement, ...]) -> list[str]:
 
 
 def test_bindings_go_when_nobody_reads_them() -> None:
-    model = lowered(api.load_text(TOY))
+    model = lower(api.load_text(TOY))
     (put,) = model.components[0].operations
     first, second, third = put.branches
     # What may have no value stays, and a let that a later branch reads stays in all branches.

@@ -12,7 +12,7 @@ import pytest
 
 from charter import api
 from charter.cache.files import MOST, cache_folder, from_cache, to_cache
-from charter.core.encoding import decoded, encoded
+from charter.core.encoding import decode, encode
 from charter.core.nodes import Model
 from charter.project import core_cache
 
@@ -43,13 +43,13 @@ TWO = TEXT.replace("state on: bool = false", "state on: bool = false\n  state he
 
 @pytest.mark.parametrize("path", CHARTERS, ids=lambda path: path.stem)
 def test_core_comes_back_with_its_spans_and_comments(path: Path) -> None:
-    (model, data) = (made := api.Charter(api.read_sources(path)).model(), encoded(made))
-    assert decoded(data) == model
-    assert encoded(decoded(data)) == data
+    (model, data) = (made := api.Charter(api.read_sources(path)).model(), encode(made))
+    assert decode(data) == model
+    assert encode(decode(data)) == data
 
 
 def test_equal_types_are_one_object_when_core_comes_back() -> None:
-    first, second = decoded(encoded(api.load_text(TWO))).components[0].state
+    first, second = decode(encode(api.load_text(TWO))).components[0].state
     assert first.type is second.type
 
 
@@ -134,7 +134,7 @@ def test_what_is_derived_from_core_is_made_once_for_the_same_texts_and_question(
             return f"{text} {variant} {what}".encode()
 
         source = api.Source("a", text)
-        return core_cache.derived((source,), api.Selection(variant), what, make)
+        return core_cache.derive((source,), api.Selection(variant), what, make)
 
     asks = [(TEXT, "", "size"), (TEXT, "", "depth"), (TEXT, "broken", "size"), (TWO, "", "size")]
     for ask in (*asks, *asks):

@@ -6,9 +6,9 @@ import pytest
 
 from charter import api
 from charter.diagnostics import Refused, Source
-from charter.project.compile import compiled
+from charter.project.compile import compile_core
 from charter.project.sources import PLAIN, Selection
-from charter.project.without_errors import BrokenDeclaration, Rest, compiled_rest, without_errors
+from charter.project.without_errors import BrokenDeclaration, Rest, compile_rest, without_errors
 
 HEAD = """protocol test.box
 sort Node
@@ -35,7 +35,7 @@ instance small of box { Node = 1 }
 def rest_of(*texts: str) -> Rest | None:
     sources = tuple(Source(f"{number}.charter", text) for number, text in enumerate(texts))
     with pytest.raises(Refused) as refused:
-        compiled(sources, PLAIN)
+        compile_core(sources, PLAIN)
     return without_errors(sources, refused.value.diagnostics)
 
 
@@ -51,7 +51,7 @@ def test_a_declaration_is_blank_with_its_comments_when_it_has_errors() -> None:
     first, last = before.index("-- not this"), before.index("}  -- nor behind")
     assert [text for text in after if text.strip()] == before[:first] + before[last + 1 :]
     assert len(after) == len(before)
-    tiny, small = compiled(rest.sources, PLAIN).instances
+    tiny, small = compile_core(rest.sources, PLAIN).instances
     assert (tiny.doc, small.doc) == ("the first", "the last")
 
 
@@ -64,7 +64,7 @@ def test_each_kind_is_left_out_when_it_has_errors_in_any_file() -> None:
         BrokenDeclaration("mutant", "lazy"),
         BrokenDeclaration("scenario", "a story"),
     )
-    model = compiled(rest.sources, PLAIN)
+    model = compile_core(rest.sources, PLAIN)
     assert (len(model.instances), model.mutants, model.scenarios) == (1, (), ())
 
 
@@ -72,8 +72,8 @@ def test_what_names_an_instance_that_is_left_out_is_left_out_too() -> None:
     mutant = "mutant lazy in odd { drop update held of box.put/kept } caught by nothing\n"
     sources = (Source("0.charter", HEAD + REST + mutant),)
     with pytest.raises(Refused) as refused:
-        compiled(sources, PLAIN)
-    found = compiled_rest(sources, PLAIN, refused.value.diagnostics)
+        compile_core(sources, PLAIN)
+    found = compile_rest(sources, PLAIN, refused.value.diagnostics)
     assert found is not None
     rest, model = found
     assert [one.told for one in rest.broken] == ["instance odd", "mutant lazy"]
@@ -99,7 +99,7 @@ def test_what_remains_is_refused_when_it_names_what_is_left_out() -> None:
     rest = rest_of(HEAD + REST + "instance like_odd of box like odd { Node = 1 }\n")
     assert rest is not None
     with pytest.raises(Refused):
-        compiled(rest.sources, PLAIN)
+        compile_core(rest.sources, PLAIN)
     assert api.check_texts(rest.sources).errors
 
 
@@ -113,7 +113,7 @@ def test_what_cannot_be_parsed_is_left_out_as_what_has_another_error_is() -> Non
         "instance odd", 'scenario "a "story""', "scenario at 0.charter:23:1", "instance cut",
     ]  # fmt: skip
     assert rest.instances == ("tiny", "odd", "small", "last", "cut")
-    model = compiled(rest.sources, PLAIN)
+    model = compile_core(rest.sources, PLAIN)
     assert [(one.name, one.doc) for one in model.instances] == [
         ("tiny", "the first"), ("small", "the last"), ("last", "of three"),
     ]  # fmt: skip
@@ -126,7 +126,7 @@ def test_an_error_that_is_told_behind_its_declaration_is_of_it() -> None:
     rest = rest_of(HEAD + text)
     assert rest is not None
     assert rest.broken == (BrokenDeclaration("scenario", "open"),)
-    assert [one.name for one in compiled(rest.sources, PLAIN).instances] == ["tiny"]
+    assert [one.name for one in compile_core(rest.sources, PLAIN).instances] == ["tiny"]
 
 
 def test_an_edit_that_drops_a_scenario_goes_with_it() -> None:
@@ -134,6 +134,6 @@ def test_an_edit_that_drops_a_scenario_goes_with_it() -> None:
     variant = 'variant other {\n  drop scenario "cut"\n  drop witness some_held\n}\n'
     rest = rest_of(HEAD + variant + "instance tiny of box { Node = 1 }\n" + more)
     assert rest is not None
-    assert compiled(rest.sources, Selection("other")).variant == "other"
+    assert compile_core(rest.sources, Selection("other")).variant == "other"
     found = api.check_texts((Source("0.charter", HEAD + variant + more),))
     assert [item.code for item in found] == ["syntax/unexpected"]

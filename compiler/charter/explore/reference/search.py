@@ -24,7 +24,7 @@ from charter.explore.result import (
     TraceStep,
     is_wrong,
 )
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -224,7 +224,7 @@ def explore(
     faults. A charter that asks for a value that does not exist is a finding (`failures`), as is a
     deadlock of a system."""
     refuse_faults(model)
-    machine = Machine.of(narrowed(model, instance.machine), instance)
+    machine = Machine.of(narrow(model, instance.machine), instance)
     canonical = Canonical.of(machine, symmetry=options.symmetry, renaming=options.renaming)
     properties = machine.model.properties
     search = _RunningSearch(

@@ -11,7 +11,7 @@ from typing import TypeVar
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.affected import Declared
-from charter.core.reach import printed
+from charter.core.reach import select_printed
 from charter.core.walk import children
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
@@ -52,7 +52,7 @@ def prelude_text() -> str:
 class Texts:
     """The texts of a model's two modules, without their imports in `bodies`. `outlines` are the
     same without the bodies of `functions` and of the methods of `operations`, whose texts are
-    beside them: to parse all of a page takes long. `printed` is what another page can share."""
+    beside them: to parse all of a page takes long. `select_printed` is what another page can share."""
 
     page: Page
     bodies: tuple[str, str]
@@ -103,7 +103,7 @@ class ComponentPrinter:
     printed: dict[Declared, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.reach = printed(self.model, self.component)
+        self.reach = select_printed(self.model, self.component)
         self.names = Names.of(self.reach, self.component)
         self.types = TypePrinter(self.names)
         self.state = tuple(v for v in self.component.state if v.kind != "ghost")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from charter.core import nodes as n
-from charter.core.affected import Declared, changed
+from charter.core.affected import Declared, find_changed
 from charter.render.python_model.names import Names
 from charter.render.python_model.operations import place
 
@@ -28,7 +28,7 @@ class PrintedRules:
         """The texts that are the same on the page of another model of this component. Such a
         function or operation is equal, with all that it calls, stands at the same place, and
         mentions no name that only one of the pages defines: a local of that name is renamed."""
-        edited = changed(self.model, model)
+        edited = find_changed(self.model, model)
         if (component.name, "") in edited or not names.agrees(self.names):
             return {}
         lone = frozenset(name.rstrip("_") for name in names.hidden ^ self.names.hidden)

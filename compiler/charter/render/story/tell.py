@@ -14,7 +14,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.render.story.why import Explanation, why
 from charter.semantics.evaluate import Mail
 from charter.semantics.expressions import Scope, State
@@ -139,7 +139,7 @@ def sameness(model: n.Model, instance: n.Instance) -> Same:
 
     @cache
     def canonical() -> Canonical:  # it takes longer than most stories, which can do without
-        whole = Machine.of(narrowed(model, instance.machine), instance)
+        whole = Machine.of(narrow(model, instance.machine), instance)
         return Canonical.of(whole, symmetry=False)
 
     def same(one: State, other: State) -> bool:

@@ -11,8 +11,8 @@ from charter.analysis.counters import CounterUses, bumped_apart
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.diagnostics import Diagnostic, Diagnostics
-from charter.passes import lowered
-from charter.passes.narrow import narrowed
+from charter.passes import lower
+from charter.passes.narrow import narrow
 from charter.render.tla.counters import Orders, Unordered
 from charter.render.tla.instance import InstanceModule, NotOffered
 from charter.render.tla.machine import Module, Rules
@@ -31,7 +31,7 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
     what TLA+ cannot express."""
     diagnostics = Diagnostics()
     _leave_out(model, instances, diagnostics)
-    core = lowered(replace(model, instances=tuple(instances)))
+    core = lower(replace(model, instances=tuple(instances)))
     rules = Rules(core)
     modules: dict[str, Module] = {}
     files: dict[str, str] = {}
@@ -50,7 +50,7 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
 
 def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str]) -> str:
     """The cfg of an instance that checks only the properties and witnesses called `names`."""
-    core = lowered(replace(model, instances=(instance,)))
+    core = lower(replace(model, instances=(instance,)))
     module = _module(Rules(core), model, instance.machine)
     wanted = [p for p in module.properties if p.name in names]
     return InstanceModule(module, core.instances[0]).cfg(wanted)
@@ -63,7 +63,7 @@ def _library() -> str:
 
 def _module(rules: Rules, model: n.Model, name: str) -> Module:
     """The module of a machine."""
-    alone = narrowed(model, name)
+    alone = narrow(model, name)
     machines: tuple[s.Component | s.System, ...] = (*rules.model.components, *rules.model.systems)
     machine = next(m for m in machines if m.name == name)
     apart = frozenset(bumped_apart(alone))

@@ -14,7 +14,7 @@ from charter.check.edits.flatten import apply_selection
 from charter.check.names.declared import declarations
 from charter.check.names.unchanged import Unchanged
 from charter.core import nodes as n
-from charter.core.encoding import encoded
+from charter.core.encoding import encode
 from charter.diagnostics import Diagnostics, Source
 from charter.project import pipeline
 from charter.project.sources import read_sources
@@ -100,7 +100,7 @@ def same(files: sx.Protocol, edited: sx.Protocol, variant: str, is_bent: bool) -
     for kept in (earlier, replace(earlier, core={})):
         said = Diagnostics()
         model: n.Model = make(edited, variant, said, kept)
-        found.append((encoded(model), [item.show() for item in said.items]))
+        found.append((encode(model), [item.show() for item in said.items]))
     assert found[0] == found[1]
 
 

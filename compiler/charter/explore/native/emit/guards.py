@@ -9,7 +9,7 @@ from functools import partial
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.core.conditions import Functions, counted, joins
+from charter.core.conditions import Functions, find_counted, joins
 from charter.explore.native.emit.code import Truth
 from charter.explore.native.emit.expr import Expr
 from charter.explore.native.emit.functions import CTX
@@ -35,7 +35,7 @@ def _size(functions: Functions, e: n.Expr) -> int:
         case n.Let():
             return _size(functions, e.body)
         case n.If() if joins(functions, e):
-            ways = zip((e.condition, e.then, e.otherwise), counted(e), strict=True)
+            ways = zip((e.condition, e.then, e.otherwise), find_counted(e), strict=True)
             return sum(_size(functions, way) for way, counts in ways if counts)
         case n.Binary(op="and" | "or" | "implies"):
             return _size(functions, e.left) + _size(functions, e.right)
@@ -99,7 +99,7 @@ class Guards:
         parts = (e.condition, e.then, e.otherwise)
         test, then, otherwise = (
             partial(self.truth if counts else self.expr.truth, part)
-            for part, counts in zip(parts, counted(e), strict=True)
+            for part, counts in zip(parts, find_counted(e), strict=True)
         )
         condition = test()
         with code.when(condition):

@@ -41,7 +41,7 @@ from charter.explore.native.search.traces import (
     Teller,
     Traces,
 )
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.semantics.expressions import State
 from charter.semantics.fairness import (
     LivenessResult,
@@ -180,7 +180,7 @@ class _Asking:
     def asked_alike(self) -> _LivenessCases | None:
         """The predicates for the graph of the search itself; None if there are none or too many."""
         try:
-            machine = Machine.of(narrowed(self.model, self.instance.machine), self.instance)
+            machine = Machine.of(narrow(self.model, self.instance.machine), self.instance)
             transition_graph.FairnessLabels.of(machine, Layout(machine.universe))
             asked = _LivenessCases.of(self.model, self.instance, self.alike)
         except CannotCompile:

@@ -44,8 +44,8 @@ from charter.explore.native.program.llvm import (
 from charter.explore.native.program.printed import MOST_FILES, Printed, place_of
 from charter.explore.native.program.transition_graph import FairnessLabels, LinkPrinter
 from charter.explore.native.program.visited_set import TablePrinter
-from charter.passes import lowered_expr, lowered_instance
-from charter.passes.narrow import narrowed
+from charter.passes import lower_expr, lower_instance
+from charter.passes.narrow import narrow
 from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
 
@@ -159,7 +159,7 @@ def machine_of(model: n.Model, instance: n.Instance) -> Machine:
     """The machine of an instance, without what does not concern it. Raises KeyError if the model
     lacks it."""
     # No search reads scenarios, of which a charter has more than of rules.
-    return Machine.of(narrowed(replace(model, scenarios=()), instance.machine), instance)
+    return Machine.of(narrow(replace(model, scenarios=()), instance.machine), instance)
 
 
 def printed_program(machine: Machine, choices: Choices) -> tuple[ProgramInterface, str, Printed]:
@@ -176,7 +176,7 @@ def _unit_of(machine: Machine) -> Unit:
     layout = Layout(machine.universe)
     for operation in machine.operations.values():
         layout.refuse_many(operation.params)
-    small, own = lowered_instance(machine.model, machine.instance)
+    small, own = lower_instance(machine.model, machine.instance)
     return Unit(Machine.of(outlined(small), own), layout)
 
 
@@ -322,7 +322,7 @@ def notes_of(machine: Machine[E, S]) -> tuple[Noted, Numbered[E], Numbered[E]]:
 
 
 def _lowered(prop: n.Property) -> s.Property:
-    body = lowered_expr(prop.body)
+    body = lower_expr(prop.body)
     return n.Property(prop.kind, prop.name, prop.machine, body, prop.citations, span=prop.span)
 
 

@@ -11,7 +11,7 @@ from struct import Struct
 from charter.core import nodes as n
 from charter.explore.native.program.compile_instance import Program, slots_of
 from charter.explore.native.search.traces import OutcomeBuffer
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 
 SHARES = (0.3, 0.5, 0.7, 1.0)
 """How many of the operations a walk chooses from: with less choice it gets further in one
@@ -22,7 +22,7 @@ UNDEFINED = 1 << 63
 
 def rules_alone(model: n.Model, instance: n.Instance) -> n.Model:
     """The machine of an instance without properties: what a walk needs."""
-    return narrowed(replace(model, properties=(), liveness=()), instance.machine)
+    return narrow(replace(model, properties=(), liveness=()), instance.machine)
 
 
 @dataclass(frozen=True, slots=True)

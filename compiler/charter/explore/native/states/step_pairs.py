@@ -14,7 +14,7 @@ from charter.explore.native.program.transition_graph import ABSENT, TARGET_BITS
 from charter.explore.native.search.explore import NativeOptions, searched
 from charter.explore.result import StepPairs
 from charter.passes.companions import TRUE
-from charter.passes.narrow import narrowed
+from charter.passes.narrow import narrow
 from charter.semantics.machine import Machine
 
 
@@ -23,7 +23,7 @@ def step_pairs(
 ) -> StepPairs:
     """The pairs of steps that follow each other in an instance of a model without properties; none
     if the search gave up before its end. Raises CannotCompile, GaveUp or NoRoom."""
-    machine = Machine.of(narrowed(model, instance.machine), instance)
+    machine = Machine.of(narrow(model, instance.machine), instance)
     asked = replace(model, liveness=(_of_each(machine),))
     # Without any predicate the program still follows edges; with None it would not.
     chosen = replace(options, choices=replace(options.choices, predicates=()))
