@@ -11,10 +11,10 @@ from charter.check.declarations.elaborate import (
     check_citations,
     elaborate,
     elaborate_edited,
-    elaborated,
+    ),
 )
 from charter.check.edits.changes import elaborate_changes
-from charter.check.edits.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
+from charter.check.edits.flatten import apply_edits, report_conflicts, select_variants, with_shared
 from charter.check.names.declared import declarations
 from charter.check.names.scopes import suggest
 from charter.check.names.unchanged import Unchanged
@@ -79,7 +79,7 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
     """Check the protocol, and the protocol edited by each of its variants, mutants and overlay
     entries. The cores of the protocol and of each variant without errors are given to the `further`
     checks. Returns the core of the unedited protocol."""
-    earlier = elaborated(files)
+    earlier = elaborate_declarations(files)
     model = check_protocol(files, "", diagnostics, earlier)
     unedited = None if diagnostics.errors else model
     if unedited is not None:
@@ -100,7 +100,7 @@ def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
                 title = (f"in mutant `{node.name.text}`", node.name.span)
                 fresh = _Fresh(title, base, diagnostics)
                 edited_files = apply_edits(files, node.edits, fresh.found)
-                _bent(edited_files, earlier.unchanged, model, fresh)
+                _check_mutant(edited_files, earlier.unchanged, model, fresh)
             case sx.OverlayDecl():
                 check_entries(files, node, model, diagnostics)
             case _:
@@ -129,7 +129,7 @@ def check_entries(
         _reason(entry, diagnostics)
         fresh = _Fresh(title, base, diagnostics)
         edited = apply_edits(shared, entry.edits, fresh.found, is_overlay=True)
-        _bent(edited, unchanged, model, fresh)
+        _check_mutant(edited, unchanged, model, fresh)
 
 
 def _reason(entry: sx.OverlayEntry, diagnostics: Diagnostics) -> None:
@@ -180,14 +180,14 @@ def _variant(
 ) -> ir.Model:
     """The core of a variant; `before` is what was elaborated of the protocol, and its core if that
     has no errors: what is wrong in a variant too must be found there, or its scenarios are run."""
-    chosen = chosen_variants(files, (node.name.text,), fresh.found)
+    chosen = select_variants(files, (node.name.text,), fresh.found)
     report_conflicts(chosen, fresh.found)
     for each in chosen:
         files = apply_edits(files, each.edits, fresh.found)
     return check_protocol(files, node.name.text, fresh.found, *before)
 
 
-def _bent(edited: sx.Protocol, before: Unchanged, model: ir.Model, fresh: _Fresh) -> None:
+def _check_mutant(edited: sx.Protocol, before: Unchanged, model: ir.Model, fresh: _Fresh) -> None:
     changes = elaborate_changes(edited, before, fresh.found)
     if changes.functions:
         functions = {each.name: each for each in (*model.functions, *changes.functions)}

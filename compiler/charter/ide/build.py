@@ -11,7 +11,7 @@ from charter.check.declarations.elaborate import links, model_of
 from charter.check.declarations.functions import with_params
 from charter.check.declarations.scenarios import ScenarioReader
 from charter.check.edits.changes import elaborate_new
-from charter.check.edits.flatten import apply_edits, chosen_variants, with_shared
+from charter.check.edits.flatten import apply_edits, select_variants, with_shared
 from charter.check.names.declared import declarations
 from charter.diagnostics import Diagnostics, Span
 from charter.ide.index import Key, NameIndex, Occurrence, Symbol
@@ -80,7 +80,7 @@ def _list_edited(files: sx.Protocol) -> Iterable[sx.Protocol]:
         match node:
             case sx.VariantDecl():
                 edited = files
-                for each in chosen_variants(files, (node.name.text,), ignored):
+                for each in select_variants(files, (node.name.text,), ignored):
                     edited = apply_edits(edited, each.edits, ignored)
                 yield edited
             case sx.MutantDecl():

@@ -8,13 +8,17 @@ from functools import lru_cache
 
 from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.check.declarations.check_context import Elaborated
-from charter.check.declarations.elaborate import elaborate_edited, elaborated, overlay_entry
+from charter.check.declarations.elaborate import (
+    elaborate_declarations,
+    elaborate_edited,
+    overlay_entry,
+)
 from charter.check.edits.flatten import (
     apply_overlay,
     apply_selection,
-    chosen_overlays,
     component_alone,
     only_overlay,
+    select_overlays,
     with_shared,
 )
 from charter.check.names.follow_ups import without_follow_ups
@@ -91,7 +95,7 @@ def _before_edits(files: sx.Protocol, selection: Selection) -> sx.Protocol:
     diagnostics = Diagnostics()
     files = apply_selection(files, selection.variant, "", diagnostics)
     diagnostics.refuse_if_any()
-    for overlay in chosen_overlays(parse_or_refuse(selection.overlay), selection.entries):
+    for overlay in select_overlays(parse_or_refuse(selection.overlay), selection.entries):
         files = with_shared(files, overlay)
     return files
 
@@ -116,7 +120,7 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
     """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
     diagnostics = Diagnostics()
     if selection.mutant or selection.entries:
-        overlays = chosen_overlays(parse_or_refuse(selection.overlay), selection.entries)
+        overlays = select_overlays(parse_or_refuse(selection.overlay), selection.entries)
         beside = tuple(entry.name.text for overlay in overlays for entry in overlay.entries)
         before = replace(selection, mutant="", entries=beside)
         base, earlier = _elaborate(tuple(file.span.source for file in files), before)
@@ -146,7 +150,7 @@ def mutant_cores(files: sx.Protocol) -> Callable[[str], ir.Model]:
         )
         for file in files
     )
-    earlier = elaborated(bare)
+    earlier = elaborate_declarations(bare)
 
     def core(mutant: str) -> ir.Model:
         diagnostics = Diagnostics()
@@ -163,7 +167,7 @@ def _elaborate(sources: tuple[Source, ...], before: Selection) -> tuple[sx.Proto
     """The trees before a mutant or entries are applied, and their core. Cached, like the trees:
     what an edit leaves as it is is elaborated once. `before` names all entries of an overlay."""
     files = _before_edits(_parse(sources), before)
-    return files, elaborated(component_alone(files, before.component), before.variant)
+    return files, elaborate_declarations(component_alone(files, before.component), before.variant)
 
 
 def with_state_condition(

@@ -4,7 +4,7 @@ import pytest
 from tests.support import spec
 
 from charter.check.declarations.check_context import Elaborated
-from charter.check.declarations.elaborate import elaborated
+from charter.check.declarations.elaborate import elaborate_declarations
 from charter.check.edits.flatten import apply_selection
 from charter.check.protocol import check_edited
 from charter.core import nodes as n
@@ -28,20 +28,20 @@ def edited(charter: str, mutant: str, earlier: Elaborated) -> n.Model:
 
 @pytest.mark.parametrize("charter", spec.EXAMPLES)
 def test_core_is_the_same_when_an_earlier_elaboration_is_used(charter: str) -> None:
-    earlier = elaborated(files(charter))
+    earlier = elaborate_declarations(files(charter))
     nothing = Elaborated(earlier.unchanged)
     for mutant in pipeline.edits_of(files(charter), sx.MutantDecl):
         assert repr(edited(charter, mutant, earlier)) == repr(edited(charter, mutant, nothing))
 
 
 def test_only_what_a_mutant_edits_is_elaborated_again() -> None:
-    earlier = elaborated(files("paxos"))
+    earlier = elaborate_declarations(files("paxos"))
     assert again(earlier, earlier) == {"accept"}
 
 
 def test_everything_is_elaborated_again_when_names_mean_something_else() -> None:
-    earlier = elaborated(files("paxos"))
-    other = Elaborated(elaborated(files("ring_election")).unchanged, earlier.core)
+    earlier = elaborate_declarations(files("paxos"))
+    other = Elaborated(elaborate_declarations(files("ring_election")).unchanged, earlier.core)
     assert again(earlier, other) == {"prepare", "accept", "hear", "propose"}
 
 
@@ -54,4 +54,4 @@ def again(earlier: Elaborated, given: Elaborated) -> set[str]:
 
 def test_nothing_is_kept_when_the_protocol_has_errors() -> None:
     broken = Source("broken", "protocol broken\n\nfun half(x: bool) -> bool = 1\n")
-    assert not elaborated(pipeline.parse_or_refuse((broken,))).core
+    assert not elaborate_declarations(pipeline.parse_or_refuse((broken,))).core

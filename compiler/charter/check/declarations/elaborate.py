@@ -61,7 +61,7 @@ def _elaborate(
     return model_of(files, variant, context)
 
 
-def elaborated(files: sx.Protocol, variant: str = "") -> Elaborated:
+def elaborate_declarations(files: sx.Protocol, variant: str = "") -> Elaborated:
     """The core of the declarations of a protocol, to which the variant was applied, by their nodes;
     of none if there are errors."""
     diagnostics = Diagnostics()
@@ -88,11 +88,11 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
     live: list[ir.Eventually] = []
     for node in found:
         if isinstance(node, sx.PropertyDecl):
-            properties += meant(context, node, property_of)
+            properties += drop_wrong(context, node, property_of)
         elif isinstance(node, sx.EventuallyDecl):
-            live += meant(context, node, eventually_of)
+            live += drop_wrong(context, node, eventually_of)
         elif isinstance(node, sx.ScenarioDecl):
-            scenarios += meant(context, node, scenario_of)
+            scenarios += drop_wrong(context, node, scenario_of)
     return ir.Model(
         protocol=first.protocol.text,
         variant=variant,
@@ -385,10 +385,10 @@ def instance_of(
     context: CheckContext, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
 ) -> tuple[ir.Instance, ...]:
     """An instance; empty if its machine does not exist."""
-    return instances.instance(context.scope(), node, stated(context, variant, node, found))
+    return instances.instance(context.scope(), node, list_stated(context, variant, node, found))
 
 
-def stated(
+def list_stated(
     context: CheckContext, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
 ) -> frozenset[str] | None:
     """The names of the properties and witnesses of an instance's machine; None if edits were
@@ -420,7 +420,7 @@ Read = TypeVar("Read", ir.Property, ir.Eventually, ir.Scenario)
 Node = TypeVar("Node", bound=sx.Node)
 
 
-def meant(
+def drop_wrong(
     context: CheckContext, node: Node, read: Callable[[CheckContext, Node], tuple[Read, ...]]
 ) -> tuple[Read, ...]:
     """The items without errors. In a protocol that a mutant or overlay edited, items with errors

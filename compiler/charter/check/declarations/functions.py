@@ -57,7 +57,7 @@ def with_reads(
             found.calls += calls
     is_open = True
     while is_open:
-        is_open = any(_closed(each, uses) for each in uses.values())
+        is_open = any(_close_over(each, uses) for each in uses.values())
     return {
         name: _with_state(signature, uses[name], machines) if name in uses else signature
         for name, signature in functions.items()
@@ -76,7 +76,7 @@ def _own_uses(
     return frozenset(found.reads), tuple(found.calls)
 
 
-def _closed(function: _Uses, uses: Mapping[str, _Uses]) -> bool:
+def _close_over(function: _Uses, uses: Mapping[str, _Uses]) -> bool:
     """Add what the called functions read; returns whether that was new."""
     before = len(function.reads)
     for name, given in function.calls:

@@ -25,7 +25,7 @@ def update_histories(body: Body, took: str) -> None:
         variable = body.machine.state[node.name.text]
         assert node.becomes is not None
         scope = replace(body.scope.without_locals(), primes=True)
-        value = fold(scope.check(node.becomes, variable.type), after.known)
+        value = fold(scope.check(node.becomes, variable.type), after.replace_known)
         body.lines.append(ir.Assign(variable.name, value, span=node.becomes.span))
 
 
@@ -42,7 +42,7 @@ class _After:
         }
         self.names: dict[str, ir.Local] = {}
 
-    def known(self, node: ir.Expr) -> ir.Expr:
+    def replace_known(self, node: ir.Expr) -> ir.Expr:
         """The replacement of an expression that reads the state after, or a `took`."""
         match node:
             case ir.Took():
@@ -65,14 +65,14 @@ class _After:
             return node if part in self.changed else replace(node, primed=False)
         made = [x for x in self.body.lines if isinstance(x, ir.Assign) and x.variable == node.name]
         if made:
-            return self._named(node, made[0].value)
+            return self._name_value(node, made[0].value)
         if node.name in machine.histories:
             message = f"`{node.name}` is a history that is declared after this one"
             hint = "move it above, or read the state before"
             return self.body.scope.wrong("effect/reads-after", message, node.span, hint=hint)
         return replace(node, primed=False)
 
-    def _named(self, node: ir.StateRef, value: ir.Expr) -> ir.Expr:
+    def _name_value(self, node: ir.StateRef, value: ir.Expr) -> ir.Expr:
         """A let that names the value that the body assigns."""
         if node.name not in self.names:
             name = f"{node.name}#after"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from charter.check.declarations.scenarios import ScenarioReader
-from charter.check.declarations.setups import Origin, Stated, inside, stated
+from charter.check.declarations.setups import Origin, Stated, include_lines, inside
 from charter.check.names.declared import no_type
 from charter.check.names.docs import doc_of
 from charter.check.names.scopes import MachineScope, TypeScope, suggest
@@ -228,7 +228,7 @@ def instance(
     if machine is None:
         no_machine(scope, node.machine)
         return ()
-    lines = stated(scope, node)
+    lines = include_lines(scope, node)
     bounds = Bounds.of(scope, machine, lines)
     offers: list[str] = []
     only: list[tuple[str, ir.Expr]] = []
@@ -245,7 +245,7 @@ def instance(
             case sx.Misses():
                 misses |= {name.text: None for name in each.line.names}
                 if properties is not None:
-                    _missed(scope, machine, each.line, properties)
+                    _check_missed(scope, machine, each.line, properties)
             case sx.Fails():
                 fails |= {name.text: None for name in each.line.names}
                 if properties is not None:
@@ -268,7 +268,7 @@ def _only(scope: TypeScope, machine: MachineScope, node: sx.Only) -> list[tuple[
     return [(node.operation.text, scope.check(node.condition, BOOL))]
 
 
-def _missed(
+def _check_missed(
     scope: TypeScope, machine: MachineScope, node: sx.Misses, properties: Collection[str]
 ) -> None:
     """Report names that are neither branch (step, for a system) nor property of the machine."""
@@ -323,7 +323,7 @@ def scenario(
     if machine is None:
         no_machine(scope, node.machine)
         return ()
-    bounds = Bounds.of(scope, machine, stated(scope, node))
+    bounds = Bounds.of(scope, machine, include_lines(scope, node))
     story = ScenarioReader(replace(bounds.with_elements(), machine=machine), machine)
     before = len(scope.diagnostics.items)
     for line in node.body:

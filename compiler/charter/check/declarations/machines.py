@@ -64,13 +64,15 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
         if isinstance(node, sx.SystemDecl) and names.add(node.name.text, node.name.span):
             machines[node.name.text] = _System(types, diagnostics, table).collect(node)
     _check_repeats(files, diagnostics)
-    setups, fragments = _shared(files, types)
+    setups, fragments = _collect_shared(files, types)
     table = replace(table, functions=with_reads(files, functions, machines))
     missing = frozenset(types.missing)
     return replace(table, missing=missing, setups=setups, fragments=fragments), types
 
 
-def _shared(files: sx.Protocol, types: TypeResolver) -> tuple[dict[str, Shared], dict[str, Shared]]:
+def _collect_shared(
+    files: sx.Protocol, types: TypeResolver
+) -> tuple[dict[str, Shared], dict[str, Shared]]:
     """Set-ups (with instances) and fragments by name: what instances and scenarios can include."""
     setups: dict[str, Shared] = {}
     fragments: dict[str, Shared] = {}
@@ -198,7 +200,7 @@ class _System:
                     )  # fmt: skip
                     self.steps[member.name.text] = signature
             elif self.names.add(member.name.text, member.name.span):
-                self._declared(member)
+                self._declare(member)
         for name, channel in self.channels.items():
             keys = tuple(free_name(key, self._meaning) for key in channel.keys)
             self.channels[name] = replace(channel, keys=keys)
@@ -215,7 +217,7 @@ class _System:
         of_system = "a name of this system" if name in {*self.state, *self.parts} else ""
         return of_system or self.globals.meaning(name)
 
-    def _declared(self, member: sx.PartDecl | sx.ChannelDecl | sx.StateDecl) -> None:
+    def _declare(self, member: sx.PartDecl | sx.ChannelDecl | sx.StateDecl) -> None:
         name = member.name.text
         match member:
             case sx.StateDecl():

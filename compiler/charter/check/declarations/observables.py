@@ -24,7 +24,7 @@ def observables(
     found: list[ir.Observable] = []
     for entry in node.entries:
         names = tuple(name.text for name in entry.path)
-        kind = _observed_type(scope, machine, entry)
+        kind = _find_observed_type(scope, machine, entry)
         if entry.mode and entry.mode not in _MODES:
             hint = f"one of {', '.join(_MODES)}"
             message = f"there is no comparison `{entry.mode}`"
@@ -39,7 +39,9 @@ def observables(
     return found
 
 
-def _observed_type(scope: TypeScope, machine: MachineScope, entry: sx.Observed) -> ty.Type | None:
+def _find_observed_type(
+    scope: TypeScope, machine: MachineScope, entry: sx.Observed
+) -> ty.Type | None:
     head = entry.path[0]
     variable = machine.state.get(head.text)
     if variable is None:

@@ -10,7 +10,7 @@ from charter.check.names.docs import doc_of
 from charter.check.names.scopes import MachineScope, TypeScope, suggest
 from charter.check.names.types import BOOL
 from charter.check.typing.calls import arguments
-from charter.check.typing.statements import misplaced
+from charter.check.typing.statements import report_misplaced
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import nodes, substitute
@@ -77,7 +77,7 @@ class ScenarioReader:
         if node is None:
             return None
         if self.machine.is_system:
-            misplaced(self.scope, "`reply`", "a scenario of a component", node.span)
+            report_misplaced(self.scope, "`reply`", "a scenario of a component", node.span)
             return None
         return substitute(self.scope.check(node, result), self.values)
 

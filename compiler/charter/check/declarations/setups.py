@@ -33,13 +33,13 @@ class Stated:
     origin: Origin | None
 
 
-def stated(scope: TypeScope, node: Sharing) -> tuple[Stated, ...]:
+def include_lines(scope: TypeScope, node: Sharing) -> tuple[Stated, ...]:
     """The lines of a declaration with those that it includes. A bound, a start, an `only` and
     `offers` override included ones of the same name; `misses` and `fails` are added."""
-    return _stated(scope, node, None, ())
+    return _include_lines(scope, node, None, ())
 
 
-def _stated(
+def _include_lines(
     scope: TypeScope, node: Sharing, origin: Origin | None, above: tuple[str, ...]
 ) -> tuple[Stated, ...]:
     inherited: dict[object, Stated] = {}
@@ -52,7 +52,7 @@ def _stated(
             continue
         assert isinstance(base.node, sx.SetupDecl | sx.InstanceDecl)
         inner = Origin(like, base, origin)
-        for each in _stated(scope, base.node, inner, (*above, like.name.text)):
+        for each in _include_lines(scope, base.node, inner, (*above, like.name.text)):
             inherited[_key(each.line)] = each
     own: dict[object, list[Stated]] = {}
     for line in node.body:

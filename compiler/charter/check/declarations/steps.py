@@ -14,7 +14,7 @@ from charter.check.names.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.check.typing.calls import arguments
 from charter.check.typing.collections import domain
 from charter.check.typing.patterns import holding
-from charter.check.typing.statements import Body, assign, let, misplaced, pick
+from charter.check.typing.statements import Body, assign, let, pick, report_misplaced
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of, nothing
@@ -44,7 +44,7 @@ def step_body(body: Body, lines: Sequence[sx.Statement]) -> None:
             case sx.Clear():
                 clear(body, line)
             case sx.Reply() | sx.Flush() | sx.Crash():
-                misplaced(body.scope, "this", "the branches of operations", line.span)
+                report_misplaced(body.scope, "this", "the branches of operations", line.span)
             case _:
                 assert_never(line)
 

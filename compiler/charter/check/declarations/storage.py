@@ -145,7 +145,7 @@ def _twice(body: Body, name: str, span: Span) -> None:
 
 def _lose(body: Body, name: str, node: sx.StateDecl, span: Span) -> None:
     """The variable begins anew."""
-    if _made(body, name) is not None:
+    if _find_assignment(body, name) is not None:
         _twice(body, name, span)
         return
     outside = replace(body.scope.without_locals(), machine=None)
@@ -158,7 +158,7 @@ def _lose_cached(body: Body, name: str, disk: str, done: _Done) -> None:
     all."""
     assert done.crash is not None
     span = done.crash.span
-    if _made(body, name) is not None or name in done.flushed:
+    if _find_assignment(body, name) is not None or name in done.flushed:
         _twice(body, name, span)
         return
     cached = _variable(body, name, span)
@@ -182,7 +182,7 @@ def _lose_cached(body: Body, name: str, disk: str, done: _Done) -> None:
 
 def _keep(body: Body, name: str, disk: str, flushed: _Flushed | None) -> None:
     """What is on disk after an update of the variable, and after a flush."""
-    made = _made(body, name)
+    made = _find_assignment(body, name)
     if made is not None:
         span = made.span
     elif flushed is not None:
@@ -190,17 +190,19 @@ def _keep(body: Body, name: str, disk: str, flushed: _Flushed | None) -> None:
     else:
         return
     cached, on_disk = _variable(body, name, span), _variable(body, disk, span)
-    after: ir.Expr = cached if made is None else _named(body, made)
+    after: ir.Expr = cached if made is None else _name_value(body, made)
     is_sequence = isinstance(cached.type, ty.Seq)
     kept = on_disk
     if made is not None and is_sequence:
         kept = _common(body, on_disk, cached, after)
-    value = kept if flushed is None else _flushed(flushed, kept, after, is_sequence)
+    value = kept if flushed is None else _compute_flushed(flushed, kept, after, is_sequence)
     if value != on_disk:
         body.lines.append(ir.Assign(disk, value, span=span))
 
 
-def _flushed(flushed: _Flushed, kept: ir.Expr, after: ir.Expr, is_sequence: bool) -> ir.Expr:
+def _compute_flushed(
+    flushed: _Flushed, kept: ir.Expr, after: ir.Expr, is_sequence: bool
+) -> ir.Expr:
     """What is on disk after a flush, if `kept` is there without it."""
     span = flushed.span
     value = after
@@ -214,12 +216,12 @@ def _flushed(flushed: _Flushed, kept: ir.Expr, after: ir.Expr, is_sequence: bool
     return ir.If(flushed.condition, value, kept, type=value.type, span=span)
 
 
-def _made(body: Body, name: str) -> ir.Assign | None:
+def _find_assignment(body: Body, name: str) -> ir.Assign | None:
     found = (x for x in body.lines if isinstance(x, ir.Assign) and x.variable == name)
     return next(found, None)
 
 
-def _named(body: Body, made: ir.Assign) -> ir.Local:
+def _name_value(body: Body, made: ir.Assign) -> ir.Local:
     """A name for the value that the branch assigns."""
     if isinstance(made.value, ir.Local):
         return made.value

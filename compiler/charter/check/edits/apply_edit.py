@@ -12,16 +12,16 @@ from charter.check.edits.rewrite import (
     Change,
     Named,
     calling,
-    changed_guard,
-    changed_let,
-    changed_named,
-    changed_updates,
-    filled,
+    change_guard,
+    change_let,
+    change_named,
+    change_updates,
+    fill,
+    find_named,
     lets_inside,
-    named,
-    updated,
-    wrapped_body,
-    wrapped_guard,
+    list_updates,
+    wrap_body,
+    wrap_guard,
 )
 from charter.check.names.edit_names import place_text
 from charter.check.names.scopes import REPLACED, free_name
@@ -48,13 +48,13 @@ class Editor(Targets):
             case sx.Replace():
                 self.replace(edit)
             case sx.ReplaceBranch():
-                self.in_branches(edit.at, edit.branch.name, lambda old: (_wrapped(edit, old),))
+                self.in_branches(edit.at, edit.branch.name, lambda old: (_wrap(edit, old),))
             case sx.ReplaceOperation():
                 self.replace_operation(edit.at.head, edit.operation)
             case sx.ReplaceFun():
                 self.replace_fun(edit)
             case sx.ReplacePart():
-                self.replace_part(edit, lambda old: filled(edit.value, old))
+                self.replace_part(edit, lambda old: fill(edit.value, old))
             case sx.Drop():
                 self.drop(edit)
             case sx.Add():
@@ -112,7 +112,7 @@ class Editor(Targets):
             case "history":
                 self.history(edit.at, edit.name, change)
             case "let" | "pick":
-                self.named(edit, edit.what, change)
+                self.change_named(edit, edit.what, change)
             case "image":
                 self.image(edit)
 
@@ -175,7 +175,7 @@ class Editor(Targets):
                 self.in_operation(head, new.name, lambda _: new)
             case sx.StepDecl(body=body):
                 self.in_step(
-                    head, new.name, lambda old: replace(new, body=wrapped_body(body, old.body))
+                    head, new.name, lambda old: replace(new, body=wrap_body(body, old.body))
                 )
 
     def add_branch(self, at: sx.Address, before: sx.Name | None, new: sx.Branch) -> None:
@@ -208,14 +208,14 @@ class Editor(Targets):
     def conjunct(self, at: sx.Address, label: sx.Name, change: Change) -> None:
         """Replace or drop what a label covers, in the guard of a branch or in a step."""
         if self.is_system(at.head):
-            self.in_step_at(at, lambda node: self._required(at, label, node, change))
+            self.in_step_at(at, lambda node: self._change_requires(at, label, node, change))
         else:
-            self.in_branch(at, lambda node: (self._guarded(at, label, node, change),))
+            self.in_branch(at, lambda node: (self._change_guard(at, label, node, change),))
 
-    def _guarded(
+    def _change_guard(
         self, at: sx.Address, label: sx.Name, node: sx.Branch, change: Change
     ) -> sx.Branch:
-        guard = changed_guard(node.guard, label.text, change)
+        guard = change_guard(node.guard, label.text, change)
         is_known = self._knows_label(at, label, node.guard)
         if is_known and not guard and self.is_followed(at):
             self.diagnostics.warn(
@@ -228,7 +228,7 @@ class Editor(Targets):
             )
         return replace(node, guard=guard)
 
-    def _required(
+    def _change_requires(
         self, at: sx.Address, label: sx.Name, node: sx.StepDecl, change: Change
     ) -> sx.StepDecl:
         required = [line for line in node.body if isinstance(line, sx.Require)]
@@ -236,7 +236,7 @@ class Editor(Targets):
         body: list[sx.Statement] = []
         for line in node.body:
             if isinstance(line, sx.Require):
-                guard = changed_guard(line.guard, label.text, change)
+                guard = change_guard(line.guard, label.text, change)
                 body += (replace(line, guard=guard),) if guard else ()
             else:
                 body.append(line)
@@ -257,42 +257,42 @@ class Editor(Targets):
     def update(self, at: sx.Address, variable: sx.Name, change: Change) -> None:
         """Replace the update of a variable, or drop it, in a branch or in a step."""
 
-        def edited(body: tuple[sx.Statement, ...]) -> tuple[sx.Statement, ...]:
-            known = updated(body)
+        def edit_body(body: tuple[sx.Statement, ...]) -> tuple[sx.Statement, ...]:
+            known = list_updates(body)
             if variable.text in self.histories(at.head):
                 self.is_history(at, variable)
             elif variable.text not in known:
                 what = f"update of `{variable.text}` in {place_text(at)}"
                 self.unknown(what, variable.text, known, variable.span)
-            return changed_updates(body, variable, change)
+            return change_updates(body, variable, change)
 
         if self.is_system(at.head):
-            self.in_step_at(at, lambda node: replace(node, body=edited(node.body)))
+            self.in_step_at(at, lambda node: replace(node, body=edit_body(node.body)))
         else:
-            self.in_branch(at, lambda node: (replace(node, body=edited(node.body)),))
+            self.in_branch(at, lambda node: (replace(node, body=edit_body(node.body)),))
 
-    def named(self, edit: sx.ReplacePart, what: Named, change: Change) -> None:
+    def change_named(self, edit: sx.ReplacePart, what: Named, change: Change) -> None:
         """Change a choice or a let of a branch or of a step."""
         at, name = edit.at, edit.name
 
-        def edited(body: tuple[sx.Statement, ...]) -> tuple[sx.Statement, ...]:
-            self._is_one(at, f"{what} `{name.text}`", name, named(body, what, name.text))
-            return changed_named(body, what, name.text, change)
+        def edit_body(body: tuple[sx.Statement, ...]) -> tuple[sx.Statement, ...]:
+            self._is_one(at, f"{what} `{name.text}`", name, find_named(body, what, name.text))
+            return change_named(body, what, name.text, change)
 
         if self.is_system(at.head):
-            self.in_step_at(at, lambda node: replace(node, body=edited(node.body)))
+            self.in_step_at(at, lambda node: replace(node, body=edit_body(node.body)))
         else:
-            self.in_branch(at, lambda node: (replace(node, body=edited(node.body)),))
+            self.in_branch(at, lambda node: (replace(node, body=edit_body(node.body)),))
 
     def let_of_operation(self, at: sx.Address, name: sx.Name, change: Change) -> None:
         """Change a let that stands between the branches of an operation."""
 
-        def edited(node: sx.Operation) -> sx.Operation:
-            self._is_one(at, f"let `{name.text}`", name, named(node.body, "let", name.text))
-            return replace(node, body=changed_named(node.body, "let", name.text, change))
+        def edit_body(node: sx.Operation) -> sx.Operation:
+            self._is_one(at, f"let `{name.text}`", name, find_named(node.body, "let", name.text))
+            return replace(node, body=change_named(node.body, "let", name.text, change))
 
         assert at.operation is not None
-        self.in_operation(at.head, at.operation, edited)
+        self.in_operation(at.head, at.operation, edit_body)
 
     def let_of_function(self, head: sx.Name, name: sx.Name, change: Change) -> None:
         """Change a `let ... in` of a function."""
@@ -303,7 +303,7 @@ class Editor(Targets):
             return
         at = sx.Address(head, span=head.span)
         self._is_one(at, f"let `{name.text}`", name, lets_inside(old.body, name.text))
-        body = changed_let(old.body, name.text, change)
+        body = change_let(old.body, name.text, change)
         new = replace(old, body=body, former=(*old.former, old.body))
         self.change(lambda node: node is old, (new,))
 
@@ -332,7 +332,7 @@ class Editor(Targets):
             return
         name = at.operation.text
 
-        def edited(node: sx.ComponentDecl) -> sx.ComponentDecl:
+        def edit_body(node: sx.ComponentDecl) -> sx.ComponentDecl:
             states = {m.name.text: m for m in node.members if isinstance(m, sx.StateDecl)}
             operations = {m.name.text: m for m in node.members if isinstance(m, sx.Operation)}
             variable, of = states.get(edit.name.text), operations.get(name)
@@ -345,7 +345,7 @@ class Editor(Targets):
                 return replace(node, members=with_image(node.members, edit, variable, of))
             return node
 
-        self.in_component(at.head, edited)
+        self.in_component(at.head, edit_body)
 
     def fault(self, edit: sx.AddFault) -> None:
         """Add a fault to a branch. Only overlays may: a protocol has no exceptions."""
@@ -377,13 +377,13 @@ def _put(members: Iterable[OtherT], new: sx.StateDecl) -> tuple[OtherT | sx.Stat
     return tuple(new if is_old(member) else member for member in members)
 
 
-def _wrapped(edit: sx.ReplaceBranch, old: sx.Branch) -> sx.Branch:
+def _wrap(edit: sx.ReplaceBranch, old: sx.Branch) -> sx.Branch:
     """The branch that an edit replaces `old` by."""
     new = edit.branch
     return replace(
         new,
-        guard=wrapped_guard(new.guard, old.guard),
-        body=wrapped_body(new.body, old.body),
+        guard=wrap_guard(new.guard, old.guard),
+        body=wrap_body(new.body, old.body),
         faults=old.faults,
     )
 

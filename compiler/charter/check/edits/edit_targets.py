@@ -125,26 +125,26 @@ class Targets:
     ) -> None:
         """Change (None: drop) an operation of the component `head`."""
 
-        def edited(node: sx.ComponentDecl) -> sx.ComponentDecl:
-            known, members = _changed_member(node.members, sx.Operation, name.text, change)
+        def edit_node(node: sx.ComponentDecl) -> sx.ComponentDecl:
+            known, members = _change_member(node.members, sx.Operation, name.text, change)
             if name.text not in known:
                 self.unknown(f"operation `{name.text}` of {head.text}", name.text, known, name.span)
             return replace(node, members=members)
 
-        self.in_component(head, edited)
+        self.in_component(head, edit_node)
 
     def in_step(
         self, head: sx.Name, name: sx.Name, change: Callable[[sx.StepDecl], sx.StepDecl | None]
     ) -> None:
         """Change (None: drop) a step of the system `head`."""
 
-        def edited(node: sx.SystemDecl) -> sx.SystemDecl:
-            known, members = _changed_member(node.members, sx.StepDecl, name.text, change)
+        def edit_node(node: sx.SystemDecl) -> sx.SystemDecl:
+            known, members = _change_member(node.members, sx.StepDecl, name.text, change)
             if name.text not in known:
                 self.unknown(f"step `{name.text}` of {head.text}", name.text, known, name.span)
             return replace(node, members=members)
 
-        self.in_system(head, edited)
+        self.in_system(head, edit_node)
 
     def in_branches(
         self, at: sx.Address, name: sx.Name, change: Callable[[sx.Branch], Sequence[sx.Branch]]
@@ -154,15 +154,15 @@ class Targets:
             self.unknown_place(f"operation `{place_text(at)}`", at.head, (), at.span)
             return
 
-        def edited(node: sx.Operation) -> sx.Operation:
+        def edit_node(node: sx.Operation) -> sx.Operation:
             known: list[str] = []
             body: list[OperationLine] = []
             for line in node.body:
                 match line:
                     case sx.Branch():
-                        body += self._changed((line,), name, change, known)
+                        body += self._change_branch((line,), name, change, known)
                     case sx.AnyOrder():
-                        inner = self._changed(line.branches, name, change, known)
+                        inner = self._change_branch(line.branches, name, change, known)
                         body += (replace(line, branches=tuple(inner)),) if inner else ()
                     case sx.Let():
                         body.append(line)
@@ -170,10 +170,10 @@ class Targets:
                 self.unknown(f"branch `{place_text(at)}`", name.text, known, name.span)
             return replace(node, body=tuple(body))
 
-        self.in_operation(at.head, at.operation, edited)
+        self.in_operation(at.head, at.operation, edit_node)
 
     @staticmethod
-    def _changed(
+    def _change_branch(
         branches: Iterable[sx.Branch],
         name: sx.Name,
         change: Callable[[sx.Branch], Sequence[sx.Branch]],
@@ -222,7 +222,7 @@ def _steps(node: sx.SystemDecl) -> list[str]:
     return [member.name.text for member in node.members if isinstance(member, sx.StepDecl)]
 
 
-def _changed_member(
+def _change_member(
     members: Iterable[OtherT],
     kind: type[MemberT],
     name: str,

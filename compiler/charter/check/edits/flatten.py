@@ -23,7 +23,7 @@ def apply_selection(
     """The protocol with the edits of a variant and a mutant ("" for none). Several variants are
     joined by `+`. Errors: `variant/unknown`, `variant/conflict`, `edit/unknown-target`."""
     if variant:
-        chosen = chosen_variants(files, variant.split("+"), diagnostics)
+        chosen = select_variants(files, variant.split("+"), diagnostics)
         report_conflicts(chosen, diagnostics)
         for each in chosen:
             files = apply_edits(files, each.edits, diagnostics)
@@ -53,7 +53,7 @@ def apply_overlay(
     return files
 
 
-def chosen_overlays(overlay: sx.Protocol, entries: Iterable[str]) -> tuple[sx.OverlayDecl, ...]:
+def select_overlays(overlay: sx.Protocol, entries: Iterable[str]) -> tuple[sx.OverlayDecl, ...]:
     """The overlays that have one of the named entries."""
     wanted = set(entries)
     declared = (n for n in declarations(overlay) if isinstance(n, sx.OverlayDecl))
@@ -137,7 +137,7 @@ def missing(
     diagnostics.error("variant/unknown", message, span, hint=suggest(name, known))
 
 
-def chosen_variants(
+def select_variants(
     files: sx.Protocol, names: Iterable[str], diagnostics: Diagnostics
 ) -> tuple[sx.VariantDecl, ...]:
     """The variants named, each after those that it builds on."""

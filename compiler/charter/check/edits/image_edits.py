@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from charter.check.edits.edit_targets import OtherT
-from charter.check.edits.rewrite import filled
+from charter.check.edits.rewrite import fill
 from charter.formats.image import LAST_IMAGE, NEXT_IMAGE, image_operation
 from charter.syntax import nodes as sx
 
@@ -49,6 +49,6 @@ def _param(text: str, variable: sx.StateDecl, edit: sx.ReplacePart) -> sx.Param:
 
 def _made(edit: sx.ReplacePart, operation: sx.Operation, old: sx.Expr) -> sx.Operation:
     """The operation, whose reply is the new text of the edit, with `old` for `replaced`."""
-    reply = sx.Reply(filled(edit.value, old), span=edit.value.span)
+    reply = sx.Reply(fill(edit.value, old), span=edit.value.span)
     branch = sx.Branch(replace(edit.name, text="shown"), (), (), (reply,), span=edit.span)
     return replace(operation, body=(branch,), span=edit.span)

@@ -20,7 +20,7 @@ Named = Literal["pick", "let"]
 # --- `replaced` ----------------------------------------------------------------------------------
 
 
-def filled(expr: sx.Expr, old: sx.Expr) -> sx.Expr:
+def fill(expr: sx.Expr, old: sx.Expr) -> sx.Expr:
     """`expr` with the name `replaced` substituted by `old`."""
     return rewrite_expr(expr, lambda part: old if _is_replaced(part) else None)
 
@@ -29,16 +29,16 @@ def calling(expr: sx.Expr, function: str, params: Sequence[sx.Param]) -> sx.Expr
     """`expr` with `replaced` substituted by a call of `function` with the parameters, and
     `replaced(a)` by a call with `a`."""
 
-    def called(part: sx.Expr) -> sx.Expr | None:
+    def call_old(part: sx.Expr) -> sx.Expr | None:
         if _is_replaced(part):
             given = tuple(sx.Ident(param.name.text, span=part.span) for param in params)
             return sx.Apply(sx.Name(function, span=part.span), given, span=part.span)
         if isinstance(part, sx.Apply) and part.name.text == REPLACED:
-            args = tuple(rewrite_expr(arg, called) for arg in part.args)
+            args = tuple(rewrite_expr(arg, call_old) for arg in part.args)
             return sx.Apply(replace(part.name, text=function), args, span=part.span)
         return None
 
-    return rewrite_expr(expr, called)
+    return rewrite_expr(expr, call_old)
 
 
 def _is_replaced(expr: sx.Expr) -> bool:
@@ -48,7 +48,7 @@ def _is_replaced(expr: sx.Expr) -> bool:
 # --- guards --------------------------------------------------------------------------------------
 
 
-def changed_guard(
+def change_guard(
     guard: Iterable[sx.Conjunct], label: str, change: Change
 ) -> tuple[sx.Conjunct, ...]:
     """A guard with `change` applied to the conjuncts that `label` covers."""
@@ -62,9 +62,7 @@ def changed_guard(
     return tuple(found)
 
 
-def wrapped_guard(
-    guard: Iterable[sx.Conjunct], old: Sequence[sx.Conjunct]
-) -> tuple[sx.Conjunct, ...]:
+def wrap_guard(guard: Iterable[sx.Conjunct], old: Sequence[sx.Conjunct]) -> tuple[sx.Conjunct, ...]:
     """A guard with `replaced` substituted by the guard `old`, which keeps its labels if `replaced`
     is a conjunct by itself."""
     whole: sx.Expr = sx.BoolLit(True)
@@ -78,46 +76,46 @@ def wrapped_guard(
         if part.label is None and _is_replaced(part.condition):
             found += old
         else:
-            found.append(replace(part, condition=filled(part.condition, whole)))
+            found.append(replace(part, condition=fill(part.condition, whole)))
     return tuple(found)
 
 
 # --- bodies --------------------------------------------------------------------------------------
 
 
-def wrapped_body(
+def wrap_body(
     body: Iterable[sx.Statement], old: Sequence[sx.Statement]
 ) -> tuple[sx.Statement, ...]:
     """A body with `replaced` in each update, choice, let and reply substituted by the value that
     the body `old` gave to the same name."""
-    return tuple(_wrapped(line, old) for line in body)
+    return tuple(_wrap_statement(line, old) for line in body)
 
 
-def _wrapped(line: sx.Statement, old: Sequence[sx.Statement]) -> sx.Statement:
+def _wrap_statement(line: sx.Statement, old: Sequence[sx.Statement]) -> sx.Statement:
     match line:
         case sx.Let(name, value):
-            before = named(old, "let", name.text)
-            return replace(line, value=filled(value, before[0])) if len(before) == 1 else line
+            before = find_named(old, "let", name.text)
+            return replace(line, value=fill(value, before[0])) if len(before) == 1 else line
         case sx.Pick(name=name):
-            before = named(old, "pick", name.text)
+            before = find_named(old, "pick", name.text)
             if len(before) != 1:
                 return line
-            return replace(line, domain=filled(line.domain, before[0]))
-        case sx.Assign(sx.Ident(variable), value) if variable in updated(old):
-            return replace(line, value=filled(value, whole_update(old, variable)))
+            return replace(line, domain=fill(line.domain, before[0]))
+        case sx.Assign(sx.Ident(variable), value) if variable in list_updates(old):
+            return replace(line, value=fill(value, whole_update(old, variable)))
         case sx.Reply(value):
             replies = [each.value for each in old if isinstance(each, sx.Reply)]
-            return replace(line, value=filled(value, replies[-1])) if replies else line
+            return replace(line, value=fill(value, replies[-1])) if replies else line
         case _:
             return line
 
 
-def updated(body: Iterable[sx.Statement]) -> list[str]:
+def list_updates(body: Iterable[sx.Statement]) -> list[str]:
     """The variables that a body updates, once for each update."""
     return [_root(line.target) for line in body if isinstance(line, sx.Assign)]
 
 
-def changed_updates(
+def change_updates(
     body: Sequence[sx.Statement], variable: sx.Name, change: Change
 ) -> tuple[sx.Statement, ...]:
     """A body with a single update of the whole `variable` at the position of its first one, or with
@@ -181,7 +179,7 @@ def _root(target: sx.Expr) -> str:
 LineT = TypeVar("LineT", bound=sx.Item)
 
 
-def named(body: Iterable[sx.Item], what: Named, name: str) -> list[sx.Expr]:
+def find_named(body: Iterable[sx.Item], what: Named, name: str) -> list[sx.Expr]:
     """The values of the lets, or the sets of the choices, with this name."""
     found: list[sx.Expr] = []
     for line in body:
@@ -195,13 +193,13 @@ def named(body: Iterable[sx.Item], what: Named, name: str) -> list[sx.Expr]:
     return found
 
 
-def changed_named(
+def change_named(
     body: Iterable[LineT], what: Named, name: str, change: Change
 ) -> tuple[LineT, ...]:
     """A body with `change` applied to the choice, or to the let, of a name."""
     found: list[LineT] = []
     for line in body:
-        new = change(value[0]) if (value := named((line,), what, name)) else None
+        new = change(value[0]) if (value := find_named((line,), what, name)) else None
         if new is None:
             found.append(line)
         elif isinstance(line, sx.Pick):
@@ -215,20 +213,20 @@ def lets_inside(expr: sx.Expr, name: str) -> list[sx.Expr]:
     """The values of all `let name = ... in` inside an expression."""
     found: list[sx.Expr] = []
 
-    def noted(part: sx.Expr) -> None:
+    def note_names(part: sx.Expr) -> None:
         if isinstance(part, sx.LetIn) and part.name.text == name:
             found.append(part.value)
 
-    rewrite_expr(expr, noted)
+    rewrite_expr(expr, note_names)
     return found
 
 
-def changed_let(expr: sx.Expr, name: str, change: Change) -> sx.Expr:
+def change_let(expr: sx.Expr, name: str, change: Change) -> sx.Expr:
     """An expression with `change` applied to the value of its `let name = ... in`."""
 
-    def changed(part: sx.Expr) -> sx.Expr | None:
+    def change_here(part: sx.Expr) -> sx.Expr | None:
         if isinstance(part, sx.LetIn) and part.name.text == name:
             return replace(part, value=change(part.value) or part.value)
         return None
 
-    return rewrite_expr(expr, changed)
+    return rewrite_expr(expr, change_here)

@@ -64,11 +64,11 @@ class TypeResolver:
     depths: dict[str, int] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def named(self, name: str, span: Span) -> ty.Type:
+    def find_type(self, name: str, span: Span) -> ty.Type:
         """The type called `name`."""
         if name == "bool":
             return BOOL
-        found = self._named(name, span)
+        found = self._find_type(name, span)
         depth = self.depths.get(name, 0) + 1
         if self.open and depth > DEEPEST:
             message = f"types are nested more than {DEEPEST} levels deep"
@@ -78,7 +78,7 @@ class TypeResolver:
             self.depths[self.open[-1]] = max(depth, self.depths.get(self.open[-1], 0))
         return found
 
-    def _named(self, name: str, span: Span) -> ty.Type:
+    def _find_type(self, name: str, span: Span) -> ty.Type:
         if name in self.resolved:
             return self.resolved[name]
         if name not in self.declared:
@@ -169,11 +169,11 @@ class TypeResolver:
         """The type that `node` writes."""
         match node:
             case sx.NamedType():
-                return self.named(node.name, node.span)
+                return self.find_type(node.name, node.span)
             case sx.IntType():
                 return self._int(node)
             case sx.WrappedType():
-                return self._wrapped(node)
+                return self._wrap(node)
             case sx.SeqType():
                 inner, limit = self.type(node.inner), self.limit(node.limit)
                 unknown = is_unknown(inner) or limit == NO_LIMIT
@@ -192,7 +192,7 @@ class TypeResolver:
             self.diagnostics.error("int/out-of-range", message, node.span)
         return ty.Int(low, high)
 
-    def _wrapped(self, node: sx.WrappedType) -> ty.Type:
+    def _wrap(self, node: sx.WrappedType) -> ty.Type:
         inner = self.type(node.inner)
         if is_unknown(inner):
             return UNKNOWN
@@ -265,12 +265,12 @@ def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> TypeResolver:
     types = TypeResolver(diagnostics, {})
     for node in declarations(files):
         if isinstance(node, TypeDecl):
-            if _named_well(node.name, diagnostics) and values.add(node.name.text, node.name.span):
+            if _check_name(node.name, diagnostics) and values.add(node.name.text, node.name.span):
                 types.declared[node.name.text] = node
         elif isinstance(node, sx.ConstDecl) and values.add(node.name.text, node.name.span):
             types.consts[node.name.text] = _const_type(types.type(node.type), node, diagnostics)
     for name, decl in types.declared.items():
-        types.named(name, decl.name.span)
+        types.find_type(name, decl.name.span)
         if isinstance(decl, sx.EnumDecl):
             for member in decl.members:
                 values.add(member.text, member.span)
@@ -292,7 +292,7 @@ def _const_type(kind: ty.Type, node: sx.ConstDecl, diagnostics: Diagnostics) -> 
     return UNKNOWN
 
 
-def _named_well(name: sx.Name, diagnostics: Diagnostics) -> bool:
+def _check_name(name: sx.Name, diagnostics: Diagnostics) -> bool:
     if name.text not in _RESERVED:
         return True
     diagnostics.error("name/shadows", f"`{name.text}` is built in", name.span)
@@ -309,7 +309,7 @@ def collect_functions(
         if not isinstance(node, sx.FunDecl):
             continue
         name = node.name
-        if _named_well(name, diagnostics) and names.add(name.text, name.span):
+        if _check_name(name, diagnostics) and names.add(name.text, name.span):
             params, result = types.params(node.params), types.type(node.result)
             functions[name.text] = Signature(
                 name.text, params, result, (), name.span, defaults_of(node.params)

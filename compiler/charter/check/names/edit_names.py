@@ -34,7 +34,7 @@ def address_text(edit: sx.Edit) -> str:
         case sx.AddFault():
             return f"{place_text(edit.at)}:{edit.fault.exception}"
         case sx.Drop():
-            return _dropped(edit)
+            return _name_dropped(edit)
         case sx.Add():
             name = edit.declaration
             label = name.title if isinstance(name, sx.ScenarioDecl) else name.name.text
@@ -45,7 +45,7 @@ def address_text(edit: sx.Edit) -> str:
             assert_never(edit)
 
 
-def _dropped(edit: sx.Drop) -> str:
+def _name_dropped(edit: sx.Drop) -> str:
     if edit.at is None:
         return edit.name.text
     match edit.what:

@@ -26,7 +26,7 @@ def is_wrong(expr: ir.Expr) -> bool:
     return any(is_unknown(node.type) for node in nodes(expr))
 
 
-def expected_inside(
+def expect_inside(
     expected: ty.Type | None, wrapper: type[ty.Option | ty.Set | ty.Ranking]
 ) -> ty.Type | None:
     """The type that is expected inside of an option, a set or a ranking."""
@@ -83,7 +83,7 @@ def join(left: ty.Type, right: ty.Type) -> ty.Type:
         return right
     match left, right:
         case ty.Int(), ty.Int():
-            return _joined_ranges(left, right)
+            return _join_ranges(left, right)
         case ty.Option(), ty.Option():
             return ty.Option(join(left.inner, right.inner))
         case ty.Set(), ty.Set():
@@ -99,7 +99,7 @@ def join(left: ty.Type, right: ty.Type) -> ty.Type:
             return left
 
 
-def _joined_ranges(left: ty.Int, right: ty.Int) -> ty.Int:
+def _join_ranges(left: ty.Int, right: ty.Int) -> ty.Int:
     """The least range that holds two others, if their limits can be compared."""
     if left.low is None or left.high is None or right.low is None or right.high is None:
         return INT

@@ -31,13 +31,13 @@ class Unchanged:
         """The identities of the declarations, members of components and steps that mean the same
         among the names of `table`."""
         if table == self.table:
-            return frozenset(id(node) for node, _ in _elaborated_nodes(self.files))
+            return frozenset(id(node) for node, _ in _list_elaborated_nodes(self.files))
         if _rest(table) != _rest(self.table):
             return frozenset()
-        names = self._changed(table)
+        names = self._find_changed(table)
         return frozenset(
             id(node)
-            for node, states in _elaborated_nodes(self.files)
+            for node, states in _list_elaborated_nodes(self.files)
             if all(names.isdisjoint(self.words(item)) for item in (node, *states))
         )
 
@@ -47,7 +47,7 @@ class Unchanged:
             self._words[id(node)] = node, frozenset(_texts(node))
         return self._words[id(node)][1]
 
-    def _changed(self, after: Globals) -> set[str]:
+    def _find_changed(self, after: Globals) -> set[str]:
         """The names of functions, operations, steps, set-ups and fragments that mean something
         else, or are in one of the tables only."""
         before = self.table
@@ -79,7 +79,9 @@ class Unchanged:
         ]
 
 
-def _elaborated_nodes(files: sx.Protocol) -> Iterator[tuple[sx.Node, tuple[sx.StateDecl, ...]]]:
+def _list_elaborated_nodes(
+    files: sx.Protocol,
+) -> Iterator[tuple[sx.Node, tuple[sx.StateDecl, ...]]]:
     """All declarations, members of components and steps; with each member the state of its machine:
     all branches and steps update histories and what is stored."""
     for node in declarations(files):
@@ -91,7 +93,7 @@ def _elaborated_nodes(files: sx.Protocol) -> Iterator[tuple[sx.Node, tuple[sx.St
 
 
 def _rest(table: Globals) -> Globals:
-    """The names whose change can change everything: all but those of `_changed`."""
+    """The names whose change can change everything: all but those of `_find_changed`."""
     machines = {name: replace(m, operations={}) for name, m in table.machines.items()}
     return replace(table, functions={}, machines=machines, setups={}, fragments={})
 

@@ -24,7 +24,7 @@ def exactly(number: int) -> Interval:
     return Interval(ty.Limit("", number), ty.Limit("", number))
 
 
-def shifted(limit: ty.Limit | None, by: int) -> ty.Limit | None:
+def shift(limit: ty.Limit | None, by: int) -> ty.Limit | None:
     """A limit plus a number."""
     return None if limit is None else ty.Limit(limit.const, limit.plus + by)
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from charter.check.numbers.intervals import ANY, Arithmetic, Interval, exactly, shifted
+from charter.check.numbers.intervals import ANY, Arithmetic, Interval, exactly, shift
 from charter.check.numbers.relations import (
     Linear,
     at_most_zero,
-    cancelled,
+    cancel,
     const,
-    implied,
+    is_implied,
     keys_in,
     linear,
     of_clamps,
@@ -73,11 +73,11 @@ class KnownNumbers:
             case ir.Local(name=name) if name in self.values:
                 return self.assume(self.values[name], truth=truth)
             case ir.Binary() if isinstance(condition.left.type, ty.Int):
-                return self.compared(condition, truth=truth)
+                return self.compare(condition, truth=truth)
             case _:
                 return self
 
-    def compared(self, condition: ir.Binary, *, truth: bool) -> KnownNumbers:
+    def compare(self, condition: ir.Binary, *, truth: bool) -> KnownNumbers:
         op = condition.op if truth else condition.traits.opposite
         left, right = condition.left, condition.right
         one, other = self.interval(left), self.interval(right)
@@ -86,15 +86,15 @@ class KnownNumbers:
                 return self
             case "lt":
                 new, new_other = (
-                    Interval(None, shifted(other.high, -1)),
-                    Interval(shifted(one.low, 1), None),
+                    Interval(None, shift(other.high, -1)),
+                    Interval(shift(one.low, 1), None),
                 )
             case "le":
                 new, new_other = Interval(None, other.high), Interval(one.low, None)
             case "gt":
                 new, new_other = (
-                    Interval(shifted(other.low, 1), None),
-                    Interval(None, shifted(one.high, -1)),
+                    Interval(shift(other.low, 1), None),
+                    Interval(None, shift(one.high, -1)),
                 )
             case "ge":
                 new, new_other = Interval(other.low, None), Interval(None, one.high)
@@ -107,13 +107,13 @@ class KnownNumbers:
         gap = self.sum_of(left).plus(self.sum_of(right), -1)
         known = self.learn(left, new).learn(right, new_other)
         relations = dict(self.relations)
-        for form in self.related(op, gap):
+        for form in self.relate(op, gap):
             terms = frozenset(form.terms.items())
             if terms not in relations or form.number > relations[terms].number:
                 relations[terms] = form
         return replace(known, relations=relations)
 
-    def related(self, op: ir.RichOp, gap: Linear) -> tuple[Linear, ...]:
+    def relate(self, op: ir.RichOp, gap: Linear) -> tuple[Linear, ...]:
         """The sums that are at most 0 where `left op right` is true and `gap` is the difference.
         Of two different numbers, it must be known which one is not the greater."""
         if op != "ne":
@@ -125,7 +125,7 @@ class KnownNumbers:
     def is_related(self, form: Linear) -> bool:
         """Whether one relation shows that `form` is at most 0."""
         found = self.relations.get(frozenset(form.terms.items()))
-        return found is not None and implied(form, found)
+        return found is not None and is_implied(form, found)
 
     def above(self, expr: ir.Expr, low: ty.Limit | None) -> bool:
         """Whether `expr` is at least `low`. For `max` one side suffices, for `min` both are
@@ -162,7 +162,7 @@ class KnownNumbers:
         return most > 0 and any(
             self.is_at_most_zero(left, most - 1)
             for relation in (*self.relations.values(), *of_clamps(form), *self.of_sums(form))
-            for left in cancelled(form, relation)
+            for left in cancel(form, relation)
         )
 
     def of_sums(self, form: Linear) -> Iterator[Linear]:
@@ -298,7 +298,7 @@ class KnownNumbers:
         match domain, domain.type:
             case ir.Domain(), ty.Set(inner=ty.Int(low=low, high=high)):
                 span = self.arithmetic.subtract(Interval(high, high), Interval(low, low))
-                return Interval(shifted(span.low, 1), most)
+                return Interval(shift(span.low, 1), most)
             case ir.Domain(), _:
                 return Interval(most, most)
             case _:
@@ -317,7 +317,7 @@ class KnownNumbers:
                 return ty.Limit("", 2)
             case _, ty.Set(inner=ty.Int(high=ty.Limit()) as inner):
                 numbers = of_type(inner)
-                return shifted(self.arithmetic.subtract(numbers, numbers).high, 1)
+                return shift(self.arithmetic.subtract(numbers, numbers).high, 1)
             case ir.Comprehend(flatten=False, domain=inside), _:
                 return self.most_items(inside)
             case ir.Binary() as made, _ if len(made.traits.members_from) == 1:
@@ -357,6 +357,6 @@ def _without(found: Interval, other: Interval) -> Interval:
     """`found` without a bound that is the only number of `other`."""
     if other.low is None or other.low != other.high:
         return ANY
-    low = shifted(found.low, 1) if found.low == other.low else None
-    high = shifted(found.high, -1) if found.high == other.high else None
+    low = shift(found.low, 1) if found.low == other.low else None
+    high = shift(found.high, -1) if found.high == other.high else None
     return Interval(low, high)

@@ -35,11 +35,11 @@ def check_ranges(
         for function in model.functions
     }
     start = KnownNumbers(Arithmetic(dict(model.consts)))
-    done = frozenset[int]() if checked is None else frozenset(map(id, _declared(checked)))
+    done = frozenset[int]() if checked is None else frozenset(map(id, _list_placed(checked)))
     _Ranges(start, model, functions, diagnostics, done).model_ranges()
 
 
-def _declared(model: ir.Model) -> Iterator[ir.Placed]:
+def _list_placed(model: ir.Model) -> Iterator[ir.Placed]:
     """The declarations that have expressions, and the operations and steps of machines."""
     yield from model.functions
     for component in model.components:
@@ -78,36 +78,36 @@ class _Ranges:
     """The identities of declarations that are not checked again."""
 
     def model_ranges(self) -> None:
-        for function in self.unchecked(self.model.functions):
+        for function in self.list_unchecked(self.model.functions):
             if not is_wrong(function.body):
                 self.flow(function.body, function.result, self.start)
         for component in self.model.components:
             self.state(component.state)
-            for operation in self.unchecked(component.operations):
+            for operation in self.list_unchecked(component.operations):
                 self.operation(component.state, operation)
         for system in self.model.systems:
             self.state(system.state)
-            for step in self.unchecked(system.steps):
+            for step in self.list_unchecked(system.steps):
                 if _is_clear(step.body):
                     self.body(step.body, self.start, system.state)
-        for prop in self.unchecked(self.model.properties):
+        for prop in self.list_unchecked(self.model.properties):
             self.flow(prop.body, None, self.start)
-        for live in self.unchecked(self.model.liveness):
+        for live in self.list_unchecked(self.model.liveness):
             for part in (live.trigger, live.goal):
                 if part is not None:
                     self.flow(part, None, self.start)
-        for instance in self.unchecked(self.model.instances):
-            self.bounded(instance).instance(instance)
-        for scenario in self.unchecked(self.model.scenarios):
-            inside = self.bounded(scenario.instance)
+        for instance in self.list_unchecked(self.model.instances):
+            self.fix_constants(instance).instance(instance)
+        for scenario in self.list_unchecked(self.model.scenarios):
+            inside = self.fix_constants(scenario.instance)
             inside.instance(scenario.instance)
             inside.story(scenario)
 
-    def unchecked(self, declarations: Iterable[_Placed]) -> Iterator[_Placed]:
+    def list_unchecked(self, declarations: Iterable[_Placed]) -> Iterator[_Placed]:
         """Those that were not checked in another core."""
         return (each for each in declarations if id(each) not in self.checked)
 
-    def bounded(self, instance: ir.Instance) -> _Ranges:
+    def fix_constants(self, instance: ir.Instance) -> _Ranges:
         """The same check with the constants fixed to the values of an instance."""
         consts: dict[str, ty.Type] = dict(self.start.arithmetic.consts)
         for name, value in instance.consts:
@@ -172,14 +172,12 @@ class _Ranges:
         branch, so that an operation with n branches takes n steps."""
         before = _BeforeBranch(self.start, self.start)
         for facts, branch in with_facts(operation):
-            before = self.reached(
-                before, branch.lets, facts.conditions[: -len(branch.guard) or None]
-            )
+            before = self.reach(before, branch.lets, facts.conditions[: -len(branch.guard) or None])
             known = not before.is_wrong and not any(is_wrong(c.condition) for c in branch.guard)
             if known and _is_clear(branch.body):
                 self.branch(state, operation.result, branch, before.place)
 
-    def reached(
+    def reach(
         self, before: _BeforeBranch, lets: tuple[ir.Bind, ...], refused: tuple[ir.Expr, ...]
     ) -> _BeforeBranch:
         """What is known before a branch, from what was known before the one above it."""

@@ -101,7 +101,7 @@ def keys_in(term: ir.Expr) -> Iterator[ir.Expr]:
             yield from keys_in(part)
 
 
-def cancelled(form: Linear, relation: Linear) -> Iterator[Linear]:
+def cancel(form: Linear, relation: Linear) -> Iterator[Linear]:
     """`form` minus a positive multiple of `relation`, for each multiple that cancels a term. Since
     `relation` is at most 0, `form` is at most what is left."""
     quotients = (
@@ -113,7 +113,7 @@ def cancelled(form: Linear, relation: Linear) -> Iterator[Linear]:
         yield form.plus(relation, -times)
 
 
-def implied(form: Linear, relation: Linear) -> bool:
+def is_implied(form: Linear, relation: Linear) -> bool:
     """Whether `form` is at most 0 because it is at most `relation`."""
     left = form.plus(relation, -1)
     return not left.terms and left.number <= 0

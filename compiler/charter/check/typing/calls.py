@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from charter.check.names.scopes import REPLACED, Signature, TypeScope, suggest, unknown
-from charter.check.names.types import count, expected_inside, is_unknown, show_type
+from charter.check.names.types import count, expect_inside, is_unknown, show_type
 from charter.check.typing import builtins
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -158,7 +158,7 @@ def _by_name(
 def _present(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     if len(node.args) != 1:
         return scope.wrong("type/arity", "`present` takes one argument", node.span)
-    guide = expected_inside(expected, ty.Option)
+    guide = expect_inside(expected, ty.Option)
     inner = scope.infer(node.args[0], guide)
     if isinstance(inner.type, ty.Option):
         message = "an option of an option is not allowed"

@@ -7,7 +7,7 @@ from charter.check.names.types import (
     BOOL,
     INT,
     UNKNOWN,
-    expected_inside,
+    expect_inside,
     fits,
     is_unknown,
     join,
@@ -118,18 +118,20 @@ def whole_type(scope: TypeScope, node: sx.Expr) -> ty.Type:
 
 def comprehension(scope: TypeScope, node: sx.Comprehension, expected: ty.Type | None) -> ir.Expr:
     """`{ body for x in S, y in T if c }`; binders nest, and the inner sets are joined."""
-    return _nested(scope, node, 0, expected_inside(expected, ty.Set))
+    return _infer_nested(scope, node, 0, expect_inside(expected, ty.Set))
 
 
-def _nested(scope: TypeScope, node: sx.Comprehension, depth: int, guide: ty.Type | None) -> ir.Expr:
+def _infer_nested(
+    scope: TypeScope, node: sx.Comprehension, depth: int, guide: ty.Type | None
+) -> ir.Expr:
     binder = node.binders[depth]
     if isinstance(binder, sx.PatternBinder):
-        return _nested_in_parts(scope, node, depth, guide)
+        return _infer_nested_in_parts(scope, node, depth, guide)
     source, inner_type = domain(scope, binder.domain)
     inner, name = scope.bind(binder.name, inner_type)
     truth = ir.Literal(True, type=BOOL, span=binder.span)
     if depth + 1 < len(node.binders):
-        body = _nested(inner, node, depth + 1, guide)
+        body = _infer_nested(inner, node, depth + 1, guide)
         return ir.Comprehend(
             name, source, truth, body, flatten=True, type=body.type, span=node.span
         )
@@ -142,16 +144,16 @@ def _nested(scope: TypeScope, node: sx.Comprehension, depth: int, guide: ty.Type
     return ir.Comprehend(name, source, condition, body, type=kind, span=node.span)
 
 
-def _nested_in_parts(
+def _infer_nested_in_parts(
     scope: TypeScope, node: sx.Comprehension, depth: int, guide: ty.Type | None
 ) -> ir.Expr:
     """The same from a binder that takes values apart."""
     binder = node.binders[depth]
     assert isinstance(binder, sx.PatternBinder) and node.body is not None
-    parts = ranged(scope, binder)
+    parts = elaborate_binder(scope, binder)
     truth = ir.Literal(True, type=BOOL, span=binder.span)
     if depth + 1 < len(node.binders):
-        whole = _nested(parts.scope, node, depth + 1, guide)
+        whole = _infer_nested(parts.scope, node, depth + 1, guide)
     else:
         condition = truth if node.condition is None else parts.scope.check(node.condition, BOOL)
         item = parts.scope.infer(node.body, guide)
@@ -195,34 +197,34 @@ def quantifier(scope: TypeScope, node: sx.Quantifier) -> ir.Expr:
     if node.kind in ("exactly one", "the") and len(node.binders) > 1:
         why = f"`{node.kind}` takes one variable"
         return scope.wrong("type/arity", why, node.binders[1].span)
-    return _quantified(scope, node, 0)
+    return _infer_quantifier(scope, node, 0)
 
 
-def _quantified(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
+def _infer_quantifier(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
     if depth == len(node.binders):
         return scope.check(node.body, INT if node.kind == "sum" else BOOL)
     binder = node.binders[depth]
     if isinstance(binder, sx.PatternBinder):
-        return _quantified_in_parts(scope, node, depth)
+        return _infer_quantifier_in_parts(scope, node, depth)
     source, inner_type = domain(scope, binder.domain)
     inner, name = scope.bind(binder.name, inner_type)
-    body = _quantified(inner, node, depth + 1)
+    body = _infer_quantifier(inner, node, depth + 1)
     kind = inner_type if node.kind == "the" else INT if node.kind == "sum" else BOOL
     return ir.Quantified(node.kind, name, source, body, type=kind, span=node.span)
 
 
-def _quantified_in_parts(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
+def _infer_quantifier_in_parts(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
     """The same for a binder with a pattern. Values that do not match are ignored."""
     binder = node.binders[depth]
     assert isinstance(binder, sx.PatternBinder)
     if node.kind == "the" and binder.key is None:
         why = "`the` needs a member or a key, and this pattern has neither"
         return scope.wrong("type/mismatch", why, node.span, hint="`the k, present(x) in m: ...`")
-    parts = ranged(scope, binder)
+    parts = elaborate_binder(scope, binder)
     kind: ty.Type = INT if node.kind == "sum" else BOOL
     nothing = 0 if node.kind == "sum" else node.kind == "forall"
     neutral = ir.Literal(nothing, type=kind, span=binder.span)
-    body = parts.where(_quantified(parts.scope, node, depth + 1), neutral)
+    body = parts.where(_infer_quantifier(parts.scope, node, depth + 1), neutral)
     if node.kind == "the" and parts.variable is not None:
         kind = parts.variable.type
     return parts.over(

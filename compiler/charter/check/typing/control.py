@@ -63,7 +63,7 @@ def matching(scope: TypeScope, node: sx.Match, expected: ty.Type | None) -> ir.E
     if len(missing) > misspelt:
         message = f"no case for {', '.join(f'`{tag}`' for tag in missing)}"
         scope.error("match/not-exhaustive", message, node.span)
-    return _joined(scope, subject, tuple(cases.values()), node)
+    return _join_cases(scope, subject, tuple(cases.values()), node)
 
 
 def _guide(scope: TypeScope, node: sx.Match, tags: Tags) -> ty.Type | None:
@@ -77,7 +77,7 @@ def _guide(scope: TypeScope, node: sx.Match, tags: Tags) -> ty.Type | None:
     return None
 
 
-def _joined(
+def _join_cases(
     scope: TypeScope, subject: ir.Expr, cases: tuple[ir.Case, ...], node: sx.Match
 ) -> ir.Expr:
     kind: ty.Type = UNKNOWN

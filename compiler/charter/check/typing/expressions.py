@@ -101,7 +101,7 @@ def none_literal(scope: TypeScope, node: sx.NoneLit, expected: ty.Type | None) -
 def identifier(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     """A name: local, element, state variable, constant, member, case without parameters, type."""
     if node.primed:
-        return _primed(scope, node)
+        return _infer_primed(scope, node)
     local = scope.locals.get(node.name)
     if local is not None:
         return ir.Local(local.name, type=local.type, span=node.span)
@@ -161,7 +161,7 @@ def _global_name(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     return scope.missing(f"`{name}` is not declared", node.span, hint=hint)
 
 
-def _primed(scope: TypeScope, node: sx.Ident) -> ir.Expr:
+def _infer_primed(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     machine = scope.machine
     if machine is None or node.name not in machine.state:
         names = [] if machine is None else machine.state
@@ -262,7 +262,7 @@ def index(scope: TypeScope, node: sx.Index) -> ir.Expr:
 
 def took(scope: TypeScope, node: sx.Took) -> ir.Expr:
     """`took operation/branch(a, _)`, in an expression about a transition."""
-    taken = _taken(scope, node)
+    taken = _infer_taken(scope, node)
     operation = None if scope.machine is None else scope.machine.operations.get(node.operation.text)
     if node.args is None or operation is None:
         return taken
@@ -274,7 +274,7 @@ def took(scope: TypeScope, node: sx.Took) -> ir.Expr:
     return taken
 
 
-def _taken(scope: TypeScope, node: sx.Took) -> ir.Expr:
+def _infer_taken(scope: TypeScope, node: sx.Took) -> ir.Expr:
     """Whether the branch was taken, with any arguments."""
     machine, name = scope.machine, node.operation.text
     if machine is None or not scope.primes:

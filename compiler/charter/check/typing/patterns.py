@@ -83,7 +83,7 @@ class Ranged:
         return ir.Let(local.name, value, whole, type=whole.type, span=whole.span)
 
 
-def ranged(scope: TypeScope, node: sx.PatternBinder) -> Ranged:
+def elaborate_binder(scope: TypeScope, node: sx.PatternBinder) -> Ranged:
     """Elaborate a binder; after an error its names have the unknown type."""
     domain = scope.infer(node.domain)
     match node.key, domain.type:
@@ -91,15 +91,15 @@ def ranged(scope: TypeScope, node: sx.PatternBinder) -> Ranged:
             return _entries(scope, node, domain, (key, key_type))
         case None, ty.Set(inner=inner):
             scope, member = scope.fresh("each", inner, node.span)
-            return _taken_apart(scope, node, member, (member, domain, None))
+            return _take_apart(scope, node, member, (member, domain, None))
         case None, ty.Option():
-            return _taken_apart(scope, node, domain, (None, None, None))
+            return _take_apart(scope, node, domain, (None, None, None))
         case key, kind:
             if not is_unknown(kind):
                 _not_ranged(scope, node, kind)
             if key is not None:
                 scope, _ = scope.bind(key, UNKNOWN)
-            return _taken_apart(scope, node, unknown(node.span), (None, None, None))
+            return _take_apart(scope, node, unknown(node.span), (None, None, None))
 
 
 def _not_ranged(scope: TypeScope, node: sx.PatternBinder, kind: ty.Type) -> None:
@@ -129,7 +129,7 @@ def _entries(
     value_type = ty.map_of(domain.type).value
     value = ir.MapGet(whole, variable, type=value_type, span=domain.span)
     keys = ir.Domain(type=ty.Set(key_type), span=name.span)
-    return _taken_apart(scope, node, value, (variable, keys, entries))
+    return _take_apart(scope, node, value, (variable, keys, entries))
 
 
 def _is_read_quickly(expr: ir.Expr) -> bool:
@@ -146,7 +146,7 @@ def _is_read_quickly(expr: ir.Expr) -> bool:
             return False
 
 
-def _taken_apart(
+def _take_apart(
     scope: TypeScope,
     node: sx.PatternBinder,
     subject: ir.Expr,

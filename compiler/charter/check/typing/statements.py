@@ -67,7 +67,7 @@ def pick(body: Body, node: sx.Pick) -> None:
         key = whole_type(scope, node.index.domain)
         scope, name = scope.bind(node.index.name, key)
         index = (name, key)
-    source, inner = _picked_from(scope, node.domain)
+    source, inner = _infer_pick_set(scope, node.domain)
     kind = inner
     if node.or_none and not is_unknown(inner):
         if isinstance(inner, ty.Option):
@@ -83,7 +83,7 @@ def pick(body: Body, node: sx.Pick) -> None:
     body.lines.append(line)
 
 
-def _picked_from(scope: TypeScope, node: sx.Expr) -> tuple[ir.Expr, ty.Type]:
+def _infer_pick_set(scope: TypeScope, node: sx.Expr) -> tuple[ir.Expr, ty.Type]:
     """The set of a `pick`, and the type of its members."""
     last = node
     while True:
@@ -192,7 +192,7 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
     return ir.StateRef(variable.name, type=variable.type, span=node.span)
 
 
-def misplaced(scope: TypeScope, what: str, where: str, span: Span) -> None:
+def report_misplaced(scope: TypeScope, what: str, where: str, span: Span) -> None:
     """Report a statement that its place does not allow."""
     scope.error("statement/misplaced", f"{what} is allowed only in {where}", span)
 
@@ -213,10 +213,10 @@ def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
                 body.of_storage.append(line)
             case sx.Reply():
                 if reply is not None:
-                    misplaced(scope, "`reply`", "the last line of a branch", line.span)
+                    report_misplaced(scope, "`reply`", "the last line of a branch", line.span)
                 reply = body.scope.check(line.value, result)
             case sx.Require() | sx.CallOperation() | sx.Send() | sx.Receive() | sx.Clear():
-                misplaced(scope, "this statement", "the steps of a system", line.span)
+                report_misplaced(scope, "this statement", "the steps of a system", line.span)
             case _:
                 assert_never(line)
     if reply is None:

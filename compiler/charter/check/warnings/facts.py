@@ -28,13 +28,13 @@ class Facts:
         """`expr` with all lets replaced by their values."""
         lets, values = dict(self.lets), dict[str, ir.Expr]()
 
-        def expanded(part: ir.Expr) -> ir.Expr:
+        def expand(part: ir.Expr) -> ir.Expr:
             for name in locals_of(part):
                 if name in lets and name not in values:
-                    values[name] = expanded(lets[name])
+                    values[name] = expand(lets[name])
             return substitute(part, values)
 
-        return expanded(expr) if lets else expr
+        return expand(expr) if lets else expr
 
 
 def can_pick(line: ir.Pick, facts: Facts, functions: Mapping[str, ir.Function]) -> bool:

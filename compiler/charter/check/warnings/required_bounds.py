@@ -17,14 +17,16 @@ def check_bounds(model: ir.Model, diagnostics: Diagnostics) -> None:
     depends on."""
     needs = _Needs(model)
     for instance in model.instances:
-        _bounded(needs, instance, f"instance {instance.name}", diagnostics)
+        _check_bounds(needs, instance, f"instance {instance.name}", diagnostics)
     for scenario in model.scenarios:
         inside = [e for line in scenario.steps for e in _story(line)]
         needed = needs.machine(scenario.instance.machine) | needs.of(inside)
         _complete(needed, scenario.instance, "this scenario", diagnostics)
 
 
-def _bounded(needs: _Needs, instance: ir.Instance, title: str, diagnostics: Diagnostics) -> None:
+def _check_bounds(
+    needs: _Needs, instance: ir.Instance, title: str, diagnostics: Diagnostics
+) -> None:
     _complete(needs.machine(instance.machine), instance, title, diagnostics)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support import spec
 
 from charter.check.declarations import machines
-from charter.check.declarations.elaborate import elaborate, elaborate_edited, elaborated
+from charter.check.declarations.elaborate import elaborate, elaborate_declarations, elaborate_edited
 from charter.check.edits.flatten import apply_selection
 from charter.check.names.declared import declarations
 from charter.check.names.unchanged import Unchanged
@@ -93,7 +93,7 @@ def parsed(text: str) -> sx.Protocol:
 
 
 def same(files: sx.Protocol, edited: sx.Protocol, variant: str, is_bent: bool) -> None:
-    earlier = elaborated(files)
+    earlier = elaborate_declarations(files)
     assert earlier.core
     make = elaborate_edited if is_bent else elaborate
     found: list[tuple[bytes, list[str]]] = []
