@@ -128,7 +128,9 @@ def empty_picks(seeds: Iterable[int]) -> list[str]:
         state = machine.initial()
         try:
             for _ in range(3):
-                asked = [machine.outcomes(state, o, args) for o, args in offered(machine, state)]
+                asked = [
+                    machine.outcomes(state, o, args) for o, args in list_offered(machine, state)
+                ]
                 state = rng.choice([outcome.state for outcomes in asked for outcome in outcomes])
         except EvaluationError as error:
             found.append(f"{error}: {text}")

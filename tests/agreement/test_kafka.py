@@ -43,7 +43,7 @@ def test_model_shows_and_loads_what_the_machine_does_when_states_are_reached(nam
         assert text(controller.observe(model)) == text(machine.observe(state))
         durable = machine.durable_json(state)
         assert isinstance(durable, dict)
-        loaded = machine.loaded(machine.from_durable(durable))
+        loaded = machine.load(machine.from_durable(durable))
         given = controller.given(durable, sorts)
         assert text(controller.encode(given)) == text(shown(machine, loaded))
 
@@ -64,7 +64,7 @@ def test_what_guards_read_tells_cases_apart_as_the_definition_reads_them(name: s
     for number in range(CASED):
         state = graph.state(number)
         seen: set[object] = set()
-        for operation, args in offered(machine, state):
+        for operation, args in list_offered(machine, state):
             chosen = machine.operations[operation]
             assert isinstance(chosen, n.Operation)
             atoms = atoms_read(machine.evaluator, chosen, state, args)

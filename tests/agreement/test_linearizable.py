@@ -156,7 +156,7 @@ class Walk:
         """Take steps at random."""
         for _ in range(steps):
             lists = defaultdict[str, list[tuple[Value, ...]]](list)
-            for name, args in offered(self.asked.machine, self.state):
+            for name, args in list_offered(self.asked.machine, self.state):
                 lists[name].append(args)
             names = chance.sample([*lists], len(lists))
             ways = ([*possible(self.asked, self.state, name, lists[name])] for name in names)

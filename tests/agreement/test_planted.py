@@ -151,7 +151,7 @@ def test_what_is_evaluated_once_is_what_each_argument_list_gives() -> None:
     sharing, states = Sharing.within(machine), [machine.initial()]
     asked = 0
     for state in states:
-        for operation, args in offered(machine, state):
+        for operation, args in list_offered(machine, state):
             asked += 1
             try:
                 outcomes = machine.outcomes(state, operation, args)

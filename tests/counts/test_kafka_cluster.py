@@ -163,7 +163,7 @@ def test_compiled_code_and_the_definition_agree_when_the_system_moves(kafka: n.M
     machine, chance = compiled.machine, random.Random(5)
     compared, state = 0, machine.initial()
     for _ in range(30):
-        steps = list(offered(machine, state))
+        steps = list(list_offered(machine, state))
         enabled = []
         for name, args in steps:
             expected = machine.outcomes(state, name, args)

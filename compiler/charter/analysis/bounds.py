@@ -40,7 +40,7 @@ def with_bounds(model: n.Model, instance: n.Instance, wanted: Sequence[str]) -> 
     taken = {member for _, members in instance.sorts for member in members}
     sorts: dict[str, tuple[str, ...]] = {}
     for name, members in instance.sorts:
-        sorts[name] = _resized(name, members, sizes.get(name, len(members)), taken)
+        sorts[name] = _resize(name, members, sizes.get(name, len(members)), taken)
         taken.update(sorts[name])
     consts = {name: sizes.get(name, value) for name, value in instance.consts}
     kinds = dict(model.consts)
@@ -48,7 +48,7 @@ def with_bounds(model: n.Model, instance: n.Instance, wanted: Sequence[str]) -> 
         if name in consts and not _inside(kinds[name], consts[name], Universe(sorts, consts)):
             raise WrongBound(
                 f"{name}={consts[name]} is outside the range of {name},"
-                f" {_range(kinds[name])}; {instance.name} has {_listed(before)}"
+                f" {_range(kinds[name])}; {instance.name} has {_list_bounds(before)}"
             )
     _refuse_unnamed(instance, sorts)
     made = replace(instance, sorts=tuple(sorts.items()), consts=tuple(consts.items()))
@@ -61,7 +61,7 @@ def _read(text: str, instance: n.Instance) -> tuple[str, int]:
     """A name and a number. Raises WrongBound."""
     known = bounds_of(instance)
     name, _, number = (part.strip() for part in text.partition("="))
-    there = f"{instance.name} has {_listed(known)}"
+    there = f"{instance.name} has {_list_bounds(known)}"
     if name not in known:
         raise WrongBound(f"{instance.name} has no bound {name!r}; {there}")
     truths = {"false": 0, "true": 1} if isinstance(known[name], bool) else {}
@@ -78,7 +78,7 @@ def _read(text: str, instance: n.Instance) -> tuple[str, int]:
     return name, value
 
 
-def _listed(bounds: Mapping[str, int]) -> str:
+def _list_bounds(bounds: Mapping[str, int]) -> str:
     """The bounds, as a charter writes them."""
     return f"the bounds {_pairs(bounds)}" if bounds else "no bounds"
 
@@ -109,15 +109,15 @@ def _limit(limit: t.Limit | None) -> str:
     return f"{limit.const}{plus}" if limit.const else str(limit.plus)
 
 
-def _resized(sort: str, members: tuple[str, ...], size: int, taken: Set[str]) -> tuple[str, ...]:
+def _resize(sort: str, members: tuple[str, ...], size: int, taken: Set[str]) -> tuple[str, ...]:
     """The first elements of a sort, and new ones up to `size`; no new name is in `taken`."""
     stems = {found["stem"] for name in members if (found := NUMBERED.fullmatch(name))}
     stem = stems.pop() if len(stems) == 1 else sort[0].lower()
-    new = (name for name in _numbered(stem, len(members) + 1) if name not in taken)
+    new = (name for name in _number(stem, len(members) + 1) if name not in taken)
     return (*members, *(next(new) for _ in range(size - len(members))))[:size]
 
 
-def _numbered(stem: str, first: int) -> Iterator[str]:
+def _number(stem: str, first: int) -> Iterator[str]:
     while True:
         yield f"{stem}{first}"
         first += 1
@@ -149,4 +149,6 @@ def _refuse_start(model: n.Model, instance: n.Instance, sizes: Mapping[str, int]
         why = f"the initial state has no value ({problem.cause})"
     if why:
         bounds = ", ".join(f"{name}={value}" for name, value in sizes.items())
-        raise WrongBound(f"with {bounds} {why}; {instance.name} has {_listed(bounds_of(instance))}")
+        raise WrongBound(
+            f"with {bounds} {why}; {instance.name} has {_list_bounds(bounds_of(instance))}"
+        )

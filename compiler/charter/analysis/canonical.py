@@ -15,7 +15,7 @@ from typing import assert_never, cast
 from charter.analysis.symmetry import Quotient, Renaming, permute
 from charter.core import types as t
 from charter.core.nodes import StateVar, Value
-from charter.semantics.builtins import ordered
+from charter.semantics.builtins import order
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
@@ -77,7 +77,7 @@ class Canonical:
         for variable, reads in zip(self.variables, self.reads, strict=True):
             value = state[variable.name]
             if reads is None:
-                columns.append(tuple([self._met(form, variable, value) for form in forms]))
+                columns.append(tuple([self._make_form(form, variable, value) for form in forms]))
                 continue
             key = variable.name, value, tuple([told[name] for name in reads])
             known = self._kept.get(key)
@@ -88,7 +88,7 @@ class Canonical:
             columns.append(known)
         return min(zip(*columns, strict=True), default=())
 
-    def _met(self, form: _Form, variable: StateVar, value: Value) -> object:
+    def _make_form(self, form: _Form, variable: StateVar, value: Value) -> object:
         """The form of a value with counters that are renamed by first occurrence."""
         before = tuple([(name, tuple(known.items())) for name, known in form.ranks.items()])
         key = id(form.renaming), variable.name, value, before
@@ -110,7 +110,7 @@ class Canonical:
                 if name in held:
                     held[name].add(value)
         return {
-            name: _ranked(values, quotient.fixed.get(name, -1)) if name in quotient.ranked else {}
+            name: _rank(values, quotient.fixed.get(name, -1)) if name in quotient.ranked else {}
             for name, values in held.items()
         }
 
@@ -118,13 +118,13 @@ class Canonical:
         """Every value of a counter inside of the value of a variable, with the counter's name."""
         known = self._counted.get((variable.name, value))
         if known is None:
-            known = tuple(dict.fromkeys(counted(variable.type, value)))
+            known = tuple(dict.fromkeys(find_counters(variable.type, value)))
             if len(self._counted) < MOST_KEPT:
                 self._counted[variable.name, value] = known
         return known
 
 
-def _ranked(values: set[int], fixed: int) -> dict[int, int]:
+def _rank(values: set[int], fixed: int) -> dict[int, int]:
     """Values up to `fixed` stay; each of the others is one more than the one before it."""
     ranks: dict[int, int] = {}
     last = fixed
@@ -133,25 +133,25 @@ def _ranked(values: set[int], fixed: int) -> dict[int, int]:
     return ranks
 
 
-def counted(kind: t.Type, value: Value) -> Iterator[tuple[str, int]]:
+def find_counters(kind: t.Type, value: Value) -> Iterator[tuple[str, int]]:
     """Every value of a counter inside of a value, with the counter's name."""
     match kind, value:
         case t.Counter(name=name), int():
             yield name, value
         case t.Option(inner=inner), _ if value is not None:
-            yield from counted(inner, value)
+            yield from find_counters(inner, value)
         case t.Record(fields=fields), tuple():
             for (_, part), v in zip(fields, value, strict=True):
-                yield from counted(part, v)
+                yield from find_counters(part, v)
         case t.Union() as union, (str() as tag, *rest):
             for (_, part), v in zip(union.params(tag), rest, strict=True):
-                yield from counted(part, v)
+                yield from find_counters(part, v)
         case t.Map(value=inner), tuple():
             for v in value:
-                yield from counted(inner, v)
+                yield from find_counters(inner, v)
         case (t.Set() | t.Seq() | t.Ranking()) as several, (frozenset() | tuple()):
             for v in value:
-                yield from counted(several.inner, v)
+                yield from find_counters(several.inner, v)
         case _:
             pass
 
@@ -187,9 +187,9 @@ class _Form:
                 number = [name for name, _ in cases].index(cast(str, tag))
                 return (number, *self.several(parts, rest))
             case t.Map(key=key, value=inner):
-                return self.several([inner] * len(_items(value)), self._moved(key, _items(value)))
+                return self.several([inner] * len(_items(value)), self._move(key, _items(value)))
             case t.Set(inner=inner):
-                forms = [self.of(inner, v) for v in ordered(cast(frozenset[Value], value), inner)]
+                forms = [self.of(inner, v) for v in order(cast(frozenset[Value], value), inner)]
                 return tuple(sorted(cast(list[int], forms)))  # numbers, or tuples of one form
             case t.Seq(inner=inner) | t.Ranking(inner=inner):
                 return self.several([inner] * len(_items(value)), _items(value))
@@ -200,7 +200,7 @@ class _Form:
         """The forms of several values, in their order."""
         return tuple([self.of(kind, v) for kind, v in zip(kinds, values, strict=True)])
 
-    def _moved(self, key: t.Type, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    def _move(self, key: t.Type, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """The values of a map in the order of its renamed keys."""
         universe = self.about.universe
         keys = universe.domain(key)

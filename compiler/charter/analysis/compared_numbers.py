@@ -33,15 +33,15 @@ class NumbersCompared:
 NOTHING = NumbersCompared()
 
 
-def compared(model: n.Model, machine: str) -> Mapping[str, NumbersCompared]:
+def find_compared(model: n.Model, machine: str) -> Mapping[str, NumbersCompared]:
     """What the rules of a machine compare counters with, by counter. A counter is missing if this
     adds nothing to what is offered anyway. Properties and the `only` of an instance do not count:
     what is offered is the same whatever is asked."""
-    return _compared(ByIdentity(model), machine)
+    return _find_compared(ByIdentity(model), machine)
 
 
 @lru_cache(maxsize=8)
-def _compared(of: ByIdentity[n.Model], machine: str) -> Mapping[str, NumbersCompared]:
+def _find_compared(of: ByIdentity[n.Model], machine: str) -> Mapping[str, NumbersCompared]:
     found: dict[str, NumbersCompared] = {}
     for e in with_called(_own(of.held, machine), of.held.functions):
         for counter, more in _in(e):
@@ -97,4 +97,4 @@ def _bumps(e: n.Expr) -> int:
     return 1 + _bumps(e.args[0]) if is_bump(e) else 0
 
 
-__all__ = ["NOTHING", "NumbersCompared", "compared"]
+__all__ = ["NOTHING", "NumbersCompared", "find_compared"]

@@ -36,13 +36,13 @@ def decisions(
     return [dict(zip(asked, chosen, strict=True)) for chosen in product(*asked.values())]
 
 
-def decided(expr: n.Expr, answers: Answers) -> n.Expr:
+def decide(expr: n.Expr, answers: Answers) -> n.Expr:
     """An expression in which the conditions with an answer are replaced by what they choose."""
 
     def change(e: n.Expr) -> n.Expr:
         match e:
             case n.If():
-                subject, tag = _tested(e.condition)
+                subject, tag = _split_test(e.condition)
                 if subject not in answers:
                     return e
                 return e.then if answers[subject] == tag else e.otherwise
@@ -58,7 +58,7 @@ def _question(e: n.Expr) -> tuple[n.Expr, tuple[str, ...]] | None:
     """What a condition or a match depends on, with its possible answers."""
     match e:
         case n.If():
-            subject, tag = _tested(e.condition)
+            subject, tag = _split_test(e.condition)
             return subject, ("none", "present") if tag in _OF_OPTIONS else ("true", "false")
         case n.Match(cases=cases):
             return e.subject, tuple(case.tag for case in cases)
@@ -69,12 +69,12 @@ def _question(e: n.Expr) -> tuple[n.Expr, tuple[str, ...]] | None:
 _OF_OPTIONS = ("none", "present")
 
 
-def _tested(condition: n.Expr) -> tuple[n.Expr, str]:
+def _split_test(condition: n.Expr) -> tuple[n.Expr, str]:
     """What a condition depends on, and the answer with which it is true: `x != none` is true if `x`
     is present."""
     match condition:
         case n.Unary(op="not"):
-            subject, tag = _tested(condition.operand)
+            subject, tag = _split_test(condition.operand)
             return subject, _OTHER[tag]
         case n.Binary(op="eq" | "ne" as op):
             left, right = condition.left, condition.right

@@ -52,7 +52,7 @@ class CounterUses:
         return CounterUses(ranked, numbers, frozenset(bumped))
 
 
-def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
+def find_bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
     """The counters of which a rule or a property may bump a value that is not the greatest, with
     the names of what is bumped: several values, each on its own, an argument, or a variable that
     does not stay the greatest. Not looked at are values in records that have a name
@@ -64,7 +64,7 @@ def bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
 
 
 def why_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
-    """For each of the counters that `bumped_apart` has, where the text makes it so, and what to
+    """For each of the counters that `find_bumped_apart` has, where the text makes it so, and what to
     write instead: a sentence for each place."""
     scopes = tuple(_scopes(model))
     told: dict[str, tuple[str, ...]] = {}
@@ -172,7 +172,7 @@ class _Scope:
     ) -> _Scope:
         inside = tuple(e for root in roots for e in nodes(root))
         named: dict[str, n.Expr] = {}
-        for name, found in (*_named(inside), *_bound(statements)):
+        for name, found in (*_list_named(inside), *_bound(statements)):
             value = _apart_inside(name, found)
             known = named.setdefault(name, value)
             if known != value:  # in another part of the text: one of them
@@ -202,7 +202,7 @@ class _Scope:
             case n.Builtin(name="bump", args=(counter,)):
                 yield from self.places(counter, several)
             case n.If() | n.Match() | n.Let():
-                for chosen in _chosen(expr):
+                for chosen in _list_choices(expr):
                     yield from self.places(chosen, several)
             case n.Local(name=name) if name in self.given:
                 yield name, "any"
@@ -245,15 +245,15 @@ class _Scope:
             match e:
                 case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge"):
                     if counter in t.counters_in(e.left.type):
-                        yield from product(_chosen(e.left), _chosen(e.right))
+                        yield from product(_list_choices(e.left), _list_choices(e.right))
                 case n.Builtin(args=(left, right)) if e.traits.picks:
                     if counter in t.counters_in(left.type):
-                        yield from product(_chosen(left), _chosen(right))
+                        yield from product(_list_choices(left), _list_choices(right))
                 case n.MapWith(entries=entries):
                     for key, value in entries:
                         if counter in t.counters_in(value.type):
                             entry = n.MapGet(e.target, key, type=value.type)
-                            stored = (v for v in _chosen(value) if self._is_below(v, entry))
+                            stored = (v for v in _list_choices(value) if self._is_below(v, entry))
                             yield from ((entry, v) for v in stored)
                 case _:
                     pass
@@ -288,9 +288,9 @@ class _Scope:
         several places has one answer."""
         if not self._falls(variable):
             return ""
-        return next((why for scope in self._decided() if (why := scope._falls(variable))), "")
+        return next((why for scope in self._decide() if (why := scope._falls(variable))), "")
 
-    def _decided(self) -> Iterator[_Scope]:
+    def _decide(self) -> Iterator[_Scope]:
         """This scope with each combination of answers of its conditions."""
         if self.fixed is None:
             yield self
@@ -300,9 +300,9 @@ class _Scope:
         for answers in decisions(inside, self.fixed, self._bumps):
             yield replace(
                 self,
-                named={name: decided(e, answers) for name, e in self.named.items()},
-                assigned=tuple((name, decided(e, answers)) for name, e in self.assigned),
-                sent=tuple(decided(e, answers) for e in self.sent),
+                named={name: decide(e, answers) for name, e in self.named.items()},
+                assigned=tuple((name, decide(e, answers)) for name, e in self.assigned),
+                sent=tuple(decide(e, answers) for e in self.sent),
             )
 
     def _bumps(self, value: n.Expr) -> bool:
@@ -337,7 +337,7 @@ class _Scope:
     def _use(self, used: n.Expr) -> tuple[str, str]:
         """What is done with a value, and what else can be done about it."""
         changes = (*(value for _, value in self.assigned), *self.sent)
-        if any(used in _chosen(value) for value in changes):
+        if any(used in _list_choices(value) for value in changes):
             return "stored", ""
         sides = (
             side
@@ -384,7 +384,7 @@ class _Scope:
         return None if None in known else min(more for more in known if more is not None)
 
 
-def _named(inside: Iterable[n.Expr]) -> Iterator[tuple[str, n.Expr]]:
+def _list_named(inside: Iterable[n.Expr]) -> Iterator[tuple[str, n.Expr]]:
     """The names that expressions give to values, or to what is in them."""
     for e in inside:
         if isinstance(e, n.Let):
@@ -410,15 +410,15 @@ def _bound(statements: Iterable[n.Statement]) -> Iterator[tuple[str, n.Expr]]:
     return ((one.name, one.value) for one in statements if isinstance(one, n.Bind))
 
 
-def _chosen(expr: n.Expr) -> Iterator[n.Expr]:
+def _list_choices(expr: n.Expr) -> Iterator[n.Expr]:
     """The values that an expression may choose."""
     match expr:
         case n.If():
-            yield from (*_chosen(expr.then), *_chosen(expr.otherwise))
+            yield from (*_list_choices(expr.then), *_list_choices(expr.otherwise))
         case n.Match(cases=cases):
-            yield from (value for case in cases for value in _chosen(case.body))
+            yield from (value for case in cases for value in _list_choices(case.body))
         case n.Let():
-            yield from _chosen(expr.body)
+            yield from _list_choices(expr.body)
         case _:
             yield expr
 

@@ -99,9 +99,9 @@ class Coverage:
             wanted,
             watcher,
             frozenset(o.name for o in wanted),
-            _grouped((o.branch, o) for o in wanted if o.kind == "mcdc"),
-            _grouped((o.branch, o) for o in wanted if o.kind == "amount"),
-            _grouped((o.operation, o) for o in wanted if o.kind in SEEN),
+            _group((o.branch, o) for o in wanted if o.kind == "mcdc"),
+            _group((o.branch, o) for o in wanted if o.kind == "amount"),
+            _group((o.operation, o) for o in wanted if o.kind in SEEN),
         )
 
     def within(self, machine: Machine) -> Coverage:
@@ -112,7 +112,7 @@ class Coverage:
         watcher = replace(self._watcher, universe=base.universe, parts=base.parts)
         return replace(self, machine=machine, _watcher=watcher)
 
-    def met(
+    def list_met(
         self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
     ) -> frozenset[str]:
         """The names of the obligations that this outcome meets. Boundaries and sequences count
@@ -171,7 +171,7 @@ class Coverage:
         return sides, decided
 
 
-def _grouped(pairs: Iterable[tuple[str, Obligation]]) -> Mapping[str, Sequence[Obligation]]:
+def _group(pairs: Iterable[tuple[str, Obligation]]) -> Mapping[str, Sequence[Obligation]]:
     grouped: dict[str, list[Obligation]] = {}
     for name, obligation in pairs:
         grouped.setdefault(name, []).append(obligation)

@@ -31,7 +31,7 @@ Context = frozenset[tuple[str, Value]]
 """Sort elements that an argument list mentions, by sort."""
 
 
-def offered(machine: Machine, state: State) -> Iterator[tuple[str, tuple[Value, ...]]]:
+def list_offered(machine: Machine, state: State) -> Iterator[tuple[str, tuple[Value, ...]]]:
     """Every operation (of a system: step) with every list of arguments that the instance offers in
     a state; lists without foreign counters come first."""
     arguments = Arguments.at(machine, state)
@@ -51,7 +51,7 @@ def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -
     return all(machine.evaluator.truth(c, machine.scope(state), names) for c in conditions)
 
 
-def unrestricted(machine: Machine[E, S]) -> Machine[E, S] | None:
+def unrestrict(machine: Machine[E, S]) -> Machine[E, S] | None:
     """The same system in an instance that leaves out no step and no argument; None if its own
     leaves out none."""
     instance = machine.instance
@@ -62,10 +62,10 @@ def unrestricted(machine: Machine[E, S]) -> Machine[E, S] | None:
 
 def is_cut(machine: Machine, whole: Machine | None, state: State) -> bool:
     """Whether a step that the instance leaves out could happen in a state; `whole` is the machine
-    without such limits (`unrestricted`)."""
+    without such limits (`unrestrict`)."""
     if whole is None:
         return False
-    for name, args in offered(whole, state):
+    for name, args in list_offered(whole, state):
         if name in machine.operations and offers(machine, state, name, args):
             continue
         try:
@@ -79,7 +79,7 @@ def is_cut(machine: Machine, whole: Machine | None, state: State) -> bool:
 @dataclass(slots=True)
 class Issued:
     """The counter values in a state: `all`, and `under` each sort element that is a map key above
-    them. `compared`: what the rules compare counters with."""
+    them. `find_compared`: what the rules compare counters with."""
 
     universe: Universe
     compared: Mapping[str, NumbersCompared] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Arguments:
     @staticmethod
     def at(machine: Machine, state: State) -> Arguments:
         """The arguments that can be offered in `state`."""
-        issued = Issued(machine.universe, compared(machine.model, machine.instance.machine))
+        issued = Issued(machine.universe, find_compared(machine.model, machine.instance.machine))
         for variable in machine.variables:
             issued.collect(variable.type, state[variable.name])
         return Arguments(issued)
@@ -167,7 +167,7 @@ class Arguments:
         for base in product(*(universe.domain(kinds[i]) for i in closed)):
             here = context
             for i, value in zip(closed, base, strict=True):
-                here = narrowed(here, kinds[i], value)
+                here = narrow(here, kinds[i], value)
             if here not in rests:
                 rests[here] = within_budget([self.pool(kinds[i], here) for i in open_])
             row: list[Value] = [None] * len(kinds)
@@ -213,7 +213,7 @@ class Arguments:
 
     def _map(self, kind: t.Map, context: Context) -> Iterator[tuple[Value, int]]:
         keys = self.issued.universe.domain(kind.key)
-        pools = [self.pool(kind.value, narrowed(context, kind.key, k)) for k in keys]
+        pools = [self.pool(kind.value, narrow(context, kind.key, k)) for k in keys]
         if not isinstance(kind.value, t.Option):
             yield from within_budget(pools)
             return
@@ -238,7 +238,7 @@ class Arguments:
                     yield (tuple(values) if ranking else frozenset(values)), foreign
 
 
-def narrowed(context: Context, kind: t.Type, value: Value) -> Context:
+def narrow(context: Context, kind: t.Type, value: Value) -> Context:
     """The context with `value` added if it is a sort element, alone or in an option."""
     match kind:
         case t.Sort(name=name):

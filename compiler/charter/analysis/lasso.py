@@ -119,13 +119,13 @@ def _is_fair(edges: list[list[FairEdge]], component: frozenset[int]) -> bool:
     if len(component) == 1 and not any(_inner_edges(edges, component)):
         (only,) = component
         return not edges[only]
-    always = frozenset.intersection(*(enabled(edges[number]) for number in component))
+    always = frozenset.intersection(*(list_enabled(edges[number]) for number in component))
     for edge in _inner_edges(edges, component):
         always -= edge.fair
     return not always
 
 
-def enabled(edges: Sequence[FairEdge]) -> frozenset[int]:
+def list_enabled(edges: Sequence[FairEdge]) -> frozenset[int]:
     """The fairness conditions that are enabled in a state with these edges."""
     return frozenset[int]().union(*(edge.fair for edge in edges))
 
@@ -133,12 +133,12 @@ def enabled(edges: Sequence[FairEdge]) -> frozenset[int]:
 def cycle(edges: Edges, component: Container[int], entry: int) -> tuple[int, ...]:
     """The actions of a fair cycle from `entry` inside a component. It is short, but not always the
     shortest."""
-    left = enabled(edges[entry])
+    left = list_enabled(edges[entry])
     here, found = entry, list[int]()
     while left:
         way = _nearest_progress(edges, component, here, left)
         for edge in way:
-            left = (left - edge.fair) & enabled(edges[edge.target])
+            left = (left - edge.fair) & list_enabled(edges[edge.target])
         found += [edge.action for edge in way]
         here = way[-1].target
     if edges[entry] and (here != entry or not found):
@@ -157,7 +157,7 @@ def _nearest_progress(
         edges,
         component,
         start,
-        lambda e: bool(left & e.fair) or not left <= enabled(edges[e.target]),
+        lambda e: bool(left & e.fair) or not left <= list_enabled(edges[e.target]),
     )
 
 

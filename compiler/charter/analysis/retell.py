@@ -89,14 +89,14 @@ def retell(
     told: list[RetoldStep] = []
     for (operation, args), before, after in zip(acts, states[:-1], states[1:], strict=True):
         shown = tuple(machine.args_shown(operation, args).items())
-        rules, mail = _followed(machine, (operation, args), before, after)
+        rules, mail = _follow(machine, (operation, args), before, after)
         told.append(
             RetoldStep(operation, shown, rules, changes(machine, before, after), mail, after)
         )
     return tuple(told)
 
 
-def _followed(
+def _follow(
     machine: Machine, act: Act, before: State, after: State
 ) -> tuple[tuple[str, ...], tuple[Mail, ...]]:
     """The branches that a step took from one state to the next, and the messages that it sent and
@@ -109,7 +109,7 @@ def _followed(
     names = dict(zip((p.name for p in chosen.params), args, strict=True))
     runs: list[Run] = [((), (), names, before)]
     for line in chosen.body:
-        runs = [longer for run in runs for longer in _continued(machine, line, before, run)]
+        runs = [longer for run in runs for longer in _continue_runs(machine, line, before, run)]
     for rules, mail, _, reached in runs:
         if reached == after:
             return rules, _in_order(mail)
@@ -125,7 +125,7 @@ def _in_order(mail: tuple[Mail, ...]) -> tuple[Mail, ...]:
     return tuple(sorted(mail, key=lambda one: one.is_sent))
 
 
-def _continued(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
+def _continue_runs(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
     """Continues runs through the first statements of a step by one more statement."""
     evaluator, (rules, mail, names, work) = machine.evaluator, run
     if isinstance(line, n.Send | n.Receive | n.Clear):

@@ -43,7 +43,7 @@ def search_size(model: n.Model, instance: n.Instance) -> SearchSize:
 def _acts(machine: Machine) -> int:
     """0 if a condition of `only` has no value there, which the search will tell."""
     try:
-        return sum(1 for _ in islice(offered(machine, machine.initial()), MOST_ACTS))
+        return sum(1 for _ in islice(list_offered(machine, machine.initial()), MOST_ACTS))
     except EvaluationError:
         return 0
 

@@ -19,7 +19,7 @@ def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:
     found: list[Act] = []
     for text in spelt:
         operation = text.partition("(")[0]
-        args = _spelt_so(machine, states, operation, text)
+        args = _find_arguments(machine, states, operation, text)
         if args is None:
             raise NotARun(f"the instance offers no {text}")
         outcomes = (o for state in states for o in machine.outcomes(state, operation, args))
@@ -31,7 +31,7 @@ def acts_of(machine: Machine, spelt: Sequence[str]) -> tuple[Act, ...]:
     return tuple(found)
 
 
-def _spelt_so(
+def _find_arguments(
     machine: Machine, states: Sequence[State], operation: str, text: str
 ) -> tuple[Value, ...] | None:
     """The arguments of an operation that are offered in one of some states, and have this text;

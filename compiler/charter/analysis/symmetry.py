@@ -11,7 +11,7 @@ If rules mention numbers of a counter, these numbers and all below must also sta
 with each other: the next value is then greater than all of them. That is true of newest epochs and
 of the last value allotted. It is false of values that are bumped on their own and then compared:
 2 and 0, and 1 and 0, have the same order, but the next values of the smaller ones do not. Where
-that can be seen from the text (`bumped_apart`) a counter is not renamed.
+that can be seen from the text (`find_bumped_apart`) a counter is not renamed.
 
 So a search may keep one state of each class: no violation and no witness is missed.
 
@@ -66,12 +66,12 @@ class Quotient:
     def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Quotient:
         """The quotient of a machine whose model has been narrowed to it. Without `symmetry` no sort
         is permuted, without `renaming` no counter is renamed."""
-        sorts, apart = _permuted(machine, symmetry)
+        sorts, apart = _find_permuted(machine, symmetry)
         if not machine.model.counters:
             return Quotient(sorts, apart=apart)
         inside = {kind for v in machine.variables for kind in t.inside(v.type)}
         held = frozenset(c.name for c in machine.model.counters if c in inside)
-        exact = held & bumped_apart(machine.model).keys()
+        exact = held & find_bumped_apart(machine.model).keys()
         held -= exact
         uses = CounterUses.of(machine.model)
         ranked = uses.ranked & held
@@ -95,12 +95,12 @@ class Quotient:
         return any(isinstance(part, t.Sort) and part.name in self.sorts for part in t.inside(kind))
 
 
-def _permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[str, str]]:
+def _find_permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[str, str]]:
     """The sorts whose elements are interchangeable, and for each other sort why not."""
     several = {name: len(m) for name, m in machine.instance.sorts if len(m) > 1}
     if not symmetry:
         return (), dict.fromkeys(several, "--no-symmetry")
-    named, asked = _named(machine), _asked(machine)
+    named, asked = _find_named(machine), _find_asked(machine)
     sorts: list[str] = []
     apart: dict[str, str] = {}
     total = 1
@@ -117,7 +117,7 @@ def _permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[s
     return tuple(sorts), apart
 
 
-def _named(machine: Machine) -> frozenset[str]:
+def _find_named(machine: Machine) -> frozenset[str]:
     """The sorts of which a rule, a property or a condition of the instance names an element: those
     are not interchangeable."""
     properties = tuple(p for p in machine.model.properties if p.name != n.ASKED)
@@ -125,7 +125,7 @@ def _named(machine: Machine) -> frozenset[str]:
     return _sorts_in((*rules, *conditions([machine.instance])))
 
 
-def _asked(machine: Machine) -> frozenset[str]:
+def _find_asked(machine: Machine) -> frozenset[str]:
     """The sorts of which the expression of `--where` names an element."""
     return _sorts_in(
         e for p in machine.model.properties if p.name == n.ASKED for e in nodes(p.body)

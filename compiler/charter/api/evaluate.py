@@ -95,7 +95,7 @@ class Place:
         """The transitions out of the first state, each told with what it changes."""
         state, _ = self.states[0]
         machine = self.machine
-        for operation, args in offered(machine, state):
+        for operation, args in list_offered(machine, state):
             params = machine.operations[operation].params
             pairs = zip(params, args, strict=True)
             given = ", ".join(show_value(p.type, v, machine.universe) for p, v in pairs)

@@ -185,7 +185,7 @@ class SearchResult:
     def bumped_apart(self) -> Mapping[str, tuple[str, ...]]:
         """The counters that are searched as they are, since a rule may bump a value that is not the
         greatest, with the names of what is bumped. Nothing but the charter bounds their values."""
-        return bumped_apart(self.machine.model)
+        return find_bumped_apart(self.machine.model)
 
     @property
     def why_apart(self) -> Mapping[str, tuple[str, ...]]:

@@ -152,13 +152,13 @@ class _Walker:
         """Whether any step can happen at all, also one that leaves the instance, or that the
         instance leaves out."""
         machine = self.asked.machine
-        for name, args in offered(machine, state):
+        for name, args in list_offered(machine, state):
             try:
                 if self.asked.outcomes(state, name, args):
                     return True
             except EvaluationError:
                 return True
-        return is_cut(machine, unrestricted(machine), state)
+        return is_cut(machine, unrestrict(machine), state)
 
     def look(self, at: Start, before: State | None) -> None:
         """Check the properties in the state that was reached, and add it to the pool if it is

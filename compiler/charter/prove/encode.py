@@ -21,7 +21,7 @@ from charter.prove import collections as col
 from charter.prove.terms import FALSE, TRUE, Term, Terms
 from charter.prove.terms_of_types import TermsOfTypes
 from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
-from charter.semantics.builtins import ordered
+from charter.semantics.builtins import order
 
 Names = Mapping[str, Sym]
 Coded = tuple[Sym, Term]
@@ -209,7 +209,7 @@ class Encoder:
             return self.types.members(domain)
         there = zip(domain.members, domain.items, strict=True)
         by_key = dict(zip(domain.keys, there, strict=True))
-        return tuple(by_key[k] for k in ordered(frozenset(domain.keys), inner))
+        return tuple(by_key[k] for k in order(frozenset(domain.keys), inner))
 
     def call(self, function: s.Function, args: tuple[Sym, ...]) -> Sym:
         """A function of values, inlined."""

@@ -205,7 +205,7 @@ def check_goal(machine: Machine, goal: Goal, step: SolverTransition) -> None:
             expect(machine, body, both, wanted=True, what=goal.name)
         case Meets(obligation=obligation):
             coverage = Coverage.of(machine, (obligation,))
-            if not coverage.met(step.before, step.operation, step.args, step.outcome):
+            if not coverage.list_met(step.before, step.operation, step.args, step.outcome):
                 raise ReplayError(f"{goal.name} is not met by {step}")
         case _:
             assert_never(goal)

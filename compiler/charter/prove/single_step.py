@@ -117,7 +117,7 @@ def _check(
     for lemma in question.lemmas:
         what = f"lemma {lemma.name}"
         expect(machine, lemma.body, machine.scope(found.before), wanted=True, what=what)
-    met = coverage.met(found.before, found.operation, found.args, found.outcome)
+    met = coverage.list_met(found.before, found.operation, found.args, found.outcome)
     if name not in met:
         raise ReplayError(f"{name} is not met by {found}")
     return met

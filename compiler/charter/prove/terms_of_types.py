@@ -23,7 +23,7 @@ from charter.prove.values import (
     Sym,
     Tagged,
 )
-from charter.semantics.builtins import ordered
+from charter.semantics.builtins import order
 from charter.semantics.values import NotFinite, Universe
 
 LARGEST_SET = 4096
@@ -120,7 +120,7 @@ class TermsOfTypes:
 
     def _constant_set(self, inner: t.Type, value: frozenset[Value]) -> Sym:
         if not self.is_finite(inner):
-            items = ordered(value, inner)
+            items = order(value, inner)
             return Bag(tuple((TRUE, self.constant(inner, item)) for item in items))
         keys, syms = self.keys(inner)
         return Mask(keys, tuple(TRUE if k in value else FALSE for k in keys), syms)

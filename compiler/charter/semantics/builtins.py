@@ -32,7 +32,7 @@ Items = tuple[Value, ...]
 Members = frozenset[Value]
 
 
-def ordered(members: Members, kind: t.Type) -> Sequence[Value]:
+def order(members: Members, kind: t.Type) -> Sequence[Value]:
     """Members in an order that depends on nothing but their values."""
     match kind:
         case t.Enum():
@@ -86,11 +86,11 @@ def builtin(e: n.Builtin) -> Callable[[Items, Universe], Value]:
         case "append" if isinstance(e.type, t.Ranking):
             return lambda args, _: (*(i for i in items(args[0]) if i != args[1]), args[1])
         case "append":
-            return lambda args, universe: _bounded(e, (*items(args[0]), args[1]), universe)
+            return lambda args, universe: _check_bound(e, (*items(args[0]), args[1]), universe)
         case "remove":
             return lambda args, _: tuple([i for i in items(args[0]) if i != args[1]])
         case "concat":
-            return lambda args, universe: _joined(e, items(args[0]), items(args[1]), universe)
+            return lambda args, universe: _join(e, items(args[0]), items(args[1]), universe)
         case "keep":
             return lambda args, _: tuple([i for i in items(args[0]) if i in cast(Members, args[1])])
         case "take":
@@ -116,10 +116,10 @@ def _extreme(e: n.Builtin, args: Items) -> Value:
     return min(pool) if e.name == "min" else max(pool)
 
 
-def _joined(e: n.Builtin, first: Items, second: Items, universe: Universe) -> Value:
+def _join(e: n.Builtin, first: Items, second: Items, universe: Universe) -> Value:
     if isinstance(e.type, t.Ranking):
         return (*first, *(i for i in second if i not in first))
-    return _bounded(e, (*first, *second), universe)
+    return _check_bound(e, (*first, *second), universe)
 
 
 def _at(e: n.Builtin, whole: Items, at: int) -> Value:
@@ -130,7 +130,7 @@ def _at(e: n.Builtin, whole: Items, at: int) -> Value:
     raise EvaluationError(f"position {at} of a sequence of {len(whole)}", e.span)
 
 
-def _bounded(e: n.Builtin | n.Primitive, grown: Items, universe: Universe) -> Items:
+def _check_bound(e: n.Builtin | n.Primitive, grown: Items, universe: Universe) -> Items:
     if isinstance(e.type, t.Seq) and len(grown) > universe.limit(e.type.limit):
         raise EvaluationError("the sequence grows past its limit", e.span)
     return grown
@@ -143,14 +143,14 @@ def apply_primitive(e: n.Primitive, args: Sequence[Value], universe: Universe) -
         case "size":
             return len(cast(Members, first))
         case "least" | "greatest":
-            members = ordered(cast(Members, first), t.inner_of(e.args[0].type))
+            members = order(cast(Members, first), t.inner_of(e.args[0].type))
             return members[0 if e.name == "least" else -1]
         case "set":
             return frozenset(items(first))
         case "nth":
             return items(first)[cast(int, args[1])]
         case "join":
-            return _bounded(e, (*items(first), *items(args[1])), universe)
+            return _check_bound(e, (*items(first), *items(args[1])), universe)
         case "keep":
             return tuple(i for i in items(first) if i in cast(Members, args[1]))
         case "take":

@@ -13,7 +13,7 @@ from charter.core import types as t
 from charter.core.by_identity import ByIdentity
 from charter.core.channels import Content, content_of
 from charter.core.nodes import Value
-from charter.semantics.builtins import EvaluationError, Items, Members, items, ordered
+from charter.semantics.builtins import EvaluationError, Items, Members, items, order
 from charter.semantics.expressions import Expressions, Locals, Scope, State
 from charter.semantics.values import Universe
 
@@ -76,7 +76,7 @@ class Evaluator(Expressions):
     ) -> tuple[Outcome, ...]:
         """All allowed outcomes: of the first branch with a true guard or, where that stands in an
         `in any order` group, of every branch of the group with a true guard."""
-        scope, names = Scope(self.universe, state), _named(operation.params, args)
+        scope, names = Scope(self.universe, state), _bind(operation.params, args)
         found: list[tuple[Outcome, ...]] = []
         group = 0
         for branch in operation.branches:
@@ -85,7 +85,7 @@ class Evaluator(Expressions):
             for bind in branch.lets:
                 if bind.name not in names:
                     names[bind.name] = self.bound(bind, scope, names)
-            if self.guarded(branch, scope, names):
+            if self.is_enabled(branch, scope, names):
                 ends = self.ends(operation, branch, scope, names)
                 if ends:
                     group = branch.group
@@ -98,7 +98,7 @@ class Evaluator(Expressions):
         """The value that a `let` before a branch gives a name."""
         return self.value(bind.value, scope, names)
 
-    def guarded(self, branch: n.Branch, scope: Scope, names: Locals) -> bool:
+    def is_enabled(self, branch: n.Branch, scope: Scope, names: Locals) -> bool:
         """Whether the guard of a branch is true."""
         return all(self.code(c.condition)(scope, names) for c in branch.guard)
 
@@ -120,7 +120,7 @@ class Evaluator(Expressions):
 
     def step(self, step: n.Step, state: State, args: tuple[Value, ...]) -> tuple[Outcome, ...]:
         """All outcomes of a step of a system; none where it is not enabled."""
-        runs = self.run(step.body, state, _named(step.params, args))
+        runs = self.run(step.body, state, _bind(step.params, args))
         return distinct([Outcome(step.name, None, after) for _, after in runs])
 
     def run(
@@ -206,7 +206,7 @@ class Evaluator(Expressions):
                     all_mail += tuple(
                         Mail(line.channel, ends, kind.inner, x, False, False, True) for x in there
                     )
-                    work = self._changed(line, ends, work, _emptied(kind))
+                    work = self._change(line, ends, work, _make_emptier(kind))
                 yield all_mail, names, work
             case _:
                 assert_never(line)
@@ -224,7 +224,7 @@ class Evaluator(Expressions):
             message = self.value(line.message, scope, local)
             there = isinstance(kind, t.Set) and message in cast(Members, lies)
             sent += (Mail(line.channel, ends, kind.inner, message, True, there),)
-            work = self._changed(line, ends, work, _with(kind, message))
+            work = self._change(line, ends, work, _with(kind, message))
         return sent, work
 
     def _receive(
@@ -237,7 +237,7 @@ class Evaluator(Expressions):
             local = {**names, line.name: taken[0] if line.many is None else taken}
             for stays in (False, True) if line.may_stay else (False,):
                 mail = tuple(Mail(line.channel, ends, kind.inner, x, False, stays) for x in taken)
-                less = work if stays else self._changed(line, ends, work, _less(kind, taken))
+                less = work if stays else self._change(line, ends, work, _less(kind, taken))
                 yield mail, local, less
 
     def _times(self, line: n.Send | n.Clear, scope: Scope, names: Locals) -> Iterator[Locals]:
@@ -261,7 +261,7 @@ class Evaluator(Expressions):
             whole, kind = items(whole)[self.universe.position(table.key, end)], table.value
         return whole
 
-    def _changed(
+    def _change(
         self, line: n.OnChannel, ends: Items, work: State, change: Callable[[Value], Value]
     ) -> State:
         """The state after a place of a channel has changed."""
@@ -330,7 +330,7 @@ def _takes(kind: Content, lies: Value, many: Value) -> Sequence[Items]:
             count = 1 if many is None else cast(int, many)
             return (items(lies)[:count],) if 1 <= count <= len(items(lies)) else ()
         case t.Set():
-            return [(message,) for message in ordered(cast(Members, lies), kind.inner)]
+            return [(message,) for message in order(cast(Members, lies), kind.inner)]
 
 
 def _all_lying(kind: Content, lies: Value) -> Sequence[Value]:
@@ -350,7 +350,7 @@ def _less(kind: Content, taken: Items) -> Callable[[Value], Value]:
             return lambda lies: cast(Members, lies) - set(taken)
 
 
-def _emptied(kind: Content) -> Callable[[Value], Value]:
+def _make_emptier(kind: Content) -> Callable[[Value], Value]:
     match kind:
         case t.Option():
             return lambda _: None
@@ -370,7 +370,7 @@ def distinct(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     return tuple(kept.values())
 
 
-def _named(params: Sequence[n.Param], args: Sequence[Value]) -> Locals:
+def _bind(params: Sequence[n.Param], args: Sequence[Value]) -> Locals:
     return dict(zip([p.name for p in params], args, strict=True))
 
 

@@ -22,7 +22,7 @@ from charter.semantics.builtins import (
     builtin,
     infix,
     items,
-    ordered,
+    order,
 )
 from charter.semantics.values import Universe
 
@@ -101,7 +101,7 @@ class Expressions:
             case n.Quantified(kind="sum"):
                 return self._sum(e)
             case n.Quantified():
-                return self._quantified(e)
+                return self._compile_quantifier(e)
             case n.Comprehend():
                 return self._comprehend(e)
             case n.Domain():
@@ -112,18 +112,18 @@ class Expressions:
             case n.FieldOf() | n.MapGet():
                 return self._part(e)
             case n.RecordWith() | n.MapWith():
-                return self._updated(e)
+                return self._compile_update(e)
             case n.SetNew() | n.SeqNew() | n.UnionNew() | n.RecordNew() | n.MapNew():
-                return self._made_new(e)
+                return self._compile_new(e)
             case n.Builtin():
                 args, apply = self._each(e.args), builtin(e)
                 return lambda scope, names: apply(args(scope, names), scope.universe)
             case n.IsCase() | n.CaseArg() | n.Primitive() | n.Checked():
-                return self._lowered(e)
+                return self._compile_lowered(e)
             case _:
                 assert_never(e)
 
-    def _lowered(self, e: n.IsCase | n.CaseArg | n.Primitive | n.Checked) -> Code:
+    def _compile_lowered(self, e: n.IsCase | n.CaseArg | n.Primitive | n.Checked) -> Code:
         """What only the passes write: the definition evaluates small core too."""
         match e:
             case n.IsCase(tag=tag):
@@ -136,19 +136,19 @@ class Expressions:
                 args = self._each(e.args)
                 return lambda scope, names: apply_primitive(e, args(scope, names), scope.universe)
             case n.Checked():
-                return self._checked(e)
+                return self._compile_checked(e)
             case _:
                 assert_never(e)
 
-    def _checked(self, e: n.Checked) -> Code:
+    def _compile_checked(self, e: n.Checked) -> Code:
         condition, value = self.code(e.condition), self.code(e.value)
 
-        def checked(scope: Scope, names: Locals) -> Value:
+        def check(scope: Scope, names: Locals) -> Value:
             if not condition(scope, names):
                 raise EvaluationError(e.why, e.span)
             return value(scope, names)
 
-        return checked
+        return check
 
     def _each(self, exprs: Sequence[n.Expr]) -> Parts:
         """The values of several expressions; one or two, or names alone, without a loop, which
@@ -186,7 +186,7 @@ class Expressions:
     def _binary(self, e: n.Binary) -> Code:
         left, right = self.code(e.left), self.code(e.right)
         if isinstance(e.right, n.Literal) and e.op in ("eq", "ne"):
-            return _compared(e.op, left, e.right.value)
+            return _compile_comparison(e.op, left, e.right.value)
         members = cast(_Pool, right)
         match e.op:
             case "and":
@@ -234,13 +234,13 @@ class Expressions:
         if isinstance(kind, t.Option):
             return _of_option(subject, cases)
 
-        def matched(scope: Scope, names: Locals) -> Value:
+        def match_value(scope: Scope, names: Locals) -> Value:
             tag, parts = case_of(kind, subject(scope, names))
             given, body = cases[tag]
             inside = {**names, **dict(zip(given, parts, strict=True))} if given else names
             return body(scope, inside)
 
-        return matched
+        return match_value
 
     # --- sets ------------------------------------------------------------------------------------
 
@@ -256,12 +256,12 @@ class Expressions:
         if isinstance(e, n.Domain):
             return lambda scope, names: scope.universe.domain(inner)
         pool = cast(_Pool, self.code(e))
-        return lambda scope, names: ordered(pool(scope, names), inner)
+        return lambda scope, names: order(pool(scope, names), inner)
 
-    def _quantified(self, e: n.Quantified) -> Code:
+    def _compile_quantifier(self, e: n.Quantified) -> Code:
         members, body, name = self._members(e.domain), self.code(e.body), e.name
 
-        def decided(scope: Scope, names: Locals) -> Value:
+        def decide(scope: Scope, names: Locals) -> Value:
             found: list[Value] = []
             local = dict(names)
             for local[name] in members(scope, names):
@@ -279,24 +279,24 @@ class Expressions:
                 raise EvaluationError(f"`the` of {len(found)} members", e.span)
             return found[0]
 
-        return decided
+        return decide
 
     def _sum(self, e: n.Quantified) -> Code:
         members, body, name = self._members(e.domain), self.code(e.body), e.name
 
-        def summed(scope: Scope, names: Locals) -> Value:
+        def sum_up(scope: Scope, names: Locals) -> Value:
             local, total = dict(names), 0
             for local[name] in members(scope, names):
                 total += cast(int, body(scope, local))
             return total
 
-        return summed
+        return sum_up
 
     def _comprehend(self, e: n.Comprehend) -> Code:
         members, name = self._members(e.domain), e.name
         condition, body = self.code(e.condition), self.code(e.body)
 
-        def comprehended(scope: Scope, names: Locals) -> Value:
+        def comprehend(scope: Scope, names: Locals) -> Value:
             found: set[Value] = set()
             local = dict(names)
             for local[name] in members(scope, names):
@@ -305,7 +305,7 @@ class Expressions:
                     found |= cast(Members, value) if e.flatten else {value}
             return frozenset(found)
 
-        return comprehended
+        return comprehend
 
     # --- records, maps and lists -----------------------------------------------------------------
 
@@ -322,11 +322,11 @@ class Expressions:
             case n.MapGet():
                 position = self._position(e.target.type, e.key)
 
-                def got(scope: Scope, names: Locals) -> Value:
+                def get(scope: Scope, names: Locals) -> Value:
                     at = position(scope, names)
                     return whole(scope, names)[at]
 
-                return got
+                return get
 
     def _position(self, kind: t.Type, key: n.Expr) -> _Place:
         code, keys = self.code(key), t.map_of(kind).key
@@ -340,7 +340,7 @@ class Expressions:
 
         return position
 
-    def _updated(self, e: n.RecordWith | n.MapWith) -> Code:
+    def _compile_update(self, e: n.RecordWith | n.MapWith) -> Code:
         whole = cast(Parts, self.code(e.target))
         entries: list[tuple[_Place, Code]] = []
         match e:
@@ -353,22 +353,22 @@ class Expressions:
             case _:
                 raise TypeError(e.type)
 
-        def updated(scope: Scope, names: Locals) -> Value:
+        def update(scope: Scope, names: Locals) -> Value:
             values = list(whole(scope, names))
             for at, code in entries:
                 values[at(scope, names)] = code(scope, names)
             return tuple(values)
 
-        return updated
+        return update
 
-    def _made_new(self, e: n.SetNew | n.SeqNew | n.UnionNew | n.RecordNew | n.MapNew) -> Code:
+    def _compile_new(self, e: n.SetNew | n.SeqNew | n.UnionNew | n.RecordNew | n.MapNew) -> Code:
         match e:
             case n.SetNew():
                 each = self._each(e.items)
                 return lambda scope, names: frozenset(each(scope, names))
             case n.SeqNew():
                 each = self._each(e.items)
-                return lambda scope, names: _listed(e, each(scope, names))
+                return lambda scope, names: _compile_list(e, each(scope, names))
             case n.UnionNew(tag=tag):
                 each = self._each(e.args)
                 return lambda scope, names: (tag, *each(scope, names))
@@ -380,13 +380,13 @@ class Expressions:
     def _map_new(self, e: n.MapNew) -> Code:
         kind, name, value = t.map_of(e.type).key, e.name, self.code(e.value)
 
-        def mapped(scope: Scope, names: Locals) -> Value:
+        def map_value(scope: Scope, names: Locals) -> Value:
             local, values = dict(names), []
             for local[name] in scope.universe.domain(kind):
                 values.append(value(scope, local))
             return tuple(values)
 
-        return mapped
+        return map_value
 
 
 def _state_ref(e: n.StateRef) -> Code:
@@ -413,7 +413,7 @@ def case_of(kind: t.Type, value: Value) -> tuple[Value, Items]:
             return value, ()
 
 
-def _compared(op: str, left: Code, value: Value) -> Code:
+def _compile_comparison(op: str, left: Code, value: Value) -> Code:
     """Whether a value is a constant, or is not."""
     if op == "eq":
         return lambda scope, names: left(scope, names) == value
@@ -424,16 +424,16 @@ def _of_option(subject: Code, cases: Mapping[Value, tuple[tuple[str, ...], Code]
     """A match of an option."""
     (_, none), (given, present) = cases["none"], cases["present"]
 
-    def matched(scope: Scope, names: Locals) -> Value:
+    def match_value(scope: Scope, names: Locals) -> Value:
         value = subject(scope, names)
         if value is None:
             return none(scope, names)
         return present(scope, {**names, given[0]: value} if given else names)
 
-    return matched
+    return match_value
 
 
-def _listed(e: n.SeqNew, values: Items) -> Items:
+def _compile_list(e: n.SeqNew, values: Items) -> Items:
     if isinstance(e.type, t.Ranking) and len(set(values)) < len(values):
         raise EvaluationError("a ranking holds nothing twice", e.span)
     return values

@@ -47,7 +47,7 @@ class LivenessResult:
         """Whether there is a lasso."""
         return self.answer == "fails" and not self.detail
 
-    def settled(self, apart: LivenessResult) -> LivenessResult:
+    def settle(self, apart: LivenessResult) -> LivenessResult:
         """The final result of a property that fails under symmetry. `apart` is the result of a
         second search without symmetry, made to find a lasso; it may have run out of memory."""
         if apart.answer != "unknown":

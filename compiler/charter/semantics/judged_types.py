@@ -15,7 +15,7 @@ Paths = frozenset[tuple[str, ...]]
 """The fields of a value that are shown; an empty path means everything."""
 
 
-def judged_types(component: n.Component[E_co]) -> dict[str, Json]:
+def collect_judged_types(component: n.Component[E_co]) -> dict[str, Json]:
     """The field `types` of the manifest. It has the types of all variables, and of what the model
     knows of them besides what it shows, only if values of several types could be confused."""
     replies = {operation.name: operation.result for operation in component.operations}
@@ -24,7 +24,7 @@ def judged_types(component: n.Component[E_co]) -> dict[str, Json]:
     for variable in component.state:
         seen = [o.path[1:] for o in component.observables if o.path[0] == variable.name]
         if seen:
-            text, whole = _projected(variable.type, frozenset(seen))
+            text, whole = _project(variable.type, frozenset(seen))
             observes[variable.name] = text
             mentioned += whole
     state = {v.name: v.type for v in component.state if v.kind != "ghost"}
@@ -33,7 +33,7 @@ def judged_types(component: n.Component[E_co]) -> dict[str, Json]:
     return {
         "replies": {name: _text(kind) for name, kind in replies.items()},
         "observes": observes,
-        "names": dict(_named([*mentioned, *state.values()] if several else mentioned)),
+        "names": dict(_define_named([*mentioned, *state.values()] if several else mentioned)),
         **({"state": {name: _text(kind) for name, kind in state.items()}} if several else {}),
     }
 
@@ -56,7 +56,7 @@ def _several(kinds: list[t.Type]) -> bool:
     return max(opaque.count(True), opaque.count(False)) > 1
 
 
-def _named(kinds: list[t.Type]) -> Iterator[tuple[str, str]]:
+def _define_named(kinds: list[t.Type]) -> Iterator[tuple[str, str]]:
     """The definitions of all named types inside some types."""
     found = dict.fromkeys(part for kind in kinds for part in t.inside(kind))
     for kind in found:
@@ -99,23 +99,23 @@ def _text(kind: t.Type) -> str:
             assert_never(kind)
 
 
-def _projected(kind: t.Type, paths: Paths) -> tuple[str, list[t.Type]]:
+def _project(kind: t.Type, paths: Paths) -> tuple[str, list[t.Type]]:
     """A type with only the fields on `paths`, and the types that the text mentions."""
     if () in paths:
         return _text(kind), [kind]
     match kind:
         case t.Option(inner):
-            text, whole = _projected(inner, paths)
+            text, whole = _project(inner, paths)
             return f"option {text}", whole
         case t.Map(key, inner):
-            text, whole = _projected(inner, paths)
+            text, whole = _project(inner, paths)
             return f"map {_text(key)} -> {text}", [key, *whole]
         case t.Record(fields=fields):
             shown, mentioned = [], []
             for name, part in fields:
                 inside = frozenset(path[1:] for path in paths if path and path[0] == name)
                 if inside:
-                    text, whole = _projected(part, inside)
+                    text, whole = _project(part, inside)
                     shown.append(f"{name}: {text}")
                     mentioned += whole
             return "{" + ", ".join(shown) + "}", mentioned

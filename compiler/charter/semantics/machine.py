@@ -20,7 +20,7 @@ from charter.formats.types import read_types
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome
 from charter.semantics.expressions import Locals, Scope, State
-from charter.semantics.judged_types import judged_types
+from charter.semantics.judged_types import collect_judged_types
 from charter.semantics.shown_values import show_call, show_value
 from charter.semantics.values import Universe, fits, from_json, is_bounded, to_json
 
@@ -72,7 +72,7 @@ class Machine(Generic[E_co, S_co]):
     """The variables whose values can be out of their range."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_bounded", _bounded(ByIdentity(self.variables)))
+        object.__setattr__(self, "_bounded", _list_bounded(ByIdentity(self.variables)))
 
     @staticmethod
     def of(model: n.Model[E, S], instance: n.Instance[E]) -> Machine[E, S]:
@@ -185,7 +185,7 @@ class Machine(Generic[E_co, S_co]):
             for param, value in zip(self.operations[operation].params, scope.args, strict=True)
         }
 
-    def loaded(self, durable: State) -> State:
+    def load(self, durable: State) -> State:
         """The state after a failover from `durable`: volatile variables get their initial values,
         whatever the instance starts with, then the component's `failover` runs if it has one (it
         must have one outcome)."""
@@ -261,7 +261,7 @@ class Machine(Generic[E_co, S_co]):
 
 
 @lru_cache(maxsize=8)
-def _bounded(of: ByIdentity[tuple[n.StateVar, ...]]) -> tuple[n.StateVar, ...]:
+def _list_bounded(of: ByIdentity[tuple[n.StateVar, ...]]) -> tuple[n.StateVar, ...]:
     """The variables whose values can be out of their range. Kept, since each scenario asks for
     those of one machine."""
     return tuple([v for v in of.held if is_bounded(v.type)])
@@ -271,7 +271,7 @@ def _bounded(of: ByIdentity[tuple[n.StateVar, ...]]) -> tuple[n.StateVar, ...]:
 def _opaque_types(of: ByIdentity[n.Model], component: str) -> OpaqueTypes:
     """Kept, since each scenario and each instance asks for those of one model."""
     (found,) = (c for c in of.held.components if c.name == component)
-    return OpaqueTypes.of(read_types(judged_types(found), component))
+    return OpaqueTypes.of(read_types(collect_judged_types(found), component))
 
 
 def _project(value: Json, kind: t.Type, paths: frozenset[tuple[str, ...]]) -> Json:

@@ -185,18 +185,16 @@ def _why(
     match line:
         case n.Expect():
             part = _false_part(machine, line.condition, runs[0])
-            return _quoted(part.span, line.span), _each(
-                runs, lambda run: _shown(machine, part, run)
-            )
+            return _quote(part.span, line.span), _each(runs, lambda run: _show(machine, part, run))
         case n.Do() if line.reply is not None and any(
             _of_branch(machine, line, run) for run in runs
         ):
-            return f"the reply {_quoted(line.reply.span, line.span)}", _each(
-                runs, lambda run: _replied(machine, line, run)
+            return f"the reply {_quote(line.reply.span, line.span)}", _each(
+                runs, lambda run: _check_reply(machine, line, run)
             )
         case n.Do() if line.branch:
             wanted = f"{line.operation}/{line.branch}"
-            return wanted, _each(runs, lambda run: _taken(machine, line, run))
+            return wanted, _each(runs, lambda run: _take(machine, line, run))
         case n.Do():
             call = _call(machine, line, runs[0])
             return f"{call} to be enabled", _each(runs, lambda run: _stops(machine, line, run))
@@ -211,16 +209,16 @@ def _why_not(
     those = tuple(run for run in runs if _line(machine, line, run, ""))
     match line:
         case n.Expect(condition=condition):
-            return f"never {_quoted(condition.span, line.span)}", _each(
-                those, lambda run: _shown(machine, condition, run, truth=True)
+            return f"never {_quote(condition.span, line.span)}", _each(
+                those, lambda run: _show(machine, condition, run, truth=True)
             )
         case n.Do() if line.reply is not None:
-            return f"never the reply {_quoted(line.reply.span, line.span)}", _each(
-                those, lambda run: _replied(machine, line, run)
+            return f"never the reply {_quote(line.reply.span, line.span)}", _each(
+                those, lambda run: _check_reply(machine, line, run)
             )
         case n.Do() if line.branch:
             wanted = f"never {line.operation}/{line.branch}"
-            return wanted, _each(those, lambda run: _taken(machine, line, run))
+            return wanted, _each(those, lambda run: _take(machine, line, run))
         case n.Do():
             return "that this cannot be done", f"{_call(machine, line, those[0])} is possible"
 
@@ -238,14 +236,14 @@ def _false_part(machine: Machine, condition: n.Expr, run: ScenarioTrace) -> n.Ex
     return next(p for p in parts if not machine.evaluator.truth(p, scope, run.names))
 
 
-def _shown(machine: Machine, part: n.Expr, run: ScenarioTrace, *, truth: bool = False) -> str:
+def _show(machine: Machine, part: n.Expr, run: ScenarioTrace, *, truth: bool = False) -> str:
     """The values of both sides of a comparison, or else of the state that a condition reads."""
     if isinstance(part, n.Binary) and part.op not in ("and", "or", "implies"):
         sides = [side for side in (part.left, part.right) if _varies(side)]
         if sides:
-            return " and ".join(_valued(machine, side, run) for side in sides)
+            return " and ".join(_show_value(machine, side, run) for side in sides)
     read = [e for e in nodes(part) if isinstance(e, n.StateRef) or _is_let(e, run)]
-    told = dict.fromkeys(_valued(machine, e, run) for e in read)
+    told = dict.fromkeys(_show_value(machine, e, run) for e in read)
     is_so = "it is true" if truth else "it is false"
     return f"{is_so}: {' and '.join(told)}" if told else is_so
 
@@ -258,18 +256,18 @@ def _varies(expr: n.Expr) -> bool:
     return any(isinstance(e, n.StateRef | n.Local) for e in nodes(expr))
 
 
-def _valued(machine: Machine, expr: n.Expr, run: ScenarioTrace) -> str:
+def _show_value(machine: Machine, expr: n.Expr, run: ScenarioTrace) -> str:
     value = machine.evaluator.value(expr, machine.scope(run.state), run.names)
     return f"`{expr.span.quote()}` is {show_value(expr.type, value, machine.universe)}"
 
 
-def _taken(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
+def _take(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     outcomes = machine.outcomes(run.state, line.operation, _args(machine, line, run))
     branches = " or ".join(dict.fromkeys(outcome.branch for outcome in outcomes))
     return f"{_call(machine, line, run)} takes {branches}"
 
 
-def _replied(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
+def _check_reply(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     operation = machine.operations[line.operation]
     assert isinstance(operation, n.Operation)
     given = (outcome.reply for outcome in _of_branch(machine, line, run))
@@ -306,7 +304,7 @@ def _call(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     return f"{line.operation}({args})"
 
 
-def _quoted(span: Span, line: Span) -> str:
+def _quote(span: Span, line: Span) -> str:
     """The charter's text at a span; its location too if it is outside the scenario's line."""
     inside = span.source is line.source and line.start <= span.start < line.end
     return f"`{span.quote()}`" + ("" if inside else f" ({span.where()})")

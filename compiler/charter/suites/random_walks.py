@@ -78,7 +78,7 @@ class Chooser:
                 counted.append(i)
                 continue
             values[i] = random.choice(self._domain(param.type))
-            context = narrowed(context, param.type, values[i])
+            context = narrow(context, param.type, values[i])
         budget = 1 if random.random() < FOREIGN else 0
         for i in random.sample(counted, len(counted)):
             pool = arguments.pool(params[i].type, context)

@@ -63,7 +63,7 @@ class ReachableStates:
                 if tried > MOST_STEPS:
                     return None
                 for outcome in self.explored.outcomes(state, act):
-                    if obligation.name in coverage.met(state, *act, outcome):
+                    if obligation.name in coverage.list_met(state, *act, outcome):
                         way = self._way(number)
                         return PlannedStep(state, way, *act, outcome.branch, outcome.reply)
         return None

@@ -218,7 +218,7 @@ def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:
         return True
     instance = next(i for i in about.model.instances if i.name == asked.instance)
     machine = desk.at(instance)[0].machine
-    state = machine.scope(machine.loaded(machine.from_durable(asked.question.given)))
+    state = machine.scope(machine.load(machine.from_durable(asked.question.given)))
     return all(machine.holds(prop, state) for prop in always(about.model, about.component.name))
 
 

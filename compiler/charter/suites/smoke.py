@@ -60,7 +60,7 @@ class Covering:
         key = (tuple(state.values()), operation, args)
         known = self.memory.get(key)
         if known is None:
-            each = (self.coverage.met(state, operation, args, outcome) for outcome in outcomes)
+            each = (self.coverage.list_met(state, operation, args, outcome) for outcome in outcomes)
             performed = Performed(state, operation, args, outcomes)
             known = self.memory[key] = (performed, frozenset().union(*each))
         self.found[known[0]] = known[1]

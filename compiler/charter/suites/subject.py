@@ -20,7 +20,7 @@ from charter.passes.narrow import narrow
 from charter.project import pipeline
 from charter.project.core_cache import core_of
 from charter.project.sources import Missing, Selection
-from charter.semantics.judged_types import judged_types
+from charter.semantics.judged_types import collect_judged_types
 from charter.suites.adapters import targets_in
 from charter.suites.search_results import (
     FULL_SUITES,
@@ -112,7 +112,7 @@ class Subject:
             canaries=self.canaries,
             counts=counts,
             consts={name: show_type(kind) for name, kind in consts},
-            types=judged_types(self.component),
+            types=collect_judged_types(self.component),
         )
 
     def models(self) -> Models:

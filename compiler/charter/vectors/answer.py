@@ -202,7 +202,7 @@ def begin(machine: Machine, given: Json) -> AllowedTrace:
         state = machine.initial_of_component()
     else:
         assert isinstance(given, dict)
-        state = machine.loaded(machine.from_durable(given))
+        state = machine.load(machine.from_durable(given))
     observed = machine.observe(state)
     labels = Labels(machine.opaque)
     return AllowedTrace(state, labels.step(None, observed)[2], History((observed,)))

@@ -132,7 +132,7 @@ class Planner:
             state, given = self.machine.initial(), None
             if self.machine.instance.starts:
                 given = self.machine.durable_json(state)
-                state = self.machine.loaded(state)
+                state = self.machine.load(state)
             self.begun = (state, given, begin(self.machine, given))
         return self.begun
 
@@ -162,7 +162,7 @@ class Planner:
 
     def _load(self, state: State) -> Loaded:
         """A state as the given state of a question, if loading it loses nothing."""
-        again = self.machine.loaded(state)
+        again = self.machine.load(state)
         shown = [v.name for v in self.machine.variables if v.kind != "ghost"]
         if any(again[name] != state[name] for name in shown):
             return Loaded(state, None, None)

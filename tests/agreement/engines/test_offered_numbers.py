@@ -56,7 +56,7 @@ CONDITIONS = {
 def test_engines_offer_what_the_rules_compare_with(condition: str) -> None:
     model = api.load_text(CHARTER.replace("CONDITION", condition))
     tiny = model.instances[0]
-    assert compared(model, "gate") == {"Epoch": CONDITIONS[condition]}
+    assert find_compared(model, "gate") == {"Epoch": CONDITIONS[condition]}
     fast, plain = both(model, tiny)
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
     (opened,) = (p for p in fast.properties if p.kind == "always")
@@ -70,7 +70,7 @@ def test_nothing_more_is_offered_when_the_state_and_the_next_value_are_enough(
     condition: str,
 ) -> None:
     model = api.load_text(CHARTER.replace("CONDITION", condition))
-    assert compared(model, "gate") == {}
+    assert find_compared(model, "gate") == {}
     assert NOTHING.after(4) == {5}
 
 
@@ -137,7 +137,7 @@ def test_a_greater_number_is_refused_by_the_native_engine(condition: str) -> Non
 def test_what_is_offered_does_not_depend_on_what_is_asked() -> None:
     text = CHARTER.replace("CONDITION", "seen == epoch")
     model = api.load_text(text.replace("not open", "not open or epoch > 7"))
-    assert compared(model, "gate") == {}
+    assert find_compared(model, "gate") == {}
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,4 @@ def test_tlc_offers_the_same(condition: str, jar: Path, tmp_path: Path) -> None:
 def test_a_bound_of_a_search_is_offered_nothing_for() -> None:
     bounded = CHARTER.replace("gate { }", "gate { only renew if epoch <= 3 }")
     model = api.load_text(bounded.replace("CONDITION", "seen == epoch"))
-    assert compared(model, "gate") == {}
+    assert find_compared(model, "gate") == {}

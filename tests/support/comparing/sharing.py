@@ -180,12 +180,12 @@ class Sharing(Evaluator):
             known[key] = Evaluator.bound(self, bind, scope, names)
         return known[key]
 
-    def guarded(self, branch: n.Branch, scope: Scope, names: Locals) -> bool:
+    def is_enabled(self, branch: n.Branch, scope: Scope, names: Locals) -> bool:
         known = self.shared.guards.of(id(branch), self.shared.numbers)
         key = self.reads.guards[id(branch)].chosen(names)
         holds = known.get(key)
         if holds is None:
-            holds = known[key] = Evaluator.guarded(self, branch, scope, names)
+            holds = known[key] = Evaluator.is_enabled(self, branch, scope, names)
         return holds
 
     def ends(

@@ -36,6 +36,6 @@ def test_coverage_is_the_same_in_an_instance_that_shares_expressions_with_anothe
         for found, coverages in zip(met, (alone, shared), strict=True):
             for machine, coverage in zip(machines, coverages, strict=True):
                 for outcome in machine.outcomes({"at": at}, "climb", (by,)):
-                    found.append(coverage.met({"at": at}, "climb", (by,), outcome))
+                    found.append(coverage.list_met({"at": at}, "climb", (by,), outcome))
     assert met[0] == met[1]
     assert frozenset[str]().union(*met[0]) == {o.name for o in wanted}

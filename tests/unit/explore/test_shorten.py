@@ -81,7 +81,7 @@ def is_run(model: n.Model, trace: Trace, broken: str) -> bool:
         runs = [
             machine.scope(before, outcome.state, outcome.branch, step.args)
             for before in map(reached, runs)
-            if (step.operation, step.args) in set(offered(machine, before))
+            if (step.operation, step.args) in set(list_offered(machine, before))
             for outcome in machine.outcomes(before, step.operation, step.args)
             if outcome.branch == step.branch and not machine.outside(outcome.state)
         ]

@@ -86,7 +86,7 @@ def met(
     coverage = Coverage.of(there, obligations(model, model.components[0]))
     before = {**there.initial(), **state}
     outcome = next(o for o in there.outcomes(before, operation, args) if o.branch == branch)
-    return set(coverage.met(before, operation, args, outcome))
+    return set(coverage.list_met(before, operation, args, outcome))
 
 
 def test_a_full_lamp_meets_its_obligations_when_a_stranger_comes() -> None:
@@ -178,14 +178,14 @@ def test_only_the_operation_that_calls_a_function_meets_its_conditions() -> None
     there = Machine.of(model, model.instances[0])
     coverage = Coverage.of(there, obligations(model, model.components[0]))
     state = {"owner": 0, "open": True}
-    found = coverage.met(state, "leave", (1,), Outcome("leave/no", False, state))
+    found = coverage.list_met(state, "leave", (1,), Outcome("leave/no", False, state))
     assert found == {
         "branch leave/no",
         "mcdc leave/yes 1 may[1] false another",
         "boundary leave may owner == present(of) another",
     }
     state = {"owner": 0, "open": False}
-    found = coverage.met(state, "enter", (0,), Outcome("enter/no", False, state))
+    found = coverage.list_met(state, "enter", (0,), Outcome("enter/no", False, state))
     assert "mcdc enter/no known may[2] false" in found
     assert not [name for name in found if "leave" in name]
 

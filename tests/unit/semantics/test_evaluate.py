@@ -65,7 +65,7 @@ def test_volatile_state_has_its_own_initial_value_when_a_state_is_loaded() -> No
     witness w of c: took stop/done
     instance tiny of c { start seen = 2  start kept = 1 }""")
     machine = Machine.of(model, model.instances[0])
-    assert machine.loaded(machine.initial()) == {"seen": 0, "kept": 1}
+    assert machine.load(machine.initial()) == {"seen": 0, "kept": 1}
 
 
 SIZES = """protocol sizes

@@ -12,7 +12,7 @@ from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import LINES, read_lines, read_manifest
 from charter.formats.types import read_types
-from charter.semantics.judged_types import judged_types
+from charter.semantics.judged_types import collect_judged_types
 from conform import sdk
 from conform.adapters.reference import Reference
 from conform.judging import model
@@ -52,7 +52,7 @@ def test_types_are_of_replies_and_of_what_observations_show(tmp_path: Path) -> N
     path = tmp_path / "lease.charter"
     path.write_text(LEASE, encoding="utf-8")
     (component,) = api.load(path).components
-    assert judged_types(component) == {
+    assert collect_judged_types(component) == {
         "replies": {"take": "Reply", "tick": "bool"},
         "observes": {"lease": "map Node -> option {by: Node, asked: list Node}", "left": "int"},
         "names": {
@@ -87,7 +87,7 @@ def test_set_of_values_without_order_is_sorted_by_labels(tmp_path: Path, texts) 
     path = tmp_path / "shelf.charter"
     path.write_text(SHELF, encoding="utf-8")
     (component,) = api.load(path).components
-    labels = Labels(OpaqueTypes.of(read_types(judged_types(component), "types")))
+    labels = Labels(OpaqueTypes.of(read_types(collect_judged_types(component), "types")))
     shown = []
     for count in range(1, 4):
         observed: Json = {"held": as_set(texts[:count])}

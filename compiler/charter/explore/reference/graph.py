@@ -46,7 +46,7 @@ class DefinedGraph:
         machine, form = self.successors.machine, self.successors.form
         for number, state in enumerate(self.states):
             seen: set[object] = set()
-            for operation, args in offered(machine, state):
+            for operation, args in list_offered(machine, state):
                 chosen = machine.operations[operation]
                 assert isinstance(chosen, n.Operation)
                 try:

@@ -47,7 +47,7 @@ class _Graphs:
         if permuted and not names_elements(self.model, live):
             verdict = self._runs(True).verdict(live)
             if verdict.answer == "fails":
-                return verdict.settled(self._runs(False).verdict(live))
+                return verdict.settle(self._runs(False).verdict(live))
             return verdict
         return self._runs(False).verdict(live)
 

@@ -161,7 +161,7 @@ class _RunningSearch:
         graph, enabled = self.graph, False
         machine, state = graph.machine, graph.states[number]
         graph.edges.append([])
-        for operation, args in offered(machine, state):
+        for operation, args in list_offered(machine, state):
             try:
                 outcomes = machine.outcomes(state, operation, args)
             except EvaluationError as problem:
@@ -231,7 +231,7 @@ def explore(
         ReferenceGraph(machine, canonical),
         tuple(prop for prop in properties if not is_of_transition(prop)),
         tuple(prop for prop in properties if is_of_transition(prop)),
-        unrestricted(machine),
+        unrestrict(machine),
         on_violation=options.on_violation,
     )
     complete = search.run(options.most_states, on_progress)

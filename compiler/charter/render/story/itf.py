@@ -7,7 +7,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json, text
 from charter.render.story.tell import Story
-from charter.semantics.builtins import ordered
+from charter.semantics.builtins import order
 from charter.semantics.values import Universe
 
 _LARGEST = 2**53
@@ -58,7 +58,7 @@ def encoded(kind: t.Type, value: Value, universe: Universe) -> Json:
             named = zip(union.params(tag), rest, strict=True)
             return {"tag": tag, "value": {n: encoded(part, v, universe) for (n, part), v in named}}
         case t.Set(inner=inner), frozenset():
-            return {"#set": [encoded(inner, member, universe) for member in ordered(value, inner)]}
+            return {"#set": [encoded(inner, member, universe) for member in order(value, inner)]}
         case t.Map(key=key, value=inner), tuple():
             entries = zip(universe.domain(key), value, strict=True)
             return {

@@ -62,7 +62,7 @@ class Story:
         """Whether a run stays where only what the instance leaves out could change something."""
         if self.found.loop != len(self.steps):
             return False
-        return is_cut(self.machine, unrestricted(self.machine), self.states[-1])
+        return is_cut(self.machine, unrestrict(self.machine), self.states[-1])
 
     @property
     def why(self) -> Explanation | None:

@@ -40,7 +40,7 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
         if module is None:
             module = modules[instance.machine] = _module(rules, model, instance.machine)
             _add_machine(module, files, diagnostics)
-        printed = InstanceModule(module, instance, compared(model, instance.machine))
+        printed = InstanceModule(module, instance, find_compared(model, instance.machine))
         _add_instance(printed, files, diagnostics)
     diagnostics.refuse_if_any()
     files[f"{rules.name}.tla"] = rules.text()
@@ -66,7 +66,7 @@ def _module(rules: Rules, model: n.Model, name: str) -> Module:
     alone = narrow(model, name)
     machines: tuple[s.Component | s.System, ...] = (*rules.model.components, *rules.model.systems)
     machine = next(m for m in machines if m.name == name)
-    apart = frozenset(bumped_apart(alone))
+    apart = frozenset(find_bumped_apart(alone))
     uses = CounterUses.of(alone)
     return Module(rules, machine, Orders(uses.ranked - apart, uses.numbers, apart))
 

@@ -86,7 +86,7 @@ def check_liveness(
     rest = [live for live in asking.wanted if live.name not in found or live.name in failing]
     for verdict in asking.apart(rest, symmetry=False):
         known = found.get(verdict.name)
-        found[verdict.name] = verdict if known is None else known.settled(verdict)
+        found[verdict.name] = verdict if known is None else known.settle(verdict)
     return tuple(found[live.name] for live in asking.wanted)
 
 

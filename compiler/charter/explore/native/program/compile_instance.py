@@ -197,7 +197,7 @@ def _interface(machine: Machine, choices: Choices, trail: int) -> ProgramInterfa
     noted, _, _ = notes_of(machine)
     noted += [("undefined", name) for name in machine.operations]
     noted += [("deadlock", "deadlock")] if machine.component is None else []
-    noted += [("cut", "cut")] if unrestricted(machine) is not None else []
+    noted += [("cut", "cut")] if unrestrict(machine) is not None else []
     noted += [("predicate", part.name) for part in choices.predicates or () for _ in range(2)]
     context = MachineContext(
         slots=variable_slots.slots,
@@ -234,10 +234,10 @@ def _text(unit: Unit, plan: ProgramInterface, choices: Choices) -> str:
     keys.print_key()
     params = params_of(machine, plan.layout)
     issued = IssuedMasks.of(plan.layout, (param for each in params for param in each))
-    besides = compared(machine.model, machine.instance.machine)
+    besides = find_compared(machine.model, machine.instance.machine)
     offers = OfferPrinter(unit, context, plan.variable_slots, issued, besides)
     print_operations(unit, offers)
-    whole = unrestricted(unit.machine)
+    whole = unrestrict(unit.machine)
     if whole is not None:
         print_cut(offers, whole)
     asked = None
@@ -257,7 +257,7 @@ def _text(unit: Unit, plan: ProgramInterface, choices: Choices) -> str:
 def params_of(machine: Machine, layout: Layout) -> list[tuple[n.Param, ...]]:
     """The parameters of each operation, and of each step that the instance leaves out if the engine
     can offer it."""
-    whole = unrestricted(machine)
+    whole = unrestrict(machine)
     others = () if whole is None else whole.operations.values()
     offered = [operation.params for operation in machine.operations.values()]
     return [*offered, *(o.params for o in others if can_offer(layout, o))]
