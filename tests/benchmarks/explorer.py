@@ -27,8 +27,8 @@ from tests.support.tla.tlc import Tlc
 
 from charter import api
 from charter.explore.native.liveness.check_liveness import check_liveness as check_natively
-from charter.explore.native.program.compile_instance import machine_of, printed_program
-from charter.explore.native.program.llvm import compiled, linked
+from charter.explore.native.program.compile_instance import machine_of, print_program
+from charter.explore.native.program.llvm import compile_ir, link
 from charter.explore.native.search.explore import Choices, NativeOptions, explore
 from charter.explore.reference.liveness import check_liveness as check_by_definition
 from charter.explore.reference.search import ReferenceOptions
@@ -190,11 +190,11 @@ def compile_time():
     say("controller, in seconds of CPU")
     for name in ("tiny_elr", "standard"):
         start = cpu()
-        _, text, _ = printed_program(machine_of(model, chosen(model, name)), Choices())
+        _, text, _ = print_program(machine_of(model, chosen(model, name)), Choices())
         printed = cpu()
-        code = compiled(text)
+        code = compile_ir(text)
         made = cpu()
-        linked(code)
+        link(code)
         say(f"  from core to machine code, {name:10} print {printed - start:.2f}  "
             f"compile {made - printed:.2f}  link {cpu() - made:.3f}")  # fmt: skip
         with tempfile.TemporaryDirectory() as cache:

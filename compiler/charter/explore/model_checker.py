@@ -111,7 +111,7 @@ class Problem:
         `--where`."""
         return frozenset({ASKED, *(one.witness.name for one in self.companions)})
 
-    def reported(self, findings: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    def select_reported(self, findings: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
         """The findings that are reported."""
         return tuple(one for one in findings if one.name not in self.unreported)
 

@@ -43,13 +43,13 @@ def explore(
         )
     if options.engine == "reference" and options.journal is not None:
         raise CannotExplore("the reference engine cannot do it: --journal needs the native one")
-    found = _searched(problem, options, only_native, progress)
+    found = _search(problem, options, only_native, progress)
     if found.liveness_skipped_because:
         found = _with_liveness(found, problem, options, progress)
     return replace(found, seconds=time.monotonic() - begun)
 
 
-def _searched(
+def _search(
     problem: Problem, options: ExploreOptions, only_native: Option | None, progress: Progress
 ) -> SearchResult:
     if options.engine == "reference":
@@ -168,7 +168,7 @@ def successors(model: n.Model, instance: n.Instance) -> Successors:
         return Defined.of(model, instance)
 
 
-def reached_states(
+def list_reached_states(
     model: n.Model, instance: n.Instance, most_states: int, watch: Callable[..., None]
 ) -> ReachedStates | None:
     """All states of an instance, to compare changed machines with; None if there are more than
@@ -197,7 +197,7 @@ def state_graph(
     far. Raises TooManyStates if there are more than `most_states` (0: any number)."""
     from charter.explore.reference.graph import DefinedGraph
 
-    def defined() -> StateGraph:
+    def build_by_definition() -> StateGraph:
         graph = DefinedGraph.of(model, instance, most_states, tell)
         _refuse_partial(graph.found.counts, most_states)
         return graph
@@ -211,14 +211,14 @@ def state_graph(
             from charter.explore.native.search.levels import GaveUp
             from charter.explore.native.states.graph import CompiledGraph
     except EngineUnsupported:
-        return defined()
+        return build_by_definition()
     options = NativeOptions(
         Choices(detailed=True), most_states=most_states, cache=cache_folder("engine")
     )
     try:
         found = explore_native(model, instance, options, lambda now: tell(now.distinct))
     except (CannotCompile, GaveUp):
-        return defined()
+        return build_by_definition()
     _refuse_partial(found.counts, most_states)
     return CompiledGraph.around(found)
 

@@ -21,7 +21,7 @@ _RUNS = 64
 """The most runs that are followed if a trace has several: its steps name only their branches."""
 
 
-def shortened(asked: Successors, prop: n.Property, trace: Trace) -> Trace:
+def shorten(asked: Successors, prop: n.Property, trace: Trace) -> Trace:
     """The trace, after which `prop` fails, without the steps that this does not need. The last
     steps are dropped first; a step may become needless when an earlier one is dropped, so all are
     tried again until none can be dropped."""
@@ -52,7 +52,7 @@ class _Replay:
         states, runs = [first], [self.asked.machine.scope(first, first)]
         try:
             for step in trace:
-                runs = [run for state in states for run in self._taken(state, step)][:_RUNS]
+                runs = [run for state in states for run in self._take(state, step)][:_RUNS]
                 states = [run.after for run in runs if run.after is not None]
             if not of_transition:
                 runs = [self.asked.machine.scope(state, state) for state in states]
@@ -60,10 +60,10 @@ class _Replay:
         except EvaluationError:
             return False
 
-    def _taken(self, state: State, step: TraceStep) -> list[Scope]:
+    def _take(self, state: State, step: TraceStep) -> list[Scope]:
         """The transitions of a step out of a state; none if the instance does not offer it."""
         machine = self.asked.machine
-        if not self._offered(state, step):
+        if not self._is_offered(state, step):
             return []
         return [
             machine.scope(state, outcome.state, outcome.branch, step.args)
@@ -71,7 +71,7 @@ class _Replay:
             if outcome.branch == step.branch and not machine.outside(outcome.state)
         ]
 
-    def _offered(self, state: State, step: TraceStep) -> bool:
+    def _is_offered(self, state: State, step: TraceStep) -> bool:
         """Whether the instance offers the step. Only which counter values are arguments depends on
         the state."""
         machine = self.asked.machine

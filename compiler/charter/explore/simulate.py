@@ -21,7 +21,7 @@ from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.explore.result import CheckResult, Kind, Trace, TraceStep
 from charter.explore.select import successors
-from charter.explore.shorten import shortened
+from charter.explore.shorten import shorten
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
@@ -63,7 +63,7 @@ def simulate(
 ) -> Batch:
     """Make one batch of walks, with the native engine if `compiled` and possible. Equal plans give
     equal batches."""
-    asked = _compiled(model, instance) if compiled else Defined.of(model, instance)
+    asked = _compile(model, instance) if compiled else Defined.of(model, instance)
     walker = _Walker(asked, plan, random.Random(plan.seed))
     for prop in model.properties:
         if prop.machine == instance.machine:
@@ -75,7 +75,7 @@ def simulate(
 
 
 @lru_cache(maxsize=1)
-def _compiled(model: n.Model, instance: n.Instance) -> Successors:
+def _compile(model: n.Model, instance: n.Instance) -> Successors:
     """Cached: one process makes several batches."""
     return successors(model, instance)
 
@@ -190,5 +190,5 @@ class _Walker:
             return
         if kind not in ("undefined", "deadlock"):
             prop = next(prop for prop, _ in self.properties if prop.name == name)
-            trace = shortened(self.asked, prop, trace)
+            trace = shorten(self.asked, prop, trace)
         self.batch.failures[name] = CheckResult(kind, name, 1, trace, detail)

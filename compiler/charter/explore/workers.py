@@ -57,7 +57,7 @@ class _Worker(Generic[Task, Result]):
     call: int = -1
 
     @classmethod
-    def started(cls, context: Context, call: Callable[[Task], Result]) -> _Worker[Task, Result]:
+    def start(cls, context: Context, call: Callable[[Task], Result]) -> _Worker[Task, Result]:
         pipe, theirs = context.Pipe()
         parent = 0 if context.get_start_method() == _FORK_SERVER else os.getpid()
         made = context.Process(target=_serve, args=(call, theirs, parent), daemon=True)
@@ -113,7 +113,7 @@ def as_finished(
         with _safe_path():
             context = multiprocessing.get_context("spawn" if spawn else None)
             for number, task in _first(todo, workers):
-                running.append(_Worker.started(context, call))
+                running.append(_Worker.start(context, call))
                 running[-1].send(number, task)
         while busy := {each.pipe: each for each in running if each.call >= 0}:
             for pipe in wait([*busy]):
@@ -161,7 +161,7 @@ def _serve(call: Callable[[Task], Result], pipe: Connection, parent: int) -> Non
     with contextlib.suppress(EOFError, OSError):
         while True:
             task: Task = pipe.recv()
-            pipe.send(_called(call, task))
+            pipe.send(_call(call, task))
 
 
 def _number(name: str) -> int:
@@ -169,7 +169,7 @@ def _number(name: str) -> int:
     return int(getattr(signal, name, 0))
 
 
-def _called(call: Callable[[Task], Result], task: Task) -> Result | _Raised:
+def _call(call: Callable[[Task], Result], task: Task) -> Result | _Raised:
     try:
         return call(task)
     except Exception as error:

@@ -16,7 +16,7 @@ from charter.diagnostics import Diagnostics
 from charter.explore.model_checker import CannotExplore, EngineUnsupported, ExploreOptions
 from charter.explore.outcome_difference import OutcomeDifference, ReachedStates
 from charter.explore.result import CheckResult, SearchResult
-from charter.explore.select import explore, reached_states
+from charter.explore.select import explore, list_reached_states
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage, list_unmet
 from charter.mutate.mutants import MadeMutant, mutate
 from charter.mutate.results import MutantVerdict, recall, remember
@@ -199,7 +199,7 @@ class MutantTrials:
         if name not in self.reached:
             own = next(i for i in self.model.instances if i.name == name)
             most, watch = self.limits.states, self.limits.watch()
-            self.reached[name] = reached_states(self.model, own, most, watch)
+            self.reached[name] = list_reached_states(self.model, own, most, watch)
         reached = self.reached[name]
         if reached is None:
             return MutantVerdict(

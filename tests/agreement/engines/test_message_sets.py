@@ -7,7 +7,7 @@ import pytest
 from tests.support.engines import both, counts, verdicts
 
 from charter import api
-from charter.explore.native.program.compile_instance import Choices, machine_of, printed_program
+from charter.explore.native.program.compile_instance import Choices, machine_of, print_program
 
 NET = """protocol test.net
 sort Node
@@ -78,7 +78,7 @@ def test_both_engines_rename_sets_of_messages_alike(number: int) -> None:
 def printed(size: int) -> int:
     """The length of the IR of an instance with so many elements."""
     model = api.load_text(SENT.replace("NAME", "tiny").replace("SIZE", str(size)))
-    _, text, _ = printed_program(machine_of(model, model.instances[0]), Choices())
+    _, text, _ = print_program(machine_of(model, model.instances[0]), Choices())
     return len(text)
 
 

@@ -31,7 +31,7 @@ from charter.explore.native.search.explore import (
 )
 from charter.explore.native.search.search_files import Store
 from charter.explore.native.search.spark import Failed, SparkRow, SparkSearch
-from charter.explore.native.search.tasks import KEPT, Expand, Insert, written
+from charter.explore.native.search.tasks import KEPT, Expand, Insert, write_bucket
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"
 EXAMPLES = sorted(path.stem for path in (SPEC / "examples").glob("*.charter"))
@@ -439,7 +439,7 @@ def test_two_attempts_at_a_bucket_do_not_write_the_same_file(
     store, name = Store(str(tmp_path)), "level-00001/bucket-00003.parquet"
     with monkeypatch.context() as patch:
         patch.setattr(files, "_filesystem", lambda place: (Spy(), place))
-        first, second = written(table, store, name), written(table, store, name)
+        first, second = write_bucket(table, store, name), write_bucket(table, store, name)
     assert first == second and len(set(hidden)) == 2
     assert {Path(made).name[0] for made in hidden} == {"."}
     path = tmp_path / name

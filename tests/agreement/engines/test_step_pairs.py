@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from charter.explore.native.states.find_walked_pairs import PairWalks, find_walked_pairs
 from hypothesis import HealthCheck, Phase, assume, given, reject, settings
 from tests.support.drawn.drawn_models import systems
 
@@ -13,7 +14,6 @@ from charter import api
 from charter.core import nodes as n
 from charter.explore.model_checker import EngineUnsupported, ExploreOptions, Problem
 from charter.explore.native import checker as native
-from charter.explore.native.states.walked_pairs import PairWalks, walked_pairs
 from charter.explore.reference import checker as reference
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"
@@ -60,7 +60,7 @@ def test_walks_end_when_they_have_looked_at_enough() -> None:
     instance = next(i for i in model.instances if i.name == "tiny")
     done: list[int] = []
     plan = PairWalks(walks=50, outcomes=30)
-    found = walked_pairs(model, instance, plan, None, lambda number, _: done.append(number))
+    found = find_walked_pairs(model, instance, plan, None, lambda number, _: done.append(number))
     assert found.followed and not found.complete and 0 < len(done) < 50
 
 

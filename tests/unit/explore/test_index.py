@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from charter.explore.native.memory.index import DAMAGED, OtherSearch, SearchIndex, damaged
+from charter.explore.native.memory.index import DAMAGED, OtherSearch, SearchIndex, explain_damage
 
 ROWS: list[dict[str, object]] = [
     {"count": 1, "notes": [[0, 0]]},
@@ -41,7 +41,7 @@ def test_a_row_that_was_changed_is_not_used_nor_are_those_behind(
     said["levels"][at][field] = 0
     index.path.write_text(json.dumps(said))
     found = index.read()
-    assert (list(found.rows), found.message) == (ROWS[:at], damaged(at))
+    assert (list(found.rows), found.message) == (ROWS[:at], explain_damage(at))
 
 
 @pytest.mark.parametrize("change", ["lost", "twice", "swapped", "head"])

@@ -12,7 +12,7 @@ from charter.analysis.environment import Arguments
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.valid import validate
-from charter.explore.native.emit.outline import outlined
+from charter.explore.native.emit.outline import outline
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.passes import lower
 from charter.semantics.builtins import EvaluationError
@@ -56,7 +56,7 @@ def calls(system: s.System) -> Iterator[tuple[str, n.Call[s.Expr]]]:
 
 def test_histories_are_two_functions_that_each_step_calls() -> None:
     whole = lower(api.load_text(TOY))
-    model = outlined(whole)
+    model = outline(whole)
     validate(model, "outline")
     assert [f.name for f in model.functions[len(whole.functions) :]] == ["alike.0", "alike.1"]
     found = [(step, call.function) for step, call in calls(model.systems[0])]
@@ -66,7 +66,7 @@ def test_histories_are_two_functions_that_each_step_calls() -> None:
 
 
 def test_what_a_step_changes_is_read_after_it() -> None:
-    model = outlined(lower(api.load_text(TOY)))
+    model = outline(lower(api.load_text(TOY)))
     read = {
         step: [e.primed for e in call.args if isinstance(e, n.StateRef) and "held" in e.name]
         for step, call in calls(model.systems[0])
@@ -79,7 +79,7 @@ def test_what_is_there_once_stays() -> None:
     others = ("  step give", "  step ask")
     alone = "\n".join(line for line in TOY.splitlines() if not line.startswith(others))
     model = lower(api.load_text(alone))
-    assert len(model.systems[0].steps) == 1 and outlined(model) == model
+    assert len(model.systems[0].steps) == 1 and outline(model) == model
 
 
 @pytest.mark.parametrize("charter", ["toy", "kafka"])
@@ -87,7 +87,7 @@ def test_steps_have_the_outcomes_that_they_had(charter: str) -> None:
     model = api.load_text(TOY) if charter == "toy" else spec.model("kafka")
     instance = next(i for i in model.instances if i.name in ("tiny", "pair_deleted"))
     small = lower(model)
-    before, after = (Machine.of(one, instance) for one in (small, outlined(small)))
+    before, after = (Machine.of(one, instance) for one in (small, outline(small)))
     states = explore(model, instance, ReferenceOptions(most_states=12)).graph.states
     asked = 0
     for state in states[:12]:

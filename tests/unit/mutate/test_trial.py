@@ -123,7 +123,7 @@ def test_a_bug_of_the_engine_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> N
     def disagree(*_: object) -> None:
         raise Disagreement("seen_is_true is not what the engine says")
 
-    monkeypatch.setattr(Traces, "violated", disagree)
+    monkeypatch.setattr(Traces, "trace_violation", disagree)
     with pytest.raises(Disagreement):
         verdicts("lamp.read/dark")
 

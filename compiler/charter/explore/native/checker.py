@@ -30,9 +30,9 @@ from charter.explore.native.search.explore import (
 )
 from charter.explore.native.search.explore import SearchCounts as Now
 from charter.explore.native.search.traces import bare
+from charter.explore.native.states.find_walked_pairs import PairWalks, find_walked_pairs
 from charter.explore.native.states.reached import Reached
 from charter.explore.native.states.step_pairs import step_pairs as pairs_of
-from charter.explore.native.states.walked_pairs import PairWalks, walked_pairs
 from charter.explore.result import MatchedState, MatchedStates, SearchResult, StepPairs, Symmetry
 from charter.semantics.fairness import LivenessResult
 
@@ -44,12 +44,12 @@ class NativeChecker:
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """As `ModelChecker.check`."""
         with as_engine_errors(problem.instance.name):
-            explored = _explored(problem, options, progress)
+            explored = _explore(problem, options, progress)
         found, seen = _result(problem, options, explored), explored.seen
         del explored  # any further search uses the memory that is left
         if not problem.liveness or found.liveness_skipped_because:
             return found
-        return _settled(problem, options, found, seen, progress)
+        return _settle(problem, options, found, seen, progress)
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
@@ -60,7 +60,7 @@ def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) ->
         found = pairs_of(problem.model, problem.instance, chosen, tell)
         if found.complete:
             return found
-        return walked_pairs(
+        return find_walked_pairs(
             problem.model, problem.instance, PairWalks(), chosen.cache,
             lambda done, of: progress(0, 0, 0, 0, f"walk {done:,} of {of:,}"),
         )  # fmt: skip
@@ -79,7 +79,7 @@ def as_engine_errors(instance: str) -> Iterator[None]:
         raise CannotExplore(f"{instance} has no room for a search: {reason}") from None
 
 
-def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> Explored:
+def _explore(problem: Problem, options: ExploreOptions, progress: Progress) -> Explored:
     model, instance, chosen = problem.model, problem.instance, native_options(problem, options)
     tell = _reporter(progress)
     if options.session is None:
@@ -94,7 +94,7 @@ def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> 
         raise CannotExplore(str(reason)) from None
 
 
-def _settled(
+def _settle(
     problem: Problem,
     options: ExploreOptions,
     found: SearchResult,
@@ -160,9 +160,9 @@ def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> Se
         engine="spark" if on_spark else "native",
         machine=found.search.program.plan.machine,
         counts=found.counts,
-        properties=problem.reported(found.properties),
+        properties=problem.select_reported(found.properties),
         branches=found.branches,
-        failures=problem.reported(found.failures),
+        failures=problem.select_reported(found.failures),
         conditions=problem.conditions(found.properties),
         symmetry=Symmetry(quotient.sorts, {**quotient.apart}),
         storage=found.storage,

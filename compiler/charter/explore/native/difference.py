@@ -67,17 +67,17 @@ class CompiledStates:
             apart = {*map(self._without_reply, first)} ^ {*map(self._without_reply, second)}
             if apart:
                 row = min((r for r in first ^ second if self._without_reply(r) in apart), key=repr)
-                return self._told(number, row, Machine.of(other.plan.machine.model, instance))
+                return self._describe(number, row, Machine.of(other.plan.machine.model, instance))
             in_reply = in_reply or (number, min(first ^ second, key=repr))
         if in_reply is None:
             return None
-        told = self._told(*in_reply, Machine.of(other.plan.machine.model, instance))
+        told = self._describe(*in_reply, Machine.of(other.plan.machine.model, instance))
         return replace(told, replies=True)
 
     def _without_reply(self, row: Row) -> Row:
         return row[: len(row) - self.program.plan.context.reply] if row[1] else row
 
-    def _told(self, number: int, row: Row, other: Machine) -> OutcomeDifference:
+    def _describe(self, number: int, row: Row, other: Machine) -> OutcomeDifference:
         plan = self.program.plan
         machine = plan.machine
         name = list(machine.operations)[int(row[0])]

@@ -28,16 +28,16 @@ class ReferenceChecker:
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """As `ModelChecker.check`."""
         told = replace(options, on_violation=problem.teller(options.on_violation))
-        found = _explored(problem.model, problem.instance, told, progress)
+        found = _explore(problem.model, problem.instance, told, progress)
         begun = time.monotonic()
-        verdicts = check_liveness(problem.model, problem.instance, found, _chosen(options))
+        verdicts = check_liveness(problem.model, problem.instance, found, _choose_options(options))
         return SearchResult(
             engine="reference",
             machine=problem.machine,
             counts=found.counts,
-            properties=problem.reported(found.properties),
+            properties=problem.select_reported(found.properties),
             branches=found.branches,
-            failures=problem.reported(found.failures),
+            failures=problem.select_reported(found.failures),
             conditions=problem.conditions(found.properties),
             liveness=verdicts,
             seconds_liveness=time.monotonic() - begun if problem.liveness else None,
@@ -51,13 +51,13 @@ def liveness_of(
     progress(0, 0, 0, 0, BY_REFERENCE)
     bare = replace(problem.model, properties=())
     quiet = replace(options, on_violation=None)
-    found = _explored(bare, problem.instance, quiet, progress, BY_REFERENCE)
-    return check_liveness(problem.model, problem.instance, found, _chosen(options))
+    found = _explore(bare, problem.instance, quiet, progress, BY_REFERENCE)
+    return check_liveness(problem.model, problem.instance, found, _choose_options(options))
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
     """The pairs of steps that follow each other. Raises as `ReferenceChecker.check`."""
-    found = _explored(problem.model, problem.instance, options, progress)
+    found = _explore(problem.model, problem.instance, options, progress)
     names = tuple(found.graph.machine.operations)
     if not found.counts.complete:
         return StepPairs(names, frozenset(), complete=False)
@@ -73,7 +73,7 @@ def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) ->
     return StepPairs(names, frozenset(followed), complete=True)
 
 
-def _explored(
+def _explore(
     model: n.Model,
     instance: n.Instance,
     options: ExploreOptions,
@@ -83,9 +83,9 @@ def _explored(
     def tell(distinct: int, generated: int, level: int) -> None:
         progress(distinct, generated, level, 0, doing)
 
-    chosen = replace(_chosen(options), on_violation=options.on_violation)
+    chosen = replace(_choose_options(options), on_violation=options.on_violation)
     return explore(model, instance, chosen, tell)
 
 
-def _chosen(options: ExploreOptions) -> ReferenceOptions:
+def _choose_options(options: ExploreOptions) -> ReferenceOptions:
     return ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)

@@ -236,7 +236,7 @@ def explore(
     )
     complete = search.run(options.most_states, on_progress)
 
-    def found(kind: Kind, name: str) -> CheckResult:
+    def count_found(kind: Kind, name: str) -> CheckResult:
         return search.findings.get((kind, name)) or CheckResult(kind, name, 0)
 
     failures = [f for (kind, _), f in search.findings.items() if kind in ("undefined", "deadlock")]
@@ -246,8 +246,8 @@ def explore(
     )
     return ReferenceExploration(
         counts,
-        tuple(found(prop.kind, prop.name) for prop in properties),
-        tuple(found("branch", label) for label in machine.labels),
+        tuple(count_found(prop.kind, prop.name) for prop in properties),
+        tuple(count_found("branch", label) for label in machine.labels),
         tuple(failures),
         search.graph,
     )

@@ -210,11 +210,11 @@ class BodyPrinter:
         expr = self.expr
         if pick.index is None:
 
-            def chosen(value: Held) -> None:
+            def choose(value: Held) -> None:
                 expr.names[pick.name] = value
                 rest()
 
-            self.choices(pick, chosen)
+            self.choices(pick, choose)
             return
         variable, kind = pick.index
         assert isinstance(pick.type, t.Map)
@@ -279,10 +279,10 @@ class BodyPrinter:
             if call.result:
                 expr.names[call.result] = expr.keep.part(operation.result, row, 1)
             for variable, at in zip(component.state, inner.offsets, strict=True):
-                if variable.name in assigned(operation):
+                if variable.name in list_assigned(operation):
                     new = expr.keep.part(variable.type, row, 1 + reply + at)
                     name = f"{part.name}.{variable.name}"
-                    self.work[name] = self._replaced(outside[name], key, new)
+                    self.work[name] = self._replace(outside[name], key, new)
             rest()
         self.work = outside
 
@@ -291,7 +291,7 @@ class BodyPrinter:
             return self.expr._variable(whole)
         return self.expr.keep.entry(whole, key)
 
-    def _replaced(self, whole: Held, key: Number | None, new: Held) -> Held:
+    def _replace(self, whole: Held, key: Number | None, new: Held) -> Held:
         if key is None:
             return new
         expr = self.expr
@@ -304,7 +304,7 @@ class BodyPrinter:
         return InMemory(kind, room)
 
 
-def assigned(operation: s.Operation) -> set[str]:
+def list_assigned(operation: s.Operation) -> set[str]:
     """The variables that some branch assigns."""
     statements = (s for branch in operation.branches for s in branch.body)
     return {s.variable for s in statements if isinstance(s, n.Assign)}

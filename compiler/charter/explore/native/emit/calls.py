@@ -10,9 +10,9 @@ from charter.core import types as t
 from charter.core.walk import nodes
 from charter.explore.native.emit.code import Code, Operand, Truth, operand
 from charter.explore.native.emit.expr_emitter import ExprEmitter
-from charter.explore.native.emit.functions import CTX, OUT, Declared, declared
+from charter.explore.native.emit.functions import CTX, OUT, Declared, declare
 from charter.explore.native.emit.unit import FATAL_COUNTER, FATAL_RANGE
-from charter.explore.native.emit.values import Held, Scalar, received
+from charter.explore.native.emit.values import Held, Scalar, receive
 from charter.explore.native.memory.layout import FAR
 
 INLINE = 12
@@ -25,7 +25,7 @@ def call(expr: ExprEmitter, e: n.Call[s.Expr], args: list[Held]) -> Held:
     pairs = list(zip(function.params, args, strict=True))
     fits = all(_fits(expr, p.type, a) for p, a in pairs) and _simple(expr, function.result)
     if fits and any(islice(nodes(function.body), INLINE, None)):
-        return called(expr, function, args)
+        return emit_call(expr, function, args)
     outer = expr.names
     expr.names = {p.name: a for p, a in pairs}
     found = expr.value(function.body)
@@ -44,41 +44,41 @@ def _fits(expr: ExprEmitter, kind: t.Type, value: Held) -> bool:
     return low <= value.low and value.high <= high
 
 
-def called(expr: ExprEmitter, function: s.Function, args: list[Held]) -> Held:
+def emit_call(expr: ExprEmitter, function: s.Function, args: list[Held]) -> Held:
     """A call of a function of its own."""
     target = unit_function(expr, function)
-    given = [passed(expr, p.type, v) for p, v in zip(function.params, args, strict=True)]
+    given = [pass_value(expr, p.type, v) for p, v in zip(function.params, args, strict=True)]
     if target.result is None:
         given.append(expr.code.memory(expr.layout.slots(function.result)))
     found = expr.code.call(target, CTX, *given)
     _, low, high = expr.layout.register(function.result)
-    return received(function.result, given[-1] if found is None else found, low, high)
+    return receive(function.result, given[-1] if found is None else found, low, high)
 
 
-def passed(expr: ExprEmitter, kind: t.Type, value: Held) -> Operand:
+def pass_value(expr: ExprEmitter, kind: t.Type, value: Held) -> Operand:
     """A value as an argument of its type."""
     match value:
         case Truth():
             return value
         case Scalar() if isinstance(kind, t.Set):
-            return expr.keep.rebased(value, *expr.layout.register(kind)[1:])
+            return expr.keep.rebase(value, *expr.layout.register(kind)[1:])
         case Scalar():
             return value.ref
         case _:
-            return expr.keep.address(expr.keep.placed(value, kind))
+            return expr.keep.address(expr.keep.place(value, kind))
 
 
 def unit_function(expr: ExprEmitter, function: s.Function) -> Declared:
     """A function, which is printed once."""
     shapes = [expr.layout.register(param.type) for param in function.params]
     result, _, _ = expr.layout.register(function.result)
-    target = declared(function.name, [ty for ty, _, _ in shapes], result)
+    target = declare(function.name, [ty for ty, _, _ in shapes], result)
     if function.name in expr.unit.printed:
         return target
     expr.unit.printed.add(function.name)
     params = [operand(ty, f"%a{i}") for i, (ty, _, _) in enumerate(shapes)]
     pairs = zip(function.params, params, shapes, strict=True)
-    names = {p.name: received(p.type, ref, low, high) for p, ref, (_, low, high) in pairs}
+    names = {p.name: receive(p.type, ref, low, high) for p, ref, (_, low, high) in pairs}
     code = Code.of(target, CTX, *(params if target.result else [*params, OUT]))
     inner = expr.in_function(code, names)
     value = inner.value(function.body)
@@ -87,7 +87,7 @@ def unit_function(expr: ExprEmitter, function: s.Function) -> Declared:
         code.give()
     else:
         hold(inner, function.result, value)
-        code.give(passed(inner, function.result, value))
+        code.give(pass_value(inner, function.result, value))
     expr.unit.add(code)
     return target
 

@@ -103,7 +103,7 @@ def array(name: Pointer, numbers: Sequence[int], *, writable: bool = False) -> s
     return f"{name} = internal {kind} [{max(1, len(numbers))} x i64] [{items}]{rest}"
 
 
-def _listed(types: Iterable[object], operands: Iterable[object]) -> str:
+def _join_operands(types: Iterable[object], operands: Iterable[object]) -> str:
     return ", ".join(f"{ty} {text}" for ty, text in zip(types, operands, strict=True))
 
 
@@ -124,7 +124,7 @@ class Code:
         """An empty function, given the names of its parameters."""
         result = str(function.result or "void")
         linkage = "" if function.exported else "internal "
-        head = f"{linkage}{result} @{function.name}({_listed(function.params, names)})"
+        head = f"{linkage}{result} @{function.name}({_join_operands(function.params, names)})"
         return Code(head, result, function.attributes)
 
     def text(self) -> str:
@@ -231,7 +231,7 @@ class Code:
             return yes if test == TRUE else no
         return yes if yes == no else self._let(Ref, f"select i1 {test}, {ty} {yes}, {ty} {no}")
 
-    def widened(self, a: Truth) -> Number:
+    def widen(self, a: Truth) -> Number:
         """A truth as a number."""
         if a in (TRUE, FALSE):
             return int(a == TRUE)
@@ -248,9 +248,9 @@ class Code:
 
     def memory(self, slots: int) -> Pointer:
         """Stack memory for so many numbers, allocated once per call of the function."""
-        return self._allocated(f"[{max(1, slots)} x i64]")
+        return self._allocate(f"[{max(1, slots)} x i64]")
 
-    def _allocated(self, ty: str) -> Pointer:
+    def _allocate(self, ty: str) -> Pointer:
         self.fresh += 1
         self._allocas.append(f"%m{self.fresh} = alloca {ty}, align 16")
         return Pointer(f"%m{self.fresh}")
@@ -309,13 +309,13 @@ class Code:
     def call(self, function: Callee[R, *Ts], *args: *Ts) -> R:
         """The result of a function."""
         types = (str(ty).partition(" ")[0] for ty in function.params)
-        text = f"call {function.result or 'void'} @{function.name}({_listed(types, args)})"
+        text = f"call {function.result or 'void'} @{function.name}({_join_operands(types, args)})"
         if function.result is None:
             self._lines.append(text)
             return function.result
         return cast(R, self._let(type(cast(Ref, function.result)), text))
 
-    def merged(self, ty: str, *ways: tuple[Operand, Label]) -> Operand:
+    def merge(self, ty: str, *ways: tuple[Operand, Label]) -> Operand:
         """A phi node: the value from the block that jumped here."""
         if len({value for value, _ in ways}) == 1:
             return ways[0][0]
@@ -389,7 +389,7 @@ class Code:
     def choosing(self, mask: Number, ty: str = "i64") -> Iterator[Number]:
         """A loop over the bits of a mask, lowest first; once, with a number past the last bit, if
         there are none."""
-        place = self._allocated(ty)
+        place = self._allocate(ty)
         self.store(mask, place, 0, ty)
         body, after = self.label(), self.label()
         self.jump(body)

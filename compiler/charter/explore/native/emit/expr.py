@@ -24,7 +24,7 @@ from charter.explore.native.emit.values import (
     InMemory,
     Keeper,
     Scalar,
-    received,
+    receive,
     scalar,
     truth,
 )
@@ -118,15 +118,15 @@ class Expr:
             case n.MapNew(name=name):
                 return self.map_new(t.map_of(e.type), name, e.value)
             case n.Quantified(kind="sum"):
-                return loops.summed(self, e)
+                return loops.emit_sum(self, e)
             case n.Quantified():
-                return loops.quantified(self, e)
+                return loops.emit_quantifier(self, e)
             case n.Comprehend():
                 return loops.comprehend(self, e)
             case _:
-                return self.applied(e, [self.value(part) for part in children(e)])
+                return self.apply(e, [self.value(part) for part in children(e)])
 
-    def applied(self, e: s.Strict, args: list[Held]) -> Held:
+    def apply(self, e: s.Strict, args: list[Held]) -> Held:
         """An operation on evaluated operands."""
         keep = self.keep
         match e:
@@ -194,7 +194,7 @@ class Expr:
         code, layout = self.code, self.layout
         match kind:
             case t.Bool():
-                return code.widened(truth(value))
+                return code.widen(truth(value))
             case t.Int():
                 return self.within(scalar(value), *layout.span(kind))
             case t.Sort() | t.Enum() | t.Counter():
@@ -216,7 +216,7 @@ class Expr:
             case t.Seq():
                 return self.bit_of_list(kind, value)
             case t.Set() | t.Ranking():
-                return self.searched(kind, value)
+                return self.find_position(kind, value)
 
     def bit_of_case(self, kind: t.Union, value: Held) -> Number:
         """The position of a value in the domain of a union, which has one case after another."""
@@ -251,11 +251,11 @@ class Expr:
             total = self.code.add(before, self.bit(kind, part(i)))
         return total
 
-    def searched(self, kind: t.Type, value: Held) -> Number:
+    def find_position(self, kind: t.Type, value: Held) -> Number:
         """The position in a table of the domain, by linear search."""
         code, slots, size = self.code, self.layout.slots(kind), self.layout.size(kind)
         rows = self.unit.domain(kind)
-        room = self.keep.address(self.keep.placed(value, kind))
+        room = self.keep.address(self.keep.place(value, kind))
         found = code.memory(1)
         code.store(-1, found)
         with code.counting(size) as i:
@@ -324,23 +324,23 @@ class Expr:
         ends: list[tuple[Operand, int, int, Label]] = []
         for label, way in zip(labels, (e.then, e.otherwise), strict=True):
             code.start(label)
-            ends.append((*self._settled(self.value(way), kind), code.block))
+            ends.append((*self._settle(self.value(way), kind), code.block))
             code.jump(after)
         code.start(after)
         (x, low_x, high_x, from_x), (y, low_y, high_y, from_y) = ends
         low, high = min(low_x, low_y), max(high_x, high_y)
         is_set = isinstance(kind, t.Set)
         ty = mask_type(high - low + 1) if is_set else self.layout.register(kind)[0]
-        return received(kind, code.merged(ty, (x, from_x), (y, from_y)), low, high)
+        return receive(kind, code.merge(ty, (x, from_x), (y, from_y)), low, high)
 
-    def _settled(self, value: Held, kind: t.Type) -> tuple[Operand, int, int]:
+    def _settle(self, value: Held, kind: t.Type) -> tuple[Operand, int, int]:
         """A value as it is joined with another, with the least and the greatest of numbers."""
         if isinstance(value, Scalar) and not isinstance(kind, t.Set):
             return value.ref, value.low, value.high
         if isinstance(value, Scalar) and self.layout.is_open(t.inner_of(kind)):
-            return self.keep.rebased(value, -32, 223), -32, 223
+            return self.keep.rebase(value, -32, 223), -32, 223
         _, low, high = self.layout.register(kind)
-        return calls.passed(self, kind, value), low, high
+        return calls.pass_value(self, kind, value), low, high
 
     def is_case(self, kind: t.Type, tag: str, target: Held) -> Truth:
         """Whether an option, a union or an enum is in a case."""

@@ -89,7 +89,7 @@ Outcomes = Callee[Number, Pointer, Pointer, Pointer, Pointer, Number]
 and its capacity. Returns the number of outcomes."""
 
 
-def declared(name: str, params: Iterable[str], result: str) -> Declared:
+def declare(name: str, params: Iterable[str], result: str) -> Declared:
     """A function of the charter. Scalars are passed as they are, others by their places; a result
     that is no scalar is written to a place, which is passed last."""
     types = [READ if ty == "ptr" else operand(ty, ty) for ty in params]
@@ -124,6 +124,6 @@ def prop(number: int) -> Callee[Truth, Pointer, Pointer, Pointer, Number]:
     return Callee(f"prop_{number}", (PTR, READ, READ, I64), I1)
 
 
-def ranked(counters: int) -> Callee[None, Pointer, *tuple[Number, ...]]:
+def rank(counters: int) -> Callee[None, Pointer, *tuple[Number, ...]]:
     """Replaces each counter of a state by its rank in the mask of its type."""
     return Callee("ranked", (OWN, *[I64] * counters), None)

@@ -66,14 +66,14 @@ class Guards:
                 expr.names[name] = expr.value(e.value)
                 return self.truth(e.body)
             case n.If() if joins(expr.unit.declared, e):
-                return self._chosen(e)
+                return self._choose(e)
             case n.Binary(op="and"):
-                return self._decided(self.truth(e.left), e.right, goes_on=True)
+                return self._decide(self.truth(e.left), e.right, goes_on=True)
             case n.Binary(op="or"):
-                return self._decided(self.truth(e.left), e.right, goes_on=False)
+                return self._decide(self.truth(e.left), e.right, goes_on=False)
             case n.Binary(op="implies"):
                 left_ = expr.code.negation(self.truth(e.left))
-                return self._decided(left_, e.right, goes_on=False)
+                return self._decide(left_, e.right, goes_on=False)
             case n.Call(function=name, args=args) if joins(expr.unit.declared, e):
                 function, outer = expr.unit.declared[name], expr.names
                 values = [expr.value(arg) for arg in args]
@@ -84,16 +84,16 @@ class Guards:
             case _:
                 return self._atom(expr.truth(e))
 
-    def _decided(self, left: Truth, right: s.Expr, *, goes_on: bool) -> Truth:
+    def _decide(self, left: Truth, right: s.Expr, *, goes_on: bool) -> Truth:
         """The left side, or the right one if the left one equals `goes_on`."""
         code = self.expr.code
         place = code.memory(1)
-        code.store(code.widened(left), place)
+        code.store(code.widen(left), place)
         with code.when(left if goes_on else code.negation(left)):
-            code.store(code.widened(self.truth(right)), place)
+            code.store(code.widen(self.truth(right)), place)
         return code.nonzero(code.load(place))
 
-    def _chosen(self, e: n.If[s.Expr]) -> Truth:
+    def _choose(self, e: n.If[s.Expr]) -> Truth:
         """One of two ways; only that one is computed."""
         code, place = self.expr.code, self.expr.code.memory(1)
         parts = (e.condition, e.then, e.otherwise)
@@ -103,16 +103,16 @@ class Guards:
         )
         condition = test()
         with code.when(condition):
-            code.store(code.widened(then()), place)
+            code.store(code.widen(then()), place)
         with code.unless(condition):
-            code.store(code.widened(otherwise()), place)
+            code.store(code.widen(otherwise()), place)
         return code.nonzero(code.load(place))
 
     def _atom(self, truth: Truth) -> Truth:
         code = self.expr.code
         word, at = divmod(self.atom, PER_WORD)
         self.atom += 1
-        bits = code.binary("shl", code.add(code.widened(truth), 2), 2 * at)
+        bits = code.binary("shl", code.add(code.widen(truth), 2), 2 * at)
         place = code.at(CTX, self.place + word)
         code.store(code.binary("or", code.load(place), bits), place)
         return truth

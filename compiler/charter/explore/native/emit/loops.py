@@ -37,7 +37,7 @@ def each(expr: ExprEmitter, name: str, domain: s.Expr) -> Iterator[int]:
                 yield 1
 
 
-def quantified(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Truth:
+def emit_quantifier(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Truth:
     """Emits `forall` or `some`; the loop ends at the first member that decides."""
     code = expr.code
     found, after = code.memory(1), code.label()
@@ -57,7 +57,7 @@ def quantified(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Truth:
     return known if decides else code.negation(known)
 
 
-def summed(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Scalar:
+def emit_sum(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Scalar:
     """Emits `sum`; its range is that of as many bodies as the domain has members."""
     code, total = expr.code, expr.code.memory(1)
     low = high = 0
@@ -80,7 +80,7 @@ def comprehend(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> Scalar:
         with code.when(expr.truth(e.condition)):
             value = expr.value(e.body)
             if e.flatten:
-                bit = expr.keep.rebased(scalar(value), low, high)
+                bit = expr.keep.rebase(scalar(value), low, high)
             else:
                 bit = operators.single(expr, t.inner_of(e.type), value, low, high)
             code.store(code.binary("or", code.load(room, 0, ty), bit, ty), room, 0, ty)

@@ -85,7 +85,7 @@ def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Held:
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
     _refuse_wide(low, high, LARGEST_DOMAIN)
     ty = mask_type(high - low + 1)
-    x, y = expr.keep.rebased(a, low, high), expr.keep.rebased(b, low, high)
+    x, y = expr.keep.rebase(a, low, high), expr.keep.rebase(b, low, high)
     if op in ("difference", "subset"):
         y = code.binary("xor", y, -1, ty)
     found = code.binary("or" if op == "union" else "and", x, y, ty)

@@ -64,6 +64,6 @@ def print_noted(unit: Unit, context: MachineContext, numbers: Iterable[int]) -> 
     for number in numbers:
         with code.when(code.compare("eq", NUMBER, number)):
             noted = code.call(fn.prop(number), CTX, before, after, TOOK)
-            code.store(code.widened(noted), found)
+            code.store(code.widen(noted), found)
     code.give(code.load(found))
     unit.add(code)

@@ -23,7 +23,7 @@ LEAST = 12
 (`calls.INLINE`)."""
 
 
-def outlined(model: s.Model) -> s.Model:
+def outline(model: s.Model) -> s.Model:
     """The model with functions for what two lines of steps or more compute alike."""
     lines = [line for system in model.systems for step in system.steps for line in step.body]
     texts = {id(line): _ExprWithReads.of(line.value) for line in lines if _is_long(line)}
@@ -31,7 +31,7 @@ def outlined(model: s.Model) -> s.Model:
     names = {body: f"alike.{at}" for at, body in enumerate(times) if times[body] > 1}
     functions: dict[str, s.Function] = {}
 
-    def shortened(line: s.Statement) -> s.Statement:
+    def shorten(line: s.Statement) -> s.Statement:
         if not _is_long(line) or (text := texts[id(line)]).body not in names:
             return line
         name, kind, span = names[text.body], line.value.type, line.value.span
@@ -42,7 +42,7 @@ def outlined(model: s.Model) -> s.Model:
     systems = tuple(
         replace(
             system,
-            steps=tuple(replace(x, body=tuple(map(shortened, x.body))) for x in system.steps),
+            steps=tuple(replace(x, body=tuple(map(shorten, x.body))) for x in system.steps),
         )
         for system in model.systems
     )

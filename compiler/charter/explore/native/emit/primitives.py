@@ -34,7 +34,7 @@ def primitive(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> He
             at = scalar(args[1]).ref
             return keep.item(args[0], code.select(code.compare("ult", at, room), at, 0))
         case "keep" | "take" | "drop" | "join":
-            return listed(expr, e, args)
+            return emit_list(expr, e, args)
         case _:
             assert_never(e.name)
 
@@ -64,12 +64,12 @@ def most(expr: ExprEmitter, value: Held) -> int:
     return expr.layout.most(value.kind)
 
 
-def listed(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
+def emit_list(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
     """Prints a primitive whose result is a list, in cleared memory with room for one item more than
     it can hold."""
     code, keep, kind = expr.code, expr.keep, e.type
     assert isinstance(kind, t.Seq | t.Ranking)
-    source, *others = [keep.placed(arg) for arg in (args if e.name == "join" else args[:1])]
+    source, *others = [keep.place(arg) for arg in (args if e.name == "join" else args[:1])]
     room_for = max(expr.layout.most(kind), sum(most(expr, part) for part in (source, *others)))
     slots = 1 + (room_for + 2) * expr.layout.slots(kind.inner)
     out = InMemory(kind, code.memory(slots))
@@ -104,7 +104,7 @@ def append(expr: ExprEmitter, out: InMemory, item: Held, kept: Scalar | None = N
     if wanted != TRUE:
         with code.unless(wanted):
             code.clear(code.at(behind, 1), size)
-    code.store(code.add(count, code.widened(wanted)), out.pointer)
+    code.store(code.add(count, code.widen(wanted)), out.pointer)
 
 
 def listing(expr: ExprEmitter, e: n.SeqNew[s.Expr], items: list[Held]) -> Composite:

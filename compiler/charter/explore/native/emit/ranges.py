@@ -49,7 +49,7 @@ class RangePrinter:
                 for number, (_, params) in enumerate(cases):
                     here = at + 1
                     for _, part in params:
-                        if ranged(part):
+                        if has_range(part):
                             tag = code.compare("eq", code.load(STATE, at), number)
                             yield from self.outside(part, here, code.both(there, tag))
                         here += layout.slots(part)
@@ -67,18 +67,18 @@ class RangePrinter:
                 pass
 
 
-def ranged(kind: t.Type) -> bool:
+def has_range(kind: t.Type) -> bool:
     """Whether a value of a type can be out of range."""
     match kind:
         case t.Int() | t.Seq() | t.Ranking():
             return True
         case t.Option(inner=inner):
-            return ranged(inner)
+            return has_range(inner)
         case t.Record(fields=fields):
-            return any(ranged(part) for _, part in fields)
+            return any(has_range(part) for _, part in fields)
         case t.Union(cases=cases):
-            return any(ranged(part) for _, params in cases for _, part in params)
+            return any(has_range(part) for _, params in cases for _, part in params)
         case t.Map(value=value):
-            return ranged(value)
+            return has_range(value)
         case t.Bool() | t.Sort() | t.Counter() | t.Enum() | t.Set():
             return False

@@ -110,7 +110,7 @@ class Keeper:
         if isinstance(value, Composite):
             if scalar(value.parts[0]).ref == tag:
                 return value.parts[1 + index]
-            value = self.placed(value)
+            value = self.place(value)
         assert isinstance(value, InMemory) and isinstance(value.kind, t.Union)
         params = value.kind.cases[tag][1]
         before = sum(self.layout.slots(part) for _, part in params[:index])
@@ -120,19 +120,19 @@ class Keeper:
         """The value at a position of a map; the position must be valid."""
         if isinstance(value, Composite) and isinstance(at, int):
             return value.parts[at]
-        place = self.placed(value)
+        place = self.place(value)
         assert isinstance(place.kind, t.Map)
-        return self._indexed(place, place.kind.value, place.offset, at)
+        return self._index(place, place.kind.value, place.offset, at)
 
     def item(self, value: Held, at: Number) -> Held:
         """The item at a position of a list, which must be below its capacity."""
         if isinstance(value, Composite) and isinstance(at, int) and at < len(value.parts):
             return value.parts[at]
-        place = self.placed(value)
+        place = self.place(value)
         assert isinstance(place.kind, t.Seq | t.Ranking)
-        return self._indexed(place, place.kind.inner, place.offset + 1, at)
+        return self._index(place, place.kind.inner, place.offset + 1, at)
 
-    def _indexed(self, place: InMemory, kind: t.Type, offset: int, at: Number) -> Held:
+    def _index(self, place: InMemory, kind: t.Type, offset: int, at: Number) -> Held:
         size = self.layout.slots(kind)
         if isinstance(at, int):
             return self.part(kind, place.pointer, offset + at * size)
@@ -147,7 +147,7 @@ class Keeper:
 
     # --- memory ----------------------------------------------------------------------------------
 
-    def placed(self, value: Held, kind: t.Type | None = None) -> InMemory:
+    def place(self, value: Held, kind: t.Type | None = None) -> InMemory:
         """The value in memory, laid out as `kind` (its own type if None)."""
         if isinstance(value, InMemory) and (kind is None or self.layout.alike(value.kind, kind)):
             return value
@@ -173,7 +173,7 @@ class Keeper:
                 if here == FALSE:
                     code.clear(code.at(pointer, offset), layout.slots(kind))
                     return
-                code.store(code.widened(here), pointer, offset)
+                code.store(code.widen(here), pointer, offset)
                 self.put(self.inner(value), inner, pointer, offset + 1)
                 if here != TRUE:
                     with code.unless(here):
@@ -198,10 +198,10 @@ class Keeper:
     ) -> None:
         code = self.code
         if isinstance(value, Truth):
-            code.store(code.widened(value), pointer, offset)
+            code.store(code.widen(value), pointer, offset)
         elif isinstance(kind, t.Set):
             ty, low, high = self.layout.register(kind)
-            code.store(self.rebased(value, low, high), pointer, offset, ty)
+            code.store(self.rebase(value, low, high), pointer, offset, ty)
         else:
             low = self.layout.low(kind)
             code.store(code.sub(value.ref, low), pointer, offset)
@@ -234,7 +234,7 @@ class Keeper:
         for i, part in enumerate(value.parts[: self.layout.most(kind)]):
             self.put(part, kind.inner, pointer, offset + 1 + i * size)
 
-    def rebased(self, mask: Scalar, low: int, high: int) -> Number:
+    def rebase(self, mask: Scalar, low: int, high: int) -> Number:
         """The mask with bits for `low` to `high` instead. Raises CannotCompile if a member may be
         outside."""
         code = self.code
@@ -261,7 +261,7 @@ class Keeper:
                 return code.negation(code.differ(truth(a), truth(b)))
             case t.Set():
                 low, high = min(scalar(a).low, scalar(b).low), max(scalar(a).high, scalar(b).high)
-                pair = (self.rebased(scalar(a), low, high), self.rebased(scalar(b), low, high))
+                pair = (self.rebase(scalar(a), low, high), self.rebase(scalar(b), low, high))
                 return code.compare("eq", *pair, mask_type(high - low + 1))
             case t.Int() | t.Sort() | t.Counter() | t.Enum():
                 return code.compare("eq", scalar(a).ref, scalar(b).ref)
@@ -303,7 +303,7 @@ class Keeper:
                     if isinstance(b, InMemory)
                     else kind
                 )
-                places = [self.address(self.placed(v, model)) for v in (a, b)]
+                places = [self.address(self.place(v, model)) for v in (a, b)]
                 return self._same_memory(places[0], places[1], layout.slots(model))
 
     def _inner_equal(self, a: Held, b: Held, inner: t.Type, there: Truth) -> Truth:
@@ -375,7 +375,7 @@ def truth(value: Held) -> Truth:
     return value
 
 
-def received(kind: t.Type, operand: Operand, low: int, high: int) -> Held:
+def receive(kind: t.Type, operand: Operand, low: int, high: int) -> Held:
     """The value that a register holds; of a number or set the least and the greatest."""
     match operand:
         case Truth():

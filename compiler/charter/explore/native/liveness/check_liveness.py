@@ -31,7 +31,7 @@ from charter.explore.native.search.explore import (
     SearchCounts,
     explore,
     result_of,
-    searched,
+    run_search,
 )
 from charter.explore.native.search.levels import Search
 from charter.explore.native.search.traces import (
@@ -108,15 +108,17 @@ def explore_live(
     that do not distinguish elements of a permuted sort. Under symmetry a failing one gets no lasso.
     Raises as `explore` does."""
     asking = _Asking(model, instance, options, tell)
-    asked = None if options.choices.fingerprints else asking.asked_alike()
+    asked = None if options.choices.fingerprints else asking.collect_cases()
     if asked is not None:  # fingerprints do not allow computing edges
         choices = replace(options.choices, predicates=asked.predicates)
-        searching = searched(
+        searching = run_search(
             model, instance, replace(options, choices=choices), lambda now: asking.report(now, "")
         )
         try:
             with searching as (search, message):
-                return asking.looked(result_of(search, message, options.silent), search, asked)
+                return asking.check_liveness(
+                    result_of(search, message, options.silent), search, asked
+                )
         except CannotCompile:  # of the predicates, or of the rest: then the next line says so
             pass
     return Explored(explore(model, instance, options, lambda now: asking.report(now, "")))
@@ -177,7 +179,7 @@ class _Asking:
         if self.tell is not None:
             self.tell(now, doing)
 
-    def asked_alike(self) -> _LivenessCases | None:
+    def collect_cases(self) -> _LivenessCases | None:
         """The predicates for the graph of the search itself; None if there are none or too many."""
         try:
             machine = Machine.of(narrow(self.model, self.instance.machine), self.instance)
@@ -229,7 +231,7 @@ class _Asking:
                 return [LivenessResult(live.name, "unknown", detail=str(reason)) for live in lives]
             return self.on(search, asked, with_lasso=not symmetry)
 
-    def looked(self, found: Exploration, search: Search, asked: _LivenessCases) -> Explored:
+    def check_liveness(self, found: Exploration, search: Search, asked: _LivenessCases) -> Explored:
         """A search with the liveness results from its graph."""
         begun, liveness_skipped_because = time.monotonic(), ""
         seen: list[LivenessResult] = []
@@ -277,16 +279,16 @@ class _GraphCheck:
         """The result for one property, with a lasso if `with_lasso`."""
         conditions = self.labels.conditions(live.fairness)
         for case in (case for case in asked.cases if case.live is live):
-            if undefined := self._undefined(case.leads_to, asked.predicates):
+            if undefined := self._explain_undefined(case.leads_to, asked.predicates):
                 return LivenessResult(live.name, "unknown", detail=undefined)
             seen = self.graph.lasso(case.leads_to, conditions)
             if seen is not None:
                 binding = tuple(zip(live.params, case.values, strict=True))
-                stem, cycle = self._replayed(seen) if with_lasso else ((), ())
+                stem, cycle = self._replay(seen) if with_lasso else ((), ())
                 return LivenessResult(live.name, "fails", binding, stem, cycle)
         return LivenessResult(live.name, "holds", detail=OUTSIDE if self.search.outside else "")
 
-    def _undefined(self, leads_to: LeadsTo, asked: Sequence[n.Property]) -> str:
+    def _explain_undefined(self, leads_to: LeadsTo, asked: Sequence[n.Property]) -> str:
         """Why trigger or goal has no value in some state; "" if both always have one."""
         first = self.search.program.plan.first_predicate
         for number in (leads_to.begins, leads_to.ends):
@@ -294,19 +296,19 @@ class _GraphCheck:
             note = self.graph.notes.get(first + 2 * number + 1) if number >= 0 else None
             if note is not None:
                 traces = Traces(self.search, Teller(self.search.program))
-                return traces.unevaluated(asked[number], note)[1]
+                return traces.trace_unevaluated(asked[number], note)[1]
         return ""
 
     # --- a counterexample ------------------------------------------------------------------------
 
-    def _replayed(self, seen: Lasso) -> tuple[tuple[ReachedStep, ...], tuple[ReachedStep, ...]]:
+    def _replay(self, seen: Lasso) -> tuple[tuple[ReachedStep, ...], tuple[ReachedStep, ...]]:
         """Stem and cycle, replayed on the definition. Raises Disagreement."""
         compiled = self.search.program
         teller = Teller(compiled)
         traces = Traces(self.search, teller)
         state, steps = compiled.plan.machine.initial(), list[ReachedStep]()
         for word in (*seen.stem, *seen.cycle):
-            steps.append(traces.followed(state, self._towards(teller, state, word)))
+            steps.append(traces.follow(state, self._towards(teller, state, word)))
             state = steps[-1].state
         entry = len(seen.stem)
         begun = steps[entry - 1].state if entry else compiled.plan.machine.initial()

@@ -21,7 +21,7 @@ from charter.explore.native.memory.machine_context import CAPACITY, FATAL, MARGI
 from charter.explore.native.memory.machine_context import LINKS as LINKED
 from charter.explore.native.program import transition_graph
 from charter.explore.native.program.compile_instance import object_code
-from charter.explore.native.program.llvm import Library, linked
+from charter.explore.native.program.llvm import Library, link
 from charter.explore.native.search.levels import (
     CHUNK_SECONDS_MIN,
     GaveUp,
@@ -42,7 +42,7 @@ AT_ONCE = 64
 def functions(cache: Path | None) -> Library:
     """The compiled functions that follow edges of a graph: the same for every charter, and linked
     once in a process."""
-    return linked(object_code(scc.text(), cache), scc.SIGNATURES)
+    return link(object_code(scc.text(), cache), scc.SIGNATURES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Graph:
         view[scc.WIDE] = wide
         for at in range(scc.PARENTS, scc.MASKS):
             each = 2 if at in (scc.PARENTS, scc.QUEUE) else 1
-            self._kept(at, self.room.array(each * self.states + 1))
+            self._keep(at, self.room.array(each * self.states + 1))
         for at, free in zip(
             (scc.ALWAYS, scc.DONE, scc.INNER, scc.UNFAIR),
             (scc.LOW, scc.STACK, scc.WORK, scc.CURSORS),
@@ -87,7 +87,7 @@ class Graph:
         ):
             view[at] = view[free]
 
-    def _kept(self, at: int, array: Array) -> None:
+    def _keep(self, at: int, array: Array) -> None:
         self._arrays[at] = array
         self._block.view[at] = array.address
 
@@ -116,10 +116,10 @@ class Graph:
         """A fair lasso with a shortest stem that never reaches the goal, or None; its actions are
         words of edges. `conditions`: the fairness conditions that each label satisfies. Raises
         NoRoom."""
-        found = self._reached(leads_to)
+        found = self._count_reached(leads_to)
         library, address = self.library, self._block.address
         self._block.view[scc.COUNT] = library["components"](address)
-        self._cleared(scc.CURSORS)
+        self._clear(scc.CURSORS)
         several = max((number for each in conditions for number in each), default=0)
         masks = Array.of(len(conditions))
         self._block.view[scc.MASKS] = masks.address
@@ -137,7 +137,7 @@ class Graph:
             stem, cycle(_Edges(self, conditions), _Component(components, components[state]), state)
         )
 
-    def _reached(self, leads_to: LeadsTo) -> int:
+    def _count_reached(self, leads_to: LeadsTo) -> int:
         view = self._block.view
         for number, word, bit in (
             (max(leads_to.begins, 0), scc.BEGINS, scc.BEGIN_BIT),
@@ -146,10 +146,10 @@ class Graph:
             view[word], view[bit] = self.truths.at(number // 64), number % 64
         view[scc.ONCE] = int(leads_to.begins < 0)
         for at in (scc.PARENTS, scc.INDEX, scc.COMPONENTS):
-            self._cleared(at)
+            self._clear(at)
         return self.library["reach"](self._block.address)
 
-    def _cleared(self, at: int) -> None:
+    def _clear(self, at: int) -> None:
         array = self._arrays[at]
         ctypes.memset(array.address, 0, 8 * array.length)
 
@@ -250,7 +250,7 @@ class _Followers:
         view[outs + 2] = pending.address
         view[CAPACITY] = CHUNK - 1
         view[outs + 1] = CHUNK
-        for number, count in self.blocks.taken(lambda: not self.stopped):
+        for number, count in self.blocks.take(lambda: not self.stopped):
             done = 0
             while done < count:
                 if view[outs + 1] + MARGIN > CHUNK - 1:

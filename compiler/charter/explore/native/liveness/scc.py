@@ -312,7 +312,7 @@ def mark_unfair() -> str:
         neglected = code.binary("and", it.get(ALWAYS, component), others)
         leaves = code.compare("eq", it.get(INNER, component), 2)
         bad = code.either(code.nonzero(neglected), leaves)
-        it.put(UNFAIR, component, code.binary("or", it.get(UNFAIR, component), code.widened(bad)))
+        it.put(UNFAIR, component, code.binary("or", it.get(UNFAIR, component), code.widen(bad)))
     code.give()
     return code.text()
 

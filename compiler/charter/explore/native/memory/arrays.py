@@ -39,9 +39,9 @@ class Array:
         if size >= LARGE:
             try:
                 flags = kind | mmap.MAP_ANONYMOUS
-                return Array._mapped(mmap.mmap(-1, size, flags=flags), length)
+                return Array._map(mmap.mmap(-1, size, flags=flags), length)
             except OSError as error:
-                raise NoRoom(_refused(error)) from None
+                raise NoRoom(_explain_refusal(error)) from None
         buffer = (ctypes.c_char * size)()
         address = ctypes.addressof(buffer)
         return Array(memoryview(buffer).cast("B").cast("Q"), address, length)
@@ -55,10 +55,10 @@ class Array:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)
             file.truncate(size)
-            return Array._mapped(mmap.mmap(file.fileno(), size), length)
+            return Array._map(mmap.mmap(file.fileno(), size), length)
 
     @staticmethod
-    def _mapped(room: mmap.mmap, length: int) -> Array:
+    def _map(room: mmap.mmap, length: int) -> Array:
         address = ctypes.addressof(ctypes.c_char.from_buffer(room))
         return Array(memoryview(room).cast("Q"), address, length)
 
@@ -128,7 +128,7 @@ class Room:
         try:
             array = Array.in_file(length, self.folder)
         except OSError as error:
-            raise NoRoom(f"{used} and {_refused(error)}") from None
+            raise NoRoom(f"{used} and {_explain_refusal(error)}") from None
         self.spilled += size
         return array
 
@@ -137,7 +137,7 @@ class Room:
         self.used -= self._sizes.pop(array.address, 0)
 
 
-def _refused(error: OSError) -> str:
+def _explain_refusal(error: OSError) -> str:
     if error.errno == errno.ENOMEM:
         return "the system gives no more"
     return f"no file can be made beside it ({error.strerror})"

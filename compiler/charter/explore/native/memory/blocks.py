@@ -24,7 +24,7 @@ class Blocks:
     lock: Lock = field(default_factory=Lock)
     _closed: bool = False
 
-    def taken(self, ready: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+    def take(self, ready: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """The blocks (first number, count) for one worker, while `ready()` is true."""
         while True:
             with self.lock:

@@ -57,9 +57,9 @@ class SearchIndex:
             return IndexContent({}, ())
         except OSError:
             return IndexContent({}, (), DAMAGED)
-        return self.parsed(content)
+        return self.parse(content)
 
-    def parsed(self, content: bytes) -> IndexContent:
+    def parse(self, content: bytes) -> IndexContent:
         """The content from the bytes of the file. Raises OtherSearch."""
         try:
             read = json.loads(content)
@@ -79,7 +79,7 @@ class SearchIndex:
             said = row.pop("digest", "") if isinstance(row, dict) else ""
             digest = _next(digest, row)
             if said != digest:
-                return IndexContent(head, tuple(whole), damaged(len(whole)))
+                return IndexContent(head, tuple(whole), explain_damage(len(whole)))
             whole.append(row)
         return IndexContent(head, tuple(whole))
 
@@ -110,7 +110,7 @@ class SearchIndex:
             ) from None
 
 
-def damaged(levels: int) -> str:
+def explain_damage(levels: int) -> str:
     """The message if only so many levels can be used."""
     return f"level {levels + 1} is damaged: the search continues before it"
 

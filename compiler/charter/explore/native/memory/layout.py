@@ -268,21 +268,23 @@ class Layout:
             at += self.slots(kind)
         return tuple(found)
 
-    def held(self, kind: t.Type, counter: str) -> int:
+    def count_held(self, kind: t.Type, counter: str) -> int:
         """The most values of a counter in a value."""
         match kind:
             case t.Counter(name=name):
                 return int(name == counter)
             case t.Option(inner=inner):
-                return self.held(inner, counter)
+                return self.count_held(inner, counter)
             case t.Record(fields=fields):
-                return sum(self.held(part, counter) for _, part in fields)
+                return sum(self.count_held(part, counter) for _, part in fields)
             case t.Union(cases=cases):
-                return max(sum(self.held(p, counter) for _, p in params) for _, params in cases)
+                return max(
+                    sum(self.count_held(p, counter) for _, p in params) for _, params in cases
+                )
             case t.Map(key=key, value=value):
-                return self.size(key) * self.held(value, counter)
+                return self.size(key) * self.count_held(value, counter)
             case t.Seq() | t.Ranking():
-                return self.most(kind) * self.held(kind.inner, counter)
+                return self.most(kind) * self.count_held(kind.inner, counter)
             case t.Bool() | t.Int() | t.Sort() | t.Enum() | t.Set():
                 return 0
 

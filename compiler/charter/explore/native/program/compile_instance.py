@@ -37,8 +37,8 @@ from charter.explore.native.program.llvm import (
     SIGNATURES,
     Library,
     ObjectCode,
-    compiled,
-    linked,
+    compile_ir,
+    link,
     machine_digest,
 )
 from charter.explore.native.program.printed import MOST_FILES, Printed, place_of
@@ -98,9 +98,9 @@ class CodeSource:
     def code(self, *, optimized: bool) -> ObjectCode:
         """The object code, from the cache if it is there."""
         if self.cache is None:
-            return _compiled_once(self.text(), optimized)
+            return _compile_once(self.text(), optimized)
         place = _place(self.printed.digest, self.cache, optimized)
-        return kept(place, lambda: compiled(self.text(), optimized=optimized), MOST_FILES)
+        return kept(place, lambda: compile_ir(self.text(), optimized=optimized), MOST_FILES)
 
     def is_optimized_already(self) -> bool:
         """Whether the cache has optimized code."""
@@ -108,7 +108,7 @@ class CodeSource:
 
     def library(self, code: ObjectCode) -> Library:
         """The functions of object code."""
-        return linked(code, signatures(self.choices))
+        return link(code, signatures(self.choices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Program:
     digest: str
     optimizing_source: CodeSource | None
 
-    def optimized(self) -> Program:
+    def optimize(self) -> Program:
         """The same program with optimized code."""
         if self.optimizing_source is None:
             return self
@@ -162,7 +162,7 @@ def machine_of(model: n.Model, instance: n.Instance) -> Machine:
     return Machine.of(narrow(replace(model, scenarios=()), instance.machine), instance)
 
 
-def printed_program(machine: Machine, choices: Choices) -> tuple[ProgramInterface, str, Printed]:
+def print_program(machine: Machine, choices: Choices) -> tuple[ProgramInterface, str, Printed]:
     """The interface of a machine, its IR, and what is kept of that. Raises CannotCompile."""
     unit = _unit_of(machine)
     trail = trail_words(unit.declared, unit.machine.operations.values()) if choices.detailed else 0
@@ -177,7 +177,7 @@ def _unit_of(machine: Machine) -> Unit:
     for operation in machine.operations.values():
         layout.refuse_many(operation.params)
     small, own = lower_instance(machine.model, machine.instance)
-    return Unit(Machine.of(outlined(small), own), layout)
+    return Unit(Machine.of(outline(small), own), layout)
 
 
 def _interface(machine: Machine, choices: Choices, trail: int) -> ProgramInterface:
@@ -243,7 +243,7 @@ def _text(unit: Unit, plan: ProgramInterface, choices: Choices) -> str:
     asked = None
     if choices.predicates is not None:
         first = plan.first_predicate if choices.predicates else len(plan.noted)
-        asked = [(first + 2 * i, _lowered(part)) for i, part in enumerate(choices.predicates)]
+        asked = [(first + 2 * i, _lower(part)) for i, part in enumerate(choices.predicates)]
     print_search(
         Kernel(
             unit, context, plan.variable_slots, states, moves, undefined, deadlock,
@@ -268,7 +268,7 @@ def packing_of(machine: Machine, layout: Layout, quotient: Quotient, *, raw: boo
     counter needs only as many bits as there are places that hold its values."""
     most: dict[str, int] = {}
     for name in () if raw else quotient.counters:
-        held = sum(layout.held(variable.type, name) for variable in machine.variables)
+        held = sum(layout.count_held(variable.type, name) for variable in machine.variables)
         low = quotient.fixed.get(name, -1) if name in quotient.ranked else -1
         most[name] = min(MOST_COUNTER, low + held)
     narrow = Layout(layout.universe, most)
@@ -321,7 +321,7 @@ def notes_of(machine: Machine[E, S]) -> tuple[Noted, Numbered[E], Numbered[E]]:
     return noted, states, moves
 
 
-def _lowered(prop: n.Property) -> s.Property:
+def _lower(prop: n.Property) -> s.Property:
     body = lower_expr(prop.body)
     return n.Property(prop.kind, prop.name, prop.machine, body, prop.citations, span=prop.span)
 
@@ -359,7 +359,7 @@ def program(
     optimized: bool = True,
 ) -> Program:
     """The compiled program of an instance, loaded from `cache` if it is there (None: no cache). If
-    it need not be `optimized`, it is only if the cache has optimized code. Raises CannotCompile, or
+    it need not be `optimize`, it is only if the cache has optimized code. Raises CannotCompile, or
     KeyError if the model lacks the instance's machine."""
     machine = machine_of(model, instance)
     plan, source = _plan_and_source(machine, choices, cache)
@@ -380,21 +380,21 @@ def _plan_and_source(
     place = known = None
     if cache is not None:
         place = place_of(cache, machine, choices.predicates, replace(choices, predicates=None))
-        known = Printed.known(place)
+        known = Printed.read(place)
     if known is not None:
-        later = remembered(lambda: printed_program(machine, choices)[1])
+        later = remembered(lambda: print_program(machine, choices)[1])
         return _interface(machine, choices, known.trail), CodeSource(later, known, choices, cache)
-    plan, text, printed = printed_program(machine, choices)
+    plan, text, printed = print_program(machine, choices)
     if place is not None:
         printed.keep(place)
     return plan, CodeSource(lambda: text, printed, choices, cache)
 
 
 @lru_cache(maxsize=64)
-def _compiled_once(text: str, optimized: bool) -> ObjectCode:
+def _compile_once(text: str, optimized: bool) -> ObjectCode:
     """Compiles in this process, once per text: compiling takes seconds, most searches of small
     instances a tenth of one."""
-    return compiled(text, optimized=optimized)
+    return compile_ir(text, optimized=optimized)
 
 
 def signatures(choices: Choices) -> dict[str, tuple[bool, int]]:

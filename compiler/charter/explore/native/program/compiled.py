@@ -38,7 +38,7 @@ class Encoding:
     def __post_init__(self) -> None:
         self.widths = tuple(self.program.plan.layout.bits(self.kind))
 
-    def encoded(self, value: Value) -> Slots | None:
+    def encode(self, value: Value) -> Slots | None:
         """The slots of a value; None if a number does not fit."""
         known = self.slots.get(value, ())
         if known == ():
@@ -49,7 +49,7 @@ class Encoding:
             known = self.slots[value] = slots if fits else None
         return known
 
-    def decoded(self, slots: Slots) -> Value:
+    def decode(self, slots: Slots) -> Value:
         """The value of slots."""
         if slots not in self.values:
             if len(self.values) > MOST_KNOWN:
@@ -64,23 +64,23 @@ class ValuesEncoding:
 
     parts: tuple[Encoding, ...]
 
-    def encoded(self, values: Sequence[Value]) -> list[int] | None:
+    def encode(self, values: Sequence[Value]) -> list[int] | None:
         """The slots of all values; None if a number does not fit."""
         found: list[int] = []
         for part, value in zip(self.parts, values, strict=True):
-            slots = part.encoded(value)
+            slots = part.encode(value)
             if slots is None:
                 return None
             found += slots
         return found
 
-    def decoded(self, slots: Sequence[int]) -> tuple[Value, ...]:
+    def decode(self, slots: Sequence[int]) -> tuple[Value, ...]:
         """The values of slots; more may follow."""
         found: list[Value] = []
         at = 0
         for part in self.parts:
             end = at + len(part.widths)
-            found.append(part.decoded(tuple(slots[at:end])))
+            found.append(part.decode(tuple(slots[at:end])))
             at = end
         return tuple(found)
 
@@ -139,7 +139,7 @@ class CompiledMachine:
         self, state: Sequence[Value], operation: str, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...] | None:
         """None where compiled code has no answer."""
-        slots, given = self.state.encoded(state), self.args[operation].encoded(args)
+        slots, given = self.state.encode(state), self.args[operation].encode(args)
         if slots is None or given is None:
             return None
         context = self.context
@@ -147,7 +147,7 @@ class CompiledMachine:
         self._write(context.arguments, given)
         number = self.names.index(operation)
         count = self.program.library["outcomes_of"](self.memory.address, number)
-        if self._failed():
+        if self._has_failed():
             return None
         reply = self.replies.get(operation)
         width = 0 if reply is None else len(reply.widths)
@@ -163,18 +163,18 @@ class CompiledMachine:
             for at in range(0, count * size, size)
         )
 
-    def unpacked(self, words: Sequence[int]) -> State:
+    def unpack(self, words: Sequence[int]) -> State:
         """A state from the words of a search that keeps states as they were reached."""
         return self._state(self.program.plan.packing.unpack(words))
 
     def reply(self, operation: int, slots: Sequence[int]) -> Value:
         """The reply of an operation, by its number; more slots may follow."""
         reply = self.replies.get(self.names[operation])
-        return None if reply is None else reply.decoded(tuple(slots[: len(reply.widths)]))
+        return None if reply is None else reply.decode(tuple(slots[: len(reply.widths)]))
 
     def _state(self, slots: Sequence[int]) -> State:
         names = (v.name for v in self.machine.variables)
-        return dict(zip(names, self.state.decoded(slots), strict=True))
+        return dict(zip(names, self.state.decode(slots), strict=True))
 
     def holds(self, prop: n.Property, scope: Scope) -> bool:
         """As `Machine.holds`. Raises EvaluationError."""
@@ -185,21 +185,21 @@ class CompiledMachine:
         """None where compiled code has no answer."""
         variables, context, plan = self.machine.variables, self.context, self.program.plan
         after = scope.before if scope.after is None else scope.after
-        slots = self.state.encoded([scope.before[v.name] for v in variables])
-        slots_after = self.state.encoded([after[v.name] for v in variables])
+        slots = self.state.encode([scope.before[v.name] for v in variables])
+        slots_after = self.state.encode([after[v.name] for v in variables])
         if slots is None or slots_after is None:
             return None
         self._write(context.fields, slots)
         self._write(context.rows, slots_after)
         if scope.args:
-            args = self.args[scope.took.partition("/")[0]].encoded(scope.args)
+            args = self.args[scope.took.partition("/")[0]].encode(scope.args)
             if args is None:
                 return None
             self._write(context.arguments, args)
         took = plan.labels.index(scope.took) if scope.took else -1
         number = plan.noted.index((prop.kind, prop.name))
         noted = self.program.library["noted"](self.memory.address, number, took)
-        if self._failed():
+        if self._has_failed():
             return None
         return bool(noted) is (prop.kind == "witness")
 
@@ -211,7 +211,7 @@ class CompiledMachine:
     def _write(self, at: int, slots: list[int]) -> None:
         self.memory.view[at : at + len(slots)] = memoryview(array("Q", slots))
 
-    def _failed(self) -> bool:
+    def _has_failed(self) -> bool:
         """Whether compiled code had no answer; clears the error."""
         view = self.memory.view
         failed = bool(view[ERROR] or view[FATAL])
@@ -221,7 +221,7 @@ class CompiledMachine:
     def form(self, state: State) -> Hashable:
         """Equal for states that are equal up to renaming: the key in slots, or the canonical form
         if a number does not fit."""
-        slots = self.state.encoded([state[v.name] for v in self.machine.variables])
+        slots = self.state.encode([state[v.name] for v in self.machine.variables])
         if slots is None:
             return Canonical.of(self.machine).form(state)
         plan = self.program.plan

@@ -82,7 +82,7 @@ def _try(offers: OfferPrinter, step: s.Operation | s.Step, found: Pointer) -> No
     fields, args = code.at(CTX, context.fields), code.at(CTX, context.arguments)
     fatal = code.load(CTX, FATAL)
 
-    def tried(places: Sequence[int]) -> None:
+    def try_places(places: Sequence[int]) -> None:
         with code.unless(_is_offered(offers, step, places)):
             rows = code.at(CTX, context.rows)
             count = code.call(fn.step(step.name), CTX, fields, args, rows, ROWS_ROOM)
@@ -91,7 +91,7 @@ def _try(offers: OfferPrinter, step: s.Operation | s.Step, found: Pointer) -> No
                 code.store(fatal, CTX, FATAL)
         code.store(0, CTX, ERROR)
 
-    offers.loop(step, tried)
+    offers.loop(step, try_places)
 
 
 def _is_offered(offers: OfferPrinter, step: s.Operation | s.Step, places: Sequence[int]) -> Truth:

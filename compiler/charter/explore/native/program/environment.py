@@ -161,7 +161,7 @@ class OfferPrinter:
                 add(code.highest(free), 1)
         with code.when(code.compare("gt", newest, 63 - compared.ahead)):
             code.call(fn.FAIL, CTX, 1, FATAL_COUNTER)
-        foreign = code.widened(code.nonzero(current))
+        foreign = code.widen(code.nonzero(current))
         add(code.binary("and", code.add(newest, 1), 63), foreign)
         if compared != NOTHING:
             next_ = code.binary("and", code.add(newest, 1), 63)
@@ -264,23 +264,23 @@ class _Loops:
         layout = offers.unit.layout
         early = levels(self.tests, [(p.name, layout.size(p.type)) for p, _ in closed])
 
-        def called(total: Number) -> None:
+        def emit_call(total: Number) -> None:
             with code.when(code.compare("eq", total, self.foreign)):
                 self.body(places)
 
         def level(number: int, masks: Masks, unsure: Truth) -> None:
-            with self.tested(early.get(number, ()), closed[:number], unsure) as more:
+            with self.emit_tests(early.get(number, ()), closed[:number], unsure) as more:
                 if number == len(closed):
-                    self.next(others, masks, 0, called)
+                    self.next(others, masks, 0, emit_call)
                     return
                 kind, at = closed[number][0].type, closed[number][1]
                 with self.each(kind, at) as i:
-                    level(number + 1, self.narrowed(kind, i, masks), more)
+                    level(number + 1, self.narrow(kind, i, masks), more)
 
         level(0, {}, FALSE)
 
     @contextmanager
-    def tested(
+    def emit_tests(
         self, tests: Sequence[EarlyTest], known: Sequence[tuple[n.Param, int]], unsure: Truth
     ) -> Iterator[Truth]:
         """What is printed inside runs only where the tests are true, or where one of them, or one
@@ -314,7 +314,7 @@ class _Loops:
         (kind, at), *others = parts
         if not t.holds(kind, t.Counter):
             with self.each(kind, at) as i:
-                self.next(others, self.narrowed(kind, i, masks), total, body)
+                self.next(others, self.narrow(kind, i, masks), total, body)
             return
 
         def rest(more: Number) -> None:
@@ -337,7 +337,7 @@ class _Loops:
                 code.copy(code.at(CTX, at), row, slots)
             yield i
 
-    def narrowed(self, kind: t.Type, at: Number, masks: Masks) -> Masks:
+    def narrow(self, kind: t.Type, at: Number, masks: Masks) -> Masks:
         """The masks of current counters with one more value in the argument list."""
         code, issued = self.code, self.offers.issued
         match kind:
@@ -361,30 +361,30 @@ class _Loops:
         code, layout = self.code, self.offers.unit.layout
         match kind:
             case t.Counter(name=name):
-                self.counted(name, at, masks, body)
+                self.loop_over_counter(name, at, masks, body)
             case t.Option(inner=inner):
                 code.clear(code.at(CTX, at), layout.slots(kind))
                 body(0)
                 code.store(1, CTX, at)
                 self.values(inner, at + 1, masks, body)
             case t.Record(fields=fields):
-                self.together(self.laid([part for _, part in fields], at), masks, body)
+                self.together(self.lay_out([part for _, part in fields], at), masks, body)
             case t.Union(cases=cases):
                 for number, (_, params) in enumerate(cases):
                     code.clear(code.at(CTX, at), layout.slots(kind))
                     code.store(number, CTX, at)
-                    self.together(self.laid([part for _, part in params], at + 1), masks, body)
+                    self.together(self.lay_out([part for _, part in params], at + 1), masks, body)
             case t.Seq(inner=inner):
                 for size in range(layout.most(kind) + 1):
                     code.clear(code.at(CTX, at), layout.slots(kind))
                     code.store(size, CTX, at)
-                    self.together(self.laid([inner] * size, at + 1), masks, body)
+                    self.together(self.lay_out([inner] * size, at + 1), masks, body)
             case t.Map(key=key, value=t.Option(inner=t.Counter(name=name))):
-                self.mapped(key, (name, self.mask(name, masks)), at, body)
+                self.loop_over_map(key, (name, self.mask(name, masks)), at, body)
             case _:  # `counters_in` has refused it
                 raise AssertionError(kind)
 
-    def laid(self, kinds: Iterable[t.Type], at: int) -> Iterator[Part]:
+    def lay_out(self, kinds: Iterable[t.Type], at: int) -> Iterator[Part]:
         """Types with their offsets, one after the other."""
         for kind in kinds:
             yield kind, at
@@ -397,7 +397,7 @@ class _Loops:
             mask = self.code.binary("or", mask, ref)
         return mask
 
-    def counted(self, name: str, at: int, masks: Masks, body: Body) -> None:
+    def loop_over_counter(self, name: str, at: int, masks: Masks, body: Body) -> None:
         """A loop over the values of one counter."""
         code = self.code
         room, count = self.pool(name, self.mask(name, masks))
@@ -415,7 +415,7 @@ class _Loops:
         count = code.call(pool, CTX, mask, everything, room)
         return room, count
 
-    def mapped(self, key: t.Type, pool: tuple[str, Number], at: int, body: Body) -> None:
+    def loop_over_map(self, key: t.Type, pool: tuple[str, Number], at: int, body: Body) -> None:
         """A map to optional counters: its possible values are written first, then looped over."""
         code, layout = self.code, self.offers.unit.layout
         size, (name, mask) = layout.size(key), pool

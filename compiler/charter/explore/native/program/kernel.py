@@ -44,7 +44,7 @@ from charter.explore.native.memory.machine_context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.program.visited_set import hashed
+from charter.explore.native.program.visited_set import hash_words
 from charter.passes.fold_constants import simplify
 
 BLOCK = Pointer("%states")
@@ -135,7 +135,7 @@ class Kernel:
         error = code.load(CTX, ERROR)
         failed = code.nonzero(error)
         with code.when(code.either(failed, hit)):
-            shift = code.widened(failed)
+            shift = code.widen(failed)
             code.store(0, CTX, ERROR)
             code.call(fn.NOTE, CTX, code.add(number, shift), error)
 
@@ -224,7 +224,7 @@ class Kernel:
         """Append a record to the buffer of its partition: key, state, hash and tag."""
         context = self.context
         refs = [code.load(words, i) for i in range(context.words)]
-        spread = hashed(code, refs, self.seed)
+        spread = hash_words(code, refs, self.seed)
         part = code.binary("lshr", spread, 64 - PARTITION_BITS)
         out = code.at(CTX, code.add(code.mul(part, 2), context.outs))
         count = code.load(out, 1)

@@ -52,7 +52,7 @@ class KeyPrinter:
 
     # --- packing ---------------------------------------------------------------------------------
 
-    def packed(self, slots: list[Number], target: Pointer) -> None:
+    def pack(self, slots: list[Number], target: Pointer) -> None:
         """Write slots as words."""
         words: list[Number] = [0] * self.packing.words
         for slot, (word, low, width) in zip(slots, self.packing.places, strict=True):
@@ -65,7 +65,7 @@ class KeyPrinter:
     def print_pack(self) -> None:
         """`@pack(slots, words)`: a state as it is. `@unpack(words, slots)`."""
         self.code = Code.of(fn.PACK, STATE, OUT)
-        self.packed([self.code.load(STATE, i) for i in range(len(self.packing.places))], OUT)
+        self.pack([self.code.load(STATE, i) for i in range(len(self.packing.places))], OUT)
         self.code.give()
         self.unit.add(self.code)
         self.code = code = Code.of(fn.UNPACK, STATE, OUT)
@@ -101,23 +101,23 @@ class KeyPrinter:
             self._rank(ranked, place)
         state = code.load_pointer(place)
         if len(self.renamings) == 1:
-            self._named_and_packed(state)
+            self._name_and_pack(state)
         else:
             anchored = code.call(fn.ANCHORED, state)
             with code.when(anchored):
-                self._named_and_packed(state)
+                self._name_and_pack(state)
             with code.unless(anchored):
                 code.call(fn.LEAST, state, OUT)
         code.give()
         self.unit.add(code)
 
-    def _copied(self, state: Pointer) -> Pointer:
+    def _copy(self, state: Pointer) -> Pointer:
         """A copy of a state."""
         own = self.code.memory(self.slots)
         self.code.copy(own, state, self.slots)
         return own
 
-    def _named_and_packed(self, state: Pointer) -> None:
+    def _name_and_pack(self, state: Pointer) -> None:
         """Number the counters of a state whose sorts are permuted, and pack it."""
         code = self.code
         if not self.opaque:
@@ -127,7 +127,7 @@ class KeyPrinter:
         with code.when(in_order):
             code.call(fn.PACK, state, OUT)
         with code.unless(in_order):
-            own = self._copied(state)
+            own = self._copy(state)
             code.call(fn.NAMED, own)
             code.call(fn.PACK, own, OUT)
 
@@ -151,14 +151,14 @@ class KeyPrinter:
         for mask in masks.values():
             gaps = code.binary("or", gaps, code.binary("and", mask, code.add(mask, 1)))
         with code.unless(code.compare("eq", gaps, 0)):
-            own = self._copied(STATE)
-            code.call(fn.ranked(len(names)), own, *[masks[name] for name in names])
+            own = self._copy(STATE)
+            code.call(fn.rank(len(names)), own, *[masks[name] for name in names])
             code.store(own, place)
 
     def print_ranked(self, names: list[str]) -> None:
         """`@ranked(slots, mask, ...)`: each counter becomes its rank in the mask of its type."""
         masks = {name: Ref(f"%m_{name}") for name in names}
-        self.code = code = Code.of(fn.ranked(len(names)), STATE, *masks.values())
+        self.code = code = Code.of(fn.rank(len(names)), STATE, *masks.values())
         for name, at, there in self.counters(names, exact=False):
             value = code.load(at)
             below = code.sub(code.binary("shl", 1, value), 1)
@@ -177,7 +177,7 @@ class KeyPrinter:
             known = code.compare("ule", value, count[name])
             fine = code.both(fine, code.either(code.negation(there), known))
             new = code.both(there, code.compare("eq", value, count[name]))
-            count[name] = code.add(count[name], code.widened(new))
+            count[name] = code.add(count[name], code.widen(new))
         code.give(fine)
         self.unit.add(code)
 
@@ -240,11 +240,11 @@ class KeyPrinter:
         self.unit.add(code)
         code = Code.of(fn.ANCHORED, STATE)
         count, found = code.load(PAIRS), code.memory(1)
-        code.store(code.widened(code.compare("ge", count, 0)), found)
+        code.store(code.widen(code.compare("ge", count, 0)), found)
         with code.counting(count) as i:
             pair = code.at(PAIRS, code.add(code.binary("shl", i, 1), 1))
             same = code.compare("eq", code.load(STATE, code.load(pair)), code.load(pair, 1))
-            code.store(code.binary("and", code.load(found), code.widened(same)), found)
+            code.store(code.binary("and", code.load(found), code.widen(same)), found)
         code.give(code.nonzero(code.load(found)))
         self.unit.add(code)
 
@@ -253,7 +253,7 @@ class KeyPrinter:
         self.code = code = Code.of(fn.PERMUTED, STATE, OUT, RENAMING)
         place, at = STATE, 0
         for variable in self.variables:
-            for i, slot in enumerate(self.renamed(variable.type, place, TRUE), at):
+            for i, slot in enumerate(self.rename(variable.type, place, TRUE), at):
                 code.store(slot, OUT, i)
             at += self.unit.layout.slots(variable.type)
             place = code.at(STATE, at)
@@ -275,7 +275,7 @@ class KeyPrinter:
                 code.give()
                 code.start(code.label())
         signatures = {sort: self.signatures(sort) for sort in self.quotient.sorts}
-        distinct, number = self._sorted(signatures)
+        distinct, number = self._find_order(signatures)
         with code.when(distinct):
             code.call(fn.PERMUTED, STATE, own, number)
             self._words(own, OUT)
@@ -290,7 +290,7 @@ class KeyPrinter:
             self.code.call(fn.NAMED, own)
         self.code.call(fn.PACK, own, out)
 
-    def _sorted(self, signatures: Mapping[str, Pointer]) -> tuple[Truth, Number]:
+    def _find_order(self, signatures: Mapping[str, Pointer]) -> tuple[Truth, Number]:
         """Whether all signatures are distinct, and the number of the permutation that then sorts
         them: `permutations` lists them in lexicographic order, so it follows from how many later
         signatures are less."""
@@ -304,7 +304,7 @@ class KeyPrinter:
                 later: Number = 0
                 for other in refs[i + 1 :]:
                     distinct = code.both(distinct, code.compare("ne", signature, other))
-                    later = code.add(later, code.widened(code.compare("ult", other, signature)))
+                    later = code.add(later, code.widen(code.compare("ult", other, signature)))
                 weight = factorial(size - 1 - i)
                 number = code.add(number, code.mul(later, weight))
         return distinct, number
@@ -380,7 +380,7 @@ class KeyPrinter:
             case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum() | t.Set():
                 pass
 
-    def renamed(self, kind: t.Type, place: Pointer, there: Truth) -> list[Number]:
+    def rename(self, kind: t.Type, place: Pointer, there: Truth) -> list[Number]:
         """The slots of a value after the renaming `%r`."""
         code, layout = self.code, self.unit.layout
         if not self.quotient.permutes(kind):
@@ -394,7 +394,7 @@ class KeyPrinter:
             case t.Set():
                 table, length = self.sets.ways(self.renamings)
                 way = code.row(table, RENAMING, length)
-                return self.sets.renamed(
+                return self.sets.rename(
                     code, kind, (place, there), (code.at(way, 1), code.load(way))
                 )
             case t.Map(key=key, value=value):
@@ -404,7 +404,7 @@ class KeyPrinter:
             case _:
                 head: list[Number] = [] if isinstance(kind, t.Record) else [code.load(place)]
                 for part, at, inside in self.parts(kind, place, there):
-                    head += self.renamed(part, at, inside)
+                    head += self.rename(part, at, inside)
                 return head
 
     def row(self, rows: list[list[int]]) -> Pointer:
@@ -412,7 +412,7 @@ class KeyPrinter:
         table = self.unit.table(number for row in rows for number in row)
         return self.code.row(table, RENAMING, len(rows[0]))
 
-    def moved(self, kind: t.Type) -> list[list[int]]:
+    def list_moves(self, kind: t.Type) -> list[list[int]]:
         """For each renaming, the new place of each value of a small type."""
         layout = self.unit.layout
         return [
@@ -429,11 +429,11 @@ class KeyPrinter:
         count = self.unit.layout.size(key)
         row: Pointer | None = None
         if self.quotient.permutes(key):
-            row = self.row([[new.index(k) for k in range(count)] for new in self.moved(key)])
+            row = self.row([[new.index(k) for k in range(count)] for new in self.list_moves(key)])
         found: list[Number] = []
         for k in range(count):
             old = k if row is None else code.load(row, k)
-            found += self.renamed(value, code.row(place, old, size), there)
+            found += self.rename(value, code.row(place, old, size), there)
         return found
 
     def union(self, kind: t.Union, place: Pointer, there: Truth) -> list[Number]:
@@ -445,7 +445,7 @@ class KeyPrinter:
             inside = code.both(there, code.compare("eq", tag, number))
             at = 1
             for _, part in params:
-                slots = self.renamed(part, code.at(place, at), inside)
+                slots = self.rename(part, code.at(place, at), inside)
                 for i, slot in enumerate(slots, at - 1):
                     rest[i] = code.binary("or", rest[i], code.select(inside, slot, 0))
                 at += layout.slots(part)
@@ -453,7 +453,7 @@ class KeyPrinter:
 
     def mask(self, inner: t.Sort, place: Pointer) -> Number:
         """A set of elements, renamed."""
-        code, row, whole = self.code, self.row(self.moved(inner)), self.code.load(place)
+        code, row, whole = self.code, self.row(self.list_moves(inner)), self.code.load(place)
         found: Number = 0
         for old in range(self.unit.layout.size(inner)):
             moved = code.binary("shl", code.bit(whole, old), code.load(row, old))

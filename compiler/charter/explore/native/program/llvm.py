@@ -56,7 +56,7 @@ def machine_digest() -> str:
     return f"{llvm.llvm_version_info} {triple} {own.name} {own.features}"
 
 
-def compiled(text: str, *, optimized: bool = True) -> ObjectCode:
+def compile_ir(text: str, *, optimized: bool = True) -> ObjectCode:
     """Object code of a module. The passes of level 2 take half as long again, for searches that are
     a hundredth or two faster. Code that is not optimized is there in a tenth of the time, and takes
     twice as long to run."""
@@ -95,7 +95,7 @@ class Library:
         return self.functions[name]
 
 
-def linked(code: ObjectCode, signatures: Mapping[str, tuple[bool, int]] = SIGNATURES) -> Library:
+def link(code: ObjectCode, signatures: Mapping[str, tuple[bool, int]] = SIGNATURES) -> Library:
     """The functions of object code."""
     # Nothing is compiled here: neither does it matter what the processor can do, nor is the module
     # needed without which no engine is made. Compiling it would take longer than linking.

@@ -44,19 +44,19 @@ class Signatures:
         for variable in variables:
             places.append((variable, at))
             at += self.layout.slots(variable.type)
-        places.sort(key=lambda place: not self.keyed(place[0].type))
+        places.sort(key=lambda place: not self.has_sort_keys(place[0].type))
         self.seen = 0
         total: Number = 0
         for variable, at in places:
             if self.seen < ENOUGH:
-                total = self.mixed(total, self.signature(variable.type, (at, TRUE), element, False))
+                total = self.mix(total, self.signature(variable.type, (at, TRUE), element, False))
         return total
 
-    def keyed(self, kind: t.Type) -> bool:
+    def has_sort_keys(self, kind: t.Type) -> bool:
         """Whether a map has the elements of the sort as its keys."""
         return isinstance(kind, t.Map) and kind.key == t.Sort(self.sort)
 
-    def mixed(self, total: Number, part: Number | None) -> Number:
+    def mix(self, total: Number, part: Number | None) -> Number:
         """Mix another part into a hash; the order matters."""
         if part is None:
             return total
@@ -81,7 +81,7 @@ class Signatures:
                     return code.load(STATE, at) if owned and self.fixed(kind) else None
                 self.seen += 1
                 same = code.compare("eq", code.load(STATE, at), element)
-                return code.widened(code.both(there, same))
+                return code.widen(code.both(there, same))
             case t.Set():
                 return self.members(kind, where, element, owned)
             case t.Map():
@@ -92,7 +92,7 @@ class Signatures:
                 tag = code.load(STATE, at)
                 inside = code.both(there, code.nonzero(tag))
                 found = self.signature(inner, (at + 1, inside), element, owned)
-                return self.mixed(found or 0, tag) if owned else found
+                return self.mix(found or 0, tag) if owned else found
             case t.Union():
                 return self.case(kind, where, element, owned)
             case t.Seq() | t.Ranking():
@@ -112,13 +112,13 @@ class Signatures:
             words = [code.load(place, i) for i in range(self.layout.slots(kind))]
             total: Number = 0
             for word in words:
-                total = self.mixed(total, word)
+                total = self.mix(total, word)
             return total
         self.seen += 1
         if inner != t.Sort(self.sort):
-            return self.sets.said(code, kind, (place, there), (self.sort, element))
+            return self.sets.emit_signature(code, kind, (place, there), (self.sort, element))
         mask = code.load(place)
-        return self.mixed(code.bits(mask) if owned else 0, code.bit(mask, element))
+        return self.mix(code.bits(mask) if owned else 0, code.bit(mask, element))
 
     def several(
         self, kinds: list[t.Type], where: tuple[int, Truth], element: int, owned: bool
@@ -128,7 +128,7 @@ class Signatures:
         found: Number | None = None
         for kind in kinds:
             part = self.signature(kind, (at, there), element, owned)
-            found = part if found is None else self.mixed(found, part)
+            found = part if found is None else self.mix(found, part)
             at += self.layout.slots(kind)
         return found
 
@@ -147,7 +147,7 @@ class Signatures:
                     part = self.signature(kind.value, (at + i * size, there), element, owned)
                     if part is not None:
                         total = self.code.add(total or 0, part)
-            return self.mixed(mine or 0, total)
+            return self.mix(mine or 0, total)
         if not self.fixed(kind.key):
             return None
         return self.several([kind.value] * count, where, element, owned)
@@ -165,7 +165,7 @@ class Signatures:
             part = self.several(kinds, (at + 1, inside), element, owned)
             if part is not None:
                 total = code.add(total or 0, code.select(inside, part, 0))
-        return self.mixed(total or 0, tag) if owned else total
+        return self.mix(total or 0, tag) if owned else total
 
     def items(
         self, kind: t.Seq | t.Ranking, where: tuple[int, Truth], element: int, owned: bool
@@ -178,5 +178,5 @@ class Signatures:
             inside = code.both(there, code.compare("lt", i, count))
             part = self.signature(kind.inner, (at + 1 + i * size, inside), element, owned)
             if part is not None:
-                found = self.mixed(found or 0, code.select(inside, part, 0))
+                found = self.mix(found or 0, code.select(inside, part, 0))
         return found

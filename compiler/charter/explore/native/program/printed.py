@@ -34,7 +34,7 @@ class Printed:
         return Printed(sha256(text.encode()).hexdigest(), len(text), trail)
 
     @staticmethod
-    def known(place: Path) -> Printed | None:
+    def read(place: Path) -> Printed | None:
         """What the cache has in a place; None if it has nothing, or it is damaged."""
         found = from_cache(place)
         return None if found is None else Printed(**json.loads(found))

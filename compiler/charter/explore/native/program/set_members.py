@@ -46,13 +46,13 @@ class SetMembers:
             for one, other in combinations(range(len(sorts[name])), 2)
         )
 
-    def renamed(
+    def rename(
         self, code: Code, kind: t.Set, where: tuple[Pointer, Truth], way: tuple[Pointer, Number]
     ) -> list[Number]:
         """The slots of a set (its place, and whether it is present) after the exchanges of `way`:
         where their numbers stand, and how many there are."""
         size, slots = self.unit.layout.size(kind.inner), self.unit.layout.slots(kind)
-        rows = self.moved(kind.inner)
+        rows = self.list_moves(kind.inner)
         table = self.unit.table(new for row in rows for new in row)
         out, (exchanges, count) = code.memory(slots), way
         code.clear(out, slots)
@@ -68,7 +68,7 @@ class SetMembers:
             code.store(code.binary("or", code.load(word), bit), word)
         return [code.load(out, i) for i in range(slots)]
 
-    def said(
+    def emit_signature(
         self, code: Code, kind: t.Set, where: tuple[Pointer, Truth], told: tuple[str, int]
     ) -> Number:
         """What the members of a set (its place, and whether it is present) say of an element of a
@@ -97,7 +97,7 @@ class SetMembers:
 
     # --- tables ----------------------------------------------------------------------------------
 
-    def moved(self, kind: t.Type) -> tuple[tuple[int, ...], ...]:
+    def list_moves(self, kind: t.Type) -> tuple[tuple[int, ...], ...]:
         """For each exchange, the new number of each value of a type."""
         known = self._moved.get(kind)
         if known is None:
@@ -116,7 +116,7 @@ class SetMembers:
         """A number for each value and each element of the sort. Two of these pairs have the same
         number exactly if some renaming takes one to the other."""
         count = self.unit.layout.size(t.Sort(sort))
-        moved, size = self.moved(kind), self.unit.layout.size(kind)
+        moved, size = self.list_moves(kind), self.unit.layout.size(kind)
         found = [[0] * count for _ in range(size)]
         last = 0
         for value in range(size):

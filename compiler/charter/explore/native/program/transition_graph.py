@@ -42,7 +42,7 @@ from charter.explore.native.program.visited_set import (
     TABLE,
     TAKEN_BIT,
     TablePrinter,
-    hashed,
+    hash_words,
     home,
     prefetch,
     row_of,
@@ -180,7 +180,7 @@ class LinkPrinter:
         code.give(ABSENT)
         self.kernel.unit.add(code)
 
-    def tabled(self, code: Code, spread: Number) -> tuple[Pointer, Number]:
+    def find_table(self, code: Code, spread: Number) -> tuple[Pointer, Number]:
         """The table of a hash's partition, and its size."""
         links = code.load_pointer(CTX, LINKS)
         part = code.binary("lshr", spread, 64 - PARTITION_BITS)
@@ -198,7 +198,7 @@ class LinkPrinter:
         with code.counting(count) as i:
             record = code.row(pending, i, pending_size(context))
             spread = code.load(record, 1)
-            address, size = self.tabled(code, spread)
+            address, size = self.find_table(code, spread)
             entry = table.entry(code, address, home(code, spread, size))
             mark = code.binary("or", spread, TAKEN_BIT)
             with code.when(code.compare("eq", code.load(entry), mark)):
@@ -207,7 +207,7 @@ class LinkPrinter:
         with code.counting(count) as i:
             record = code.row(pending, i, pending_size(context))
             spread = code.load(record, 1)
-            address, size = self.tabled(code, spread)
+            address, size = self.find_table(code, spread)
             key = code.at(record, 2)
             number = code.call(fn.FIND, address, size, directory, key, spread)
             place = code.at(buffer, code.load(record))
@@ -236,9 +236,9 @@ class LinkPrinter:
                 words = code.at(record, 2)
                 code.call(fn.KEY, AFTER, words)
                 refs = [code.load(words, i) for i in range(context.words)]
-                spread = hashed(code, refs, self.seed)
+                spread = hash_words(code, refs, self.seed)
                 code.store(spread, record, 1)
-                address, size = self.tabled(code, spread)
+                address, size = self.find_table(code, spread)
                 table = TablePrinter(self.kernel.unit, context, self.seed)
                 entry = table.entry(code, address, home(code, spread, size))
                 prefetch(code, entry)
@@ -286,7 +286,7 @@ class LinkPrinter:
             with code.when(code.nonzero(error)):
                 code.store(0, CTX, ERROR)
                 code.call(fn.NOTE, CTX, number + 1, error)
-            bit = code.binary("shl", code.widened(hit), i % 64)
+            bit = code.binary("shl", code.widen(hit), i % 64)
             word = code.binary("or", word, bit)
             if i % 64 == 63 or i == len(predicates) - 1:
                 code.store(word, place, i // 64)

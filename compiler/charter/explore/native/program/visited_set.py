@@ -44,7 +44,7 @@ def multipliers(seed: int, count: int) -> tuple[int, ...]:
     return tuple(random.getrandbits(128) for _ in range(count))
 
 
-def hashed(code: Code, words: Sequence[Number], seed: int) -> Number:
+def hash_words(code: Code, words: Sequence[Number], seed: int) -> Number:
     """The upper half of a sum of products of 128 bits. Two different keys have equal hashes with a
     probability of at most 2**-64 over the random multipliers (multilinear hashing: Lemire and
     Kaser, Strongly universal string hashing is fast, 2014)."""
@@ -119,7 +119,7 @@ class TablePrinter:
         pick, take, after, done, compare, new = (code.label() for _ in range(6))
         code.jump(pick)
         code.start(pick)
-        left, lowest, limit = self.picked(code)
+        left, lowest, limit = self.pick(code)
         code.fork(code.compare("ne", lowest, -1), take, done)
         code.start(take)
         source = code.load_pointer(left)
@@ -171,7 +171,7 @@ class TablePrinter:
                 code.copy(code.at(row, context.words), source, context.words)
         code.store(code.load(source, context.record - 1), row, context.width - 1)
 
-    def picked(self, code: Code) -> tuple[Pointer, Number, Number]:
+    def pick(self, code: Code) -> tuple[Pointer, Number, Number]:
         """Prints the choice of the next record. Returns the list whose first record has the lowest
         tag, that tag (-1 if all lists are empty), and the lowest tag of the other lists, up to
         which records can be taken from this list."""
@@ -236,7 +236,7 @@ class TablePrinter:
                 put = code.label()
                 if context.memory == "keys":
                     free = code.binary("and", words[0], TAKEN_BIT - 1)
-                    spread = hashed(code, [free, *words[1:]], self.seed)
+                    spread = hash_words(code, [free, *words[1:]], self.seed)
                 with self.probing(code, TABLE, spread, more) as (place, onward):
                     code.fork(code.compare("eq", code.load(place), 0), put, onward)
                 code.start(put)

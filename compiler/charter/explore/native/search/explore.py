@@ -19,7 +19,7 @@ from charter.explore.native.program.compile_instance import Choices, program
 from charter.explore.native.search.journal import Journal
 from charter.explore.native.search.levels import GaveUp, Note, Search, SearchCounts
 from charter.explore.native.search.traces import Teller, Traces, TraceSource, bare
-from charter.explore.native.search.violations import watched
+from charter.explore.native.search.violations import watch
 from charter.explore.result import CheckResult, Counts, FirstViolation, Storage
 
 DEFAULT = Choices()
@@ -67,7 +67,7 @@ class Ended(TraceSource, Protocol):
     def spilled(self) -> int: ...
     @property
     def bytes_each(self) -> int: ...
-    def taken(self) -> tuple[int, ...]: ...
+    def count_taken(self) -> tuple[int, ...]: ...
     def note(self, number: int) -> Note: ...
 
 
@@ -103,12 +103,12 @@ def explore(
     Raises CannotCompile or GaveUp if the engine does not support the charter, OtherSearch, NoRoom
     if there is no memory for the first state, KeyError if the instance is of no machine of the
     model, ValueError for a model with faults."""
-    with searched(model, instance, options, on_progress) as (search, message):
+    with run_search(model, instance, options, on_progress) as (search, message):
         return result_of(search, message, options.silent)
 
 
 @contextmanager
-def searched(
+def run_search(
     model: n.Model,
     instance: n.Instance,
     options: NativeOptions,
@@ -127,7 +127,7 @@ def searched(
         room = Room(options.memory or default_budget(), options.journal or Path(folder))
         search = Search(compiled, room, options.workers, options.most_states, journal)
         search.first = options.first
-        search.run(watched(search, on_progress, options.on_violation))
+        search.run(watch(search, on_progress, options.on_violation))
         yield search, message
 
 
@@ -151,13 +151,13 @@ def result_of(search: Ended, message: str, silent: frozenset[str] = frozenset())
             continue
         prop = named[name]
         wanted = note.count and name not in silent
-        found = traces.violated(prop, note, is_of_transition(prop)) if wanted else None
+        found = traces.trace_violation(prop, note, is_of_transition(prop)) if wanted else None
         properties.append(
             CheckResult(prop.kind, name, note.count, None if found is None else bare(found))
         )
     branches = [
         CheckResult("branch", label, count)
-        for label, count in zip(plan.labels, search.taken(), strict=True)
+        for label, count in zip(plan.labels, search.count_taken(), strict=True)
     ]
     levels = list(search.levels)
     if (begun := search.distinct - sum(levels)) > 0:
@@ -189,7 +189,9 @@ def _failure(
     kind, name = what
     if kind == "deadlock":
         return CheckResult("deadlock", name, note.count, bare(traces.to_state(note.source)))
-    found = traces.undefined(name, note) if prop is None else traces.unevaluated(prop, note)
+    found = (
+        traces.trace_undefined(name, note) if prop is None else traces.trace_unevaluated(prop, note)
+    )
     return CheckResult("undefined", name, note.count, bare(found[0]), found[1])
 
 

@@ -16,7 +16,13 @@ from pathlib import Path
 from zlib import crc32
 
 from charter.explore.native.memory.arrays import NoRoom
-from charter.explore.native.memory.index import BEGIN, DAMAGED, OtherSearch, SearchIndex, damaged
+from charter.explore.native.memory.index import (
+    BEGIN,
+    DAMAGED,
+    OtherSearch,
+    SearchIndex,
+    explain_damage,
+)
 from charter.explore.native.program.anchor import Anchor
 from charter.formats.files import regular
 
@@ -76,7 +82,7 @@ class Journal:
             return self._cut(DAMAGED)
         for level in known:
             if self._checksum(level) != level.checksum:
-                return self._cut(damaged(len(self.levels)))
+                return self._cut(explain_damage(len(self.levels)))
             self.levels.append(level)
         return self._cut(found.message)
 

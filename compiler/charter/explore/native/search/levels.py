@@ -33,7 +33,7 @@ from charter.explore.native.memory.state_store import States
 from charter.explore.native.program.anchor import Anchor, anchor_of, use
 from charter.explore.native.program.compile_instance import Program, first_row
 from charter.explore.native.search.journal import Journal, JournalLevel
-from charter.explore.native.search.worker import BUFFER, Worker, empty, filled
+from charter.explore.native.search.worker import BUFFER, Worker, empty, fill_lists
 from charter.explore.result import WRONG
 
 BUFFERED = 1 << 17
@@ -164,7 +164,7 @@ class Search:
         """The number of transitions that leave the instance."""
         return self.total(OUTSIDE)
 
-    def taken(self) -> tuple[int, ...]:
+    def count_taken(self) -> tuple[int, ...]:
         """How often each branch was taken."""
         return tuple(self.total(self.plan.taken + i) for i in range(self.plan.labels))
 
@@ -202,7 +202,7 @@ class Search:
         use(self.program.library, self.anchor)
         self._prepare()
         try:
-            done = self._resumed() if self.journal and self.journal.levels else self._begin()
+            done = self._resume() if self.journal and self.journal.levels else self._begin()
             with ThreadPoolExecutor(self.workers) as pool:
                 while 0 <= done < self.distinct:
                     done = self._level(done, pool, on_progress)
@@ -275,7 +275,7 @@ class Search:
             if tell is not None:
                 depth, queue = len(self.levels), self.distinct - done
                 tell(SearchCounts(self.distinct, self.generated, depth, queue))
-        self._finished(end)
+        self._finish(end)
         return done
 
     def _prepare(self) -> None:
@@ -293,12 +293,12 @@ class Search:
 
     def _begin(self) -> int:
         self._recall(first_row(self.program), 1)
-        self._finished(0)
+        self._finish(0)
         return 0
 
     # --- the journal -----------------------------------------------------------------------------
 
-    def _resumed(self) -> int:
+    def _resume(self) -> int:
         """Load the journal; returns the number of the first state of its last level."""
         assert self.journal is not None
         last = self.journal.levels[-1]
@@ -324,12 +324,12 @@ class Search:
             empty(self._crew, self.plan)
             part = min(self.buffer // 2, count - done)
             recall(context.address, rows.at(done * self.states.width), part)
-            lists = filled(self._crew, self.plan)
+            lists = fill_lists(self._crew, self.plan)
             self._merge([self._insert(p, lists) for p in range(PARTITIONS)])
             done += part
         empty(self._crew, self.plan)
 
-    def _finished(self, first: int) -> None:
+    def _finish(self, first: int) -> None:
         """Record in the journal that the level from number `first` on is complete."""
         if self.journal is None:
             return
@@ -339,7 +339,7 @@ class Search:
             0,
             self.generated,
             self.outside,
-            self.taken(),
+            self.count_taken(),
             tuple((x.count, x.source, x.outcome, x.site) for x in notes),
         )
         self._unwritten.append((first, level))
@@ -361,7 +361,7 @@ class Search:
         """Expand as many states as fit into the buffers; returns the number of the next state."""
         source = self.program.optimizing_source
         if source is not None and self._spent >= source.optimize_after_seconds:
-            self.program = self.program.optimized()
+            self.program = self.program.optimize()
             use(self.program.library, self.anchor)
         end = min(end, done + self._span)
         if self.most:
@@ -369,7 +369,7 @@ class Search:
         begun, used = time.monotonic(), time.process_time()
         blocks = self._expand_all(done, end, pool)
         self.expanded = blocks.next
-        lists = filled(self._crew, self.plan)
+        lists = fill_lists(self._crew, self.plan)
         if self.workers == 1:
             counts = [self._insert(p, lists) for p in range(PARTITIONS)]
         else:
@@ -411,7 +411,7 @@ class Search:
     def _expand(self, worker: Worker, blocks: Blocks) -> None:
         expand = self.program.library["expand"]
         view = worker.context.view
-        for number, count in blocks.taken(lambda: self._roomy(worker)):
+        for number, count in blocks.take(lambda: self._roomy(worker)):
             view[SOURCE] = number
             finished = expand(worker.context.address, self.states.address(number), count)
             if view[FATAL]:
@@ -434,7 +434,7 @@ class Search:
         if not coming:
             return 0
         while int(table.size * TABLE_FILL) - table.used < coming:
-            table = self._tables[p] = self._grown(table)
+            table = self._tables[p] = self._grow(table)
         new = self.program.library["insert"](
             table.array.address, table.size, lists.at(start), self.workers,
             self._fresh[p].address, self.states.directory.address,
@@ -442,7 +442,7 @@ class Search:
         table.used += new
         return new
 
-    def _grown(self, table: KeyTable) -> KeyTable:
+    def _grow(self, table: KeyTable) -> KeyTable:
         size = table.size * 2 if table.size < 1 << 16 else table.size * 3 // 2
         array = self.room.array(size * self.plan.entry)
         self.program.library["grow"](table.array.address, table.size, array.address, size)
@@ -460,6 +460,6 @@ class Search:
         """Check the properties of states that will not be expanded."""
         worker, check = self._crew[0], self.program.library["check"]
         rest = Blocks(self.expanded, self.distinct, BLOCK)
-        for number, count in rest.taken(lambda: True):
+        for number, count in rest.take(lambda: True):
             worker.context.view[SOURCE] = number
             check(worker.context.address, self.states.address(number), count)

@@ -19,7 +19,7 @@ from typing import Protocol, TypedDict, cast
 
 from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
-from charter.explore.native.memory.index import DAMAGED, IndexContent, SearchIndex, damaged
+from charter.explore.native.memory.index import DAMAGED, IndexContent, SearchIndex, explain_damage
 from charter.explore.native.memory.machine_context import NOTE, SEQ_BITS
 from charter.explore.native.program.compile_instance import Program, first_row, program
 from charter.explore.native.program.llvm import machine_digest
@@ -36,12 +36,12 @@ from charter.explore.native.search.tasks import (
     Insert,
     Slice,
     TaskKernel,
-    added,
+    add_counts,
     at_once,
     initial_row,
     row_at,
 )
-from charter.explore.native.search.violations import watched
+from charter.explore.native.search.violations import watch
 
 ALONE = 4 * SLICE
 """States of a level that this process expands by itself: a job takes longer to start."""
@@ -191,7 +191,7 @@ class SparkSearch:
         """The number of transitions that leave the instance."""
         return self.counts[0][1]
 
-    def taken(self) -> tuple[int, ...]:
+    def count_taken(self) -> tuple[int, ...]:
         """How often each branch was taken."""
         return tuple(self.counts[1])
 
@@ -222,7 +222,7 @@ class SparkSearch:
     def _open(self) -> None:
         """Resume the search that the folder holds, or begin a new one."""
         self.store.prepare()
-        self.counts = added(self.program.plan.context, [])
+        self.counts = add_counts(self.program.plan.context, [])
         read = self._read()
         if read is not None:
             self.bits = read[0]
@@ -267,13 +267,13 @@ class SparkSearch:
             tasks = min(len(slices), wide)
             frame = self.session.range(0, len(slices), 1, tasks).mapInArrow(expand, FOUND_SQL)
             groups = frame.repartition(min(1 << self.bits, wide), "bucket").groupBy("bucket")
-            rows = self._collected(groups.applyInArrow(insert, DONE_SQL))
+            rows = self._collect(groups.applyInArrow(insert, DONE_SQL))
         buckets: dict[int, tuple[int, int, int]] = {}
         for row in rows:
             bucket = int(row["bucket"])
             if bucket == SUMMARY:
                 more = json.loads(str(row["counts"]))
-                self.counts = added(self.kernel.context, [self.counts, more])
+                self.counts = add_counts(self.kernel.context, [self.counts, more])
             else:
                 buckets[bucket] = int(row["rows"]), int(row["size"]), int(row["checksum"])
         if not check_only:
@@ -288,7 +288,7 @@ class SparkSearch:
         except UNREADABLE as error:
             raise Failed(f"{_unreadable(error)}; {self._remedy}") from None
 
-    def _collected(self, frame: Frame) -> list[SparkRow]:
+    def _collect(self, frame: Frame) -> list[SparkRow]:
         """The rows of a job. An interrupt cancels the job."""
         with ThreadPoolExecutor(1) as pool:
             job: Future[list[SparkRow]] = pool.submit(frame.collect)
@@ -331,7 +331,7 @@ class SparkSearch:
         """The content of the journal: bits of a bucket, and levels; None without a journal. Raises
         OtherSearch."""
         content = self.store.read(INDEX)
-        found = IndexContent({}, ()) if content is None else self._index.parsed(content)
+        found = IndexContent({}, ()) if content is None else self._index.parse(content)
         self.message = found.message
         if not found.rows:
             return None
@@ -352,7 +352,7 @@ class SparkSearch:
             files = zip(level.rows, level.sizes, level.checksums, strict=True)
             for bucket, (rows, *file) in enumerate(files):
                 if rows and not self.store.is_whole(self.kernel.name(depth, bucket), *file):
-                    self.message = damaged(depth)
+                    self.message = explain_damage(depth)
                     return
             self.found.append(level)
             self.counts = level.counts
@@ -375,7 +375,7 @@ def explore(
         place = options.store or str((options.journal or Path(folder)).resolve())
         kept = bool(options.store or options.journal)
         search = SparkSearch(compiled, session, Store(place), options.most_states, kept=kept)
-        search.run(watched(search, on_progress, options.on_violation))
+        search.run(watch(search, on_progress, options.on_violation))
         return result_of(search, search.message, options.silent)
 
 

@@ -94,7 +94,7 @@ class TaskKernel:
 def _library(code: ObjectCode, machine: str) -> Library:
     if machine_digest() != machine:
         raise GaveUp("a worker has another kind of processor, or another llvmlite, than the driver")
-    return linked(code)
+    return link(code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Expand:
             done += run(worker.context.address, rows.at(done * width), count - done)
             if view[FATAL]:
                 raise GaveUp(WHY[view[FATAL]])
-            yield from emptied(self.kernel, worker, Paths(part.first, table["path"]))
+            yield from empty_buffers(self.kernel, worker, Paths(part.first, table["path"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,9 @@ def rows_of(context: MachineContext, table: pa.Table) -> tuple[Array, int]:
     return rows, count
 
 
-def emptied(kernel: TaskKernel, worker: Worker, expanded: Paths | None) -> Iterator[pa.RecordBatch]:
+def empty_buffers(
+    kernel: TaskKernel, worker: Worker, expanded: Paths | None
+) -> Iterator[pa.RecordBatch]:
     """The keys in a worker's buffers, each once, with its lowest tag. `expanded` are the states
     that they are successors of (None for the initial state)."""
     context, outs = kernel.context, kernel.context.outs
@@ -189,10 +191,10 @@ def emptied(kernel: TaskKernel, worker: Worker, expanded: Paths | None) -> Itera
         worker.context.view[outs + 2 * p + 1] = 0
         if count:
             records = worker.buffers.view[p * size : p * size + count * context.record]
-            yield from _found(kernel, records, count, expanded)
+            yield from _collect_keys(kernel, records, count, expanded)
 
 
-def _found(
+def _collect_keys(
     kernel: TaskKernel, records: memoryview, count: int, expanded: Paths | None
 ) -> Iterator[pa.RecordBatch]:
     context = kernel.context
@@ -254,7 +256,7 @@ def counts_of(context: MachineContext, worker: Worker) -> list[list[int]]:
     ]
 
 
-def added(context: MachineContext, parts: Sequence[list[list[int]]]) -> list[list[int]]:
+def add_counts(context: MachineContext, parts: Sequence[list[list[int]]]) -> list[list[int]]:
     """The counts of several workers together: sums, and the first occurrence of each note."""
     total = [[0, 0], [0] * context.labels, [0] * (NOTE * context.notes)]
     for head, taken, notes in parts:
@@ -293,7 +295,7 @@ class Insert:
         bucket = table["bucket"][0].as_py()
         if bucket == SUMMARY:
             parts = [json.loads(row) for row in table["key"].to_pylist()]
-            counts = json.dumps(added(self.kernel.context, parts))
+            counts = json.dumps(add_counts(self.kernel.context, parts))
             return pa.table([[SUMMARY], [0], [0], [0], [counts]], schema=DONE)
         ordered = table.select(KEPT.names).sort_by(ORDER)
         new = firsts(ordered, ("state", "path", "tag")).select(KEPT.names)
@@ -304,7 +306,7 @@ class Insert:
             left = seen.join(ds.dataset(new), "key", join_type="right anti", use_threads=False)
             new = left.to_table().select(KEPT.names).sort_by(ORDER)
         name = self.kernel.name(self.level, bucket)
-        size, checksum = written(new, store, name) if new.num_rows else (0, 0)
+        size, checksum = write_bucket(new, store, name) if new.num_rows else (0, 0)
         return pa.table([[bucket], [new.num_rows], [size], [checksum], [""]], schema=DONE)
 
 
@@ -319,7 +321,7 @@ def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
         at += count["counts"]
 
 
-def written(table: pa.Table, store: Store, name: str) -> tuple[int, int]:
+def write_bucket(table: pa.Table, store: Store, name: str) -> tuple[int, int]:
     """Writes a bucket atomically; returns its size and its CRC-32."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, row_group_size=SLICE, compression="zstd", use_dictionary=False)
@@ -341,7 +343,7 @@ def initial_row(kernel: TaskKernel, row: Array) -> tuple[int, int, int]:
     size and its CRC-32."""
     worker, library = Worker.of(kernel.context), kernel.library()
     library["recall"](worker.context.address, row.address, 1)
-    (batch,) = emptied(kernel, worker, None)
+    (batch,) = empty_buffers(kernel, worker, None)
     bucket: int = batch.column("bucket")[0].as_py()
     table = pa.table([batch.column(name) for name in KEPT.names], schema=KEPT)
-    return bucket, *written(table, kernel.store, kernel.name(0, bucket))
+    return bucket, *write_bucket(table, kernel.store, kernel.name(0, bucket))

@@ -62,7 +62,7 @@ class DecodedOutcome:
     args: tuple[Value, ...]
     after: State
 
-    def seen(self, machine: Machine, before: State) -> Scope:
+    def see(self, machine: Machine, before: State) -> Scope:
         """What properties of a machine see of it."""
         return machine.scope(before, self.after, self.branch, self.args)
 
@@ -133,9 +133,9 @@ class Teller:
         for i in range(asked.ask(slots)):
             row = asked.rows.numbers(i * context.outcome_size, context.outcome_size)
             if outcome in (None, row[1]) and (to is None or row[3 : context.outcome_args] == to):
-                yield self._decoded(names[row[0]], row)
+                yield self._decode(names[row[0]], row)
 
-    def _decoded(self, name: str, row: list[int]) -> DecodedOutcome:
+    def _decode(self, name: str, row: list[int]) -> DecodedOutcome:
         plan = self.program.plan
         context, params = plan.context, plan.machine.operations[name].params
         at = context.outcome_args
@@ -196,7 +196,7 @@ class Traces:
         state, steps = machine.initial(), list[ReachedStep]()
         for target, outcome in zip(reversed(chain), reversed(outcomes), strict=True):
             decoded = self._towards(state, target, outcome)
-            steps.append(self.followed(state, decoded))
+            steps.append(self.follow(state, decoded))
             state = steps[-1].state
         return tuple(steps)
 
@@ -210,7 +210,7 @@ class Traces:
                 return decoded
         raise Disagreement(f"no way from one state to the next (state {target})")
 
-    def followed(self, state: State, decoded: DecodedOutcome) -> ReachedStep:
+    def follow(self, state: State, decoded: DecodedOutcome) -> ReachedStep:
         """A step, as the definition does it."""
         machine = self.search.program.plan.machine
         for outcome in machine.outcomes(state, decoded.operation, decoded.args):
@@ -222,7 +222,9 @@ class Traces:
 
     # --- what was noted --------------------------------------------------------------------------
 
-    def violated(self, prop: n.Property, note: Note, moving: bool) -> tuple[ReachedStep, ...]:
+    def trace_violation(
+        self, prop: n.Property, note: Note, moving: bool
+    ) -> tuple[ReachedStep, ...]:
         """The trace to a state or a transition that a property (or witness) was noted for."""
         steps = self.to_state(note.source)
         machine = self.search.program.plan.machine
@@ -233,11 +235,13 @@ class Traces:
                 raise Disagreement(f"{prop.name} is not what the engine says")
             return steps
         for decoded in self.teller.tell(state):
-            if decoded.branch and machine.holds(prop, decoded.seen(machine, state)) is wanted:
-                return (*steps, self.followed(state, decoded))
+            if decoded.branch and machine.holds(prop, decoded.see(machine, state)) is wanted:
+                return (*steps, self.follow(state, decoded))
         raise Disagreement(f"{prop.name} is not what the engine says")
 
-    def unevaluated(self, prop: n.Property, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
+    def trace_unevaluated(
+        self, prop: n.Property, note: Note
+    ) -> tuple[tuple[ReachedStep, ...], str]:
         """The trace to a state or a transition in which a property asks for a value that does not
         exist, and what it asks."""
         steps = self.to_state(note.source)
@@ -251,12 +255,12 @@ class Traces:
         for decoded in self.teller.tell(state):
             if decoded.branch:
                 try:
-                    machine.holds(prop, decoded.seen(machine, state))
+                    machine.holds(prop, decoded.see(machine, state))
                 except EvaluationError as problem:
-                    return (*steps, self.followed(state, decoded)), str(problem)
+                    return (*steps, self.follow(state, decoded)), str(problem)
         raise Disagreement(f"{prop.name} has a value where the engine found none")
 
-    def undefined(self, operation: str, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
+    def trace_undefined(self, operation: str, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
         """The trace to an operation that asks for a value that does not exist, and what it asks."""
         steps = self.to_state(note.source)
         machine = self.search.program.plan.machine

@@ -23,7 +23,7 @@ class Running(Protocol):
     def note(self, number: int) -> Note: ...
 
 
-def watched(
+def watch(
     search: Running,
     on_progress: Callable[[SearchCounts], None] | None,
     on_violation: Callable[[FirstViolation], None] | None,

@@ -41,7 +41,7 @@ def empty(crew: Sequence[Worker], plan: MachineContext) -> None:
             worker.context.view[at] = 0
 
 
-def filled(crew: Sequence[Worker], plan: MachineContext) -> Array:
+def fill_lists(crew: Sequence[Worker], plan: MachineContext) -> Array:
     """For each partition the buffer of each worker, and the number of its records."""
     outs = [worker.context.numbers(plan.outs, 2 * PARTITIONS) for worker in crew]
     lists = Array.of(2 * PARTITIONS * len(crew))

@@ -40,7 +40,7 @@ class CompiledGraph:
 
     def state(self, number: int) -> State:
         """One of `states`, without reading the others."""
-        return self.successors.unpacked(self.found.search.states.get(number)[0])
+        return self.successors.unpack(self.found.search.states.get(number)[0])
 
     def cases(self) -> Iterator[Transition]:
         """As `StateGraph.cases`."""
@@ -93,5 +93,5 @@ class CompiledGraph:
         plan = self.successors.program.plan
         at = plan.context.outcome_args
         name = self.successors.names[row[0]]
-        args = self.successors.args[name].decoded(row[at : at + plan.context.args])
+        args = self.successors.args[name].decode(row[at : at + plan.context.args])
         return TraceStep(name, args, plan.labels[row[2]])

@@ -11,7 +11,7 @@ from charter.explore.native.liveness.check_liveness import EDGES, Tell
 from charter.explore.native.liveness.runs import Graph, follow, functions
 from charter.explore.native.program import transition_graph
 from charter.explore.native.program.transition_graph import ABSENT, TARGET_BITS
-from charter.explore.native.search.explore import NativeOptions, searched
+from charter.explore.native.search.explore import NativeOptions, run_search
 from charter.explore.result import StepPairs
 from charter.passes.companions import TRUE
 from charter.passes.narrow import narrow
@@ -28,7 +28,7 @@ def step_pairs(
     # Without any predicate the program still follows edges; with None it would not.
     chosen = replace(options, choices=replace(options.choices, predicates=()))
     names = tuple(machine.operations)
-    with searched(asked, instance, chosen, lambda now: tell(now, "")) as (search, _):
+    with run_search(asked, instance, chosen, lambda now: tell(now, "")) as (search, _):
         if not search.complete:
             return StepPairs(names, frozenset(), complete=False)
         plan = search.program.plan

@@ -25,7 +25,7 @@ class PairWalks:
     outcomes: int = 20_000_000
 
 
-def walked_pairs(
+def find_walked_pairs(
     model: n.Model,
     instance: n.Instance,
     plan: PairWalks,
