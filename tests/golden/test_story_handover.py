@@ -12,7 +12,7 @@ from charter import api
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.formats.canonical import Json
-from charter.render.story.handover import _taken
+from charter.render.story.handover import _find_taken
 from charter.render.story.scene import scene
 from charter.render.story.tell import Story
 
@@ -103,4 +103,4 @@ def test_who_takes_what_another_left_has_an_arrow_from_there() -> None:
     ],
 )
 def test_what_is_gone_was_taken(kind: t.Type, old: Value, new: Value, taken: Value) -> None:
-    assert _taken(kind, old, new) == taken
+    assert _find_taken(kind, old, new) == taken

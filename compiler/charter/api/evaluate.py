@@ -17,7 +17,7 @@ from charter.diagnostics import Refused
 from charter.formats.canonical import Json
 from charter.project import pipeline
 from charter.project.sources import Missing, Selection
-from charter.render.story.itf import decoded
+from charter.render.story.itf import decode
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Locals, State
 from charter.semantics.machine import Machine
@@ -177,7 +177,7 @@ def in_trace(initial: Place, data: Json, step: int | None) -> Place:
                 f" machine than {machine.instance.machine}?"
             )
         try:
-            state[variable.name] = decoded(variable.type, row[variable.name], machine.universe)
+            state[variable.name] = decode(variable.type, row[variable.name], machine.universe)
         except ValueError as error:
             raise WrongState(f"state {number} of the trace, {variable.name}: {error}") from None
     return replace(initial, states=((state, {}),), told=f"the state after step {number}")

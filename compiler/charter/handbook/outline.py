@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from charter.diagnostics import Span
-from charter.render.pages.blocks import Heading, anchored, names_apart, slug
+from charter.render.pages.blocks import Heading, anchor_headings, names_apart, slug
 from charter.syntax import nodes as sx
 
 Small = sx.SortDecl | sx.CounterDecl | sx.ConstDecl | sx.AliasDecl
@@ -110,7 +110,7 @@ def chapters(files: sx.Protocol) -> tuple[Chapter, ...]:
 def _chapter(file: sx.File, stem: str, name: str) -> Chapter:
     title = stem.replace("-", " ").replace("_", " ").capitalize()
     topics = tuple(_topics(file.declarations))
-    headings = anchored([e.heading for e in topics if e.heading is not None])
+    headings = anchor_headings([e.heading for e in topics if e.heading is not None])
     placed = tuple(e if e.heading is None else replace(e, heading=next(headings)) for e in topics)
     return Chapter(name, title, file, placed)
 

@@ -24,7 +24,7 @@ from charter.render.story.card import state_in_svg
 from charter.render.story.draw import in_svg
 from charter.render.story.modes import modes_in_svg, modes_of
 from charter.render.story.scene import scene
-from charter.render.story.tell import Story, ToldFinding, closed, sameness, tell
+from charter.render.story.tell import Story, ToldFinding, close_story, sameness, tell
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails, ScenarioTrace, follow
 
@@ -177,7 +177,7 @@ def _failure(model: n.Model, row: InstanceVerdicts, name: str) -> Iterator[Block
     if kind == "eventually":
         alone = tuple(live for live in model.liveness if live.name == name)
         bare = replace(model, properties=(), liveness=alone, instances=(instance,), scenarios=())
-        story = closed(story, sameness(bare, instance))
+        story = close_story(story, sameness(bare, instance))
     path = failure_path(row, name)
     title = f"{name} fails in {'' if trace else 'the first state of '}{row.instance}"
     title += f", in the variant {row.variant}" if row.variant else ""

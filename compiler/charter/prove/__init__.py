@@ -1,7 +1,7 @@
 """Uses Z3 for what explicit search cannot do:
 
 `reach`: runs from the initial state, shortest first. `single_step`: a transition from any state
-that meets an obligation; `shadowed`: branches that earlier guards make unreachable. `induction`,
+that meets an obligation; `find_shadowed`: branches that earlier guards make unreachable. `induction`,
 `invariants`: properties that every step preserves, for all values of counters. `distinguish`: the
 first difference between two models.
 
@@ -47,7 +47,7 @@ from charter.prove.single_step import (
     SingleStep,
     StepQuestion,
     Undecided,
-    shadowed,
+    find_shadowed,
     single_step,
 )
 from charter.prove.solve import RLIMIT
@@ -88,6 +88,6 @@ __all__ = [
     "induction",
     "invariants",
     "reach",
-    "shadowed",
+    "find_shadowed",
     "single_step",
 ]

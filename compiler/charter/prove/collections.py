@@ -164,13 +164,13 @@ def primitive(types: TermsOfTypes, e: n.Primitive[s.Expr], args: tuple[Sym, ...]
         case "set":
             return normal(types, t.inner_of(e.type), Bag(_counting(types, line))), TRUE
         case "nth":
-            item = _chosen(types, number, enumerate(line.slots))
+            item = _choose(types, number, enumerate(line.slots))
             return anything(types, e.type, item), TRUE
         case "keep":
             kept = Line(types.numbers.constant(0), ())
             for there, item in _counting(types, line):
                 wanted = types.terms.and_(there, types.contains(cast("Mask | Bag", args[1]), item))
-                grown = _joined(types, kept, Line(types.numbers.constant(1), (item,)))
+                grown = _join(types, kept, Line(types.numbers.constant(1), (item,)))
                 kept = cast(Line, types.choose(wanted, grown, kept))
             return kept, TRUE
         case "take":
@@ -178,7 +178,7 @@ def primitive(types: TermsOfTypes, e: n.Primitive[s.Expr], args: tuple[Sym, ...]
         case "drop":
             return _drop(types, line, _clamp(types, number, line.length)), TRUE
         case "join":
-            both = _joined(types, line, cast(Line, args[1]))
+            both = _join(types, line, cast(Line, args[1]))
             assert isinstance(e.type, t.Seq | t.Ranking)
             most = types.longest(e.type)
             limited = isinstance(e.type, t.Seq)
@@ -214,7 +214,7 @@ def _counting(types: TermsOfTypes, line: Line) -> tuple[tuple[Term, Sym], ...]:
     return tuple((there, x) for there, x in slots if x is not None and there != FALSE)
 
 
-def _chosen(types: TermsOfTypes, at: Number, ways: Iterable[tuple[int, Sym | None]]) -> Sym | None:
+def _choose(types: TermsOfTypes, at: Number, ways: Iterable[tuple[int, Sym | None]]) -> Sym | None:
     """What stands for the number `at`, the first of `ways` where none does."""
     found: Sym | None = None
     for number, item in ways:
@@ -226,19 +226,19 @@ def _chosen(types: TermsOfTypes, at: Number, ways: Iterable[tuple[int, Sym | Non
     return found
 
 
-def _joined(types: TermsOfTypes, a: Line, b: Line) -> Line:
+def _join(types: TermsOfTypes, a: Line, b: Line) -> Line:
     """Concatenation. Slots that cannot be in use are left out."""
     slots: list[Sym | None] = []
     for k in range(len(a.slots) + len(b.slots)):
         starts = range(max(0, k - len(b.slots) + 1), min(k, len(a.slots)) + 1)
         ways = [(start, b.slots[k - start]) for start in starts]
-        slots.append(_chosen(types, a.length, [(k + 1, x) for x in a.slots[k : k + 1]] + ways))
+        slots.append(_choose(types, a.length, [(k + 1, x) for x in a.slots[k : k + 1]] + ways))
     return Line(types.numbers.add(a.length, b.length), tuple(slots))
 
 
 def _drop(types: TermsOfTypes, line: Line, cut: Number) -> Line:
     numbers, slots = types.numbers, line.slots
-    moved = (_chosen(types, cut, enumerate(slots[k:])) for k in range(len(slots)))
+    moved = (_choose(types, cut, enumerate(slots[k:])) for k in range(len(slots)))
     return Line(numbers.add(line.length, numbers.negate(cut)), tuple(moved))
 
 

@@ -167,7 +167,7 @@ class _DifferenceSearch:
         truth = terms.evaluate(starts, last)
         side = next(c for c in self.one_sided if truth[c.start])
         found = read_transition(side.one, last)
-        rival = _allowed(side, found, self.question)
+        rival = _find_allowed(side, found, self.question)
         if rival is None:
             steps = tuple(read_transition(self.pair.first, answer.frame(i)) for i in range(frame))
             self._check_lemmas(found)
@@ -203,10 +203,12 @@ def _encode(
     states = [[(v.name, v.type) for v in p.component.state] for p in programs]
     if states[0] != states[1]:
         raise CannotEncode("the two models have different state variables")
-    return _Pair(first, second, _shown(first.component, question))
+    return _Pair(first, second, _list_shown(first.component, question))
 
 
-def _shown(component: n.Component, question: PairQuestion) -> tuple[tuple[n.StateVar, Paths], ...]:
+def _list_shown(
+    component: n.Component, question: PairQuestion
+) -> tuple[tuple[n.StateVar, Paths], ...]:
     if question.whole:
         return tuple((v, frozenset({()})) for v in component.state)
     shown = [o.path for o in component.observables if o.mode != "ignored"]
@@ -348,7 +350,7 @@ def _equal_shown(types: TermsOfTypes, kind: t.Type, pair: tuple[Sym, Sym], paths
 # --- reading -------------------------------------------------------------------------------------
 
 
-def _allowed(side: _OneSided, found: SolverTransition, question: PairQuestion) -> str | None:
+def _find_allowed(side: _OneSided, found: SolverTransition, question: PairQuestion) -> str | None:
     """The branch by which the other definition allows a step, or None."""
     one, other = side.one.machine, side.other.machine
     try:

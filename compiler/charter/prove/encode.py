@@ -112,7 +112,7 @@ class Encoder:
         """The value of `e`; anything where a demand does not hold."""
         value = self._value(e, view, names)
         if isinstance(value, Line) and e.span in self.watched:
-            self._listed(e.span, value)
+            self._note_sequence(e.span, value)
         return value
 
     def _value(self, e: s.Expr, view: View, names: Names) -> Sym:
@@ -150,23 +150,23 @@ class Encoder:
             case n.Quantified(kind="sum"):
                 return self.sum(e, view, names)
             case n.Quantified():
-                return self.quantified(e, view, names)
+                return self.encode_quantifier(e, view, names)
             case n.Comprehend():
                 return self.comprehend(e, view, names)
             case _:
                 args = tuple(self.value(part, view, names) for part in children(e))
                 if isinstance(e, n.Binary) and e.traits.compares and e.span in self.watched:
                     self._record(ComparisonEvent(self.watched[e.span], TRUE, *args))
-                return self.applied(e, args)
+                return self.apply(e, args)
 
-    def applied(self, e: s.Strict, args: tuple[Sym, ...]) -> Sym:
+    def apply(self, e: s.Strict, args: tuple[Sym, ...]) -> Sym:
         """An operation with evaluated operands."""
         types = self.types
         match e:
             case n.Call(function=name):
                 return self.call(self.functions[name], args)
             case n.Primitive():
-                return self.given(col.primitive(types, e, args))
+                return self.give(col.primitive(types, e, args))
             case n.Unary() | n.Binary():
                 return col.operator(types, e, args)
             case n.RecordNew():
@@ -184,16 +184,16 @@ class Encoder:
                 return col.case_arg(types, e, args[0])
             case n.MapGet():
                 table = cast(Fields, args[0])
-                return self.given(col.look_up(types, t.map_of(e.target.type), table, args[1]))
+                return self.give(col.look_up(types, t.map_of(e.target.type), table, args[1]))
             case n.SetNew():
                 bag = Bag(tuple((TRUE, item) for item in args))
                 return col.normal(types, t.inner_of(e.type), bag)
             case n.SeqNew():
-                return self.given(col.listing(types, e.type, args))
+                return self.give(col.listing(types, e.type, args))
             case _:
                 assert_never(e)
 
-    def given(self, coded: Coded) -> Sym:
+    def give(self, coded: Coded) -> Sym:
         """A value that is there only under a condition, which is demanded."""
         self.demand(coded[1])
         return coded[0]
@@ -224,7 +224,7 @@ class Encoder:
             self.path, self.events = outer_path, outer_events
         for event in known[1]:
             self._record(event)
-        return self.given(known[0])
+        return self.give(known[0])
 
     def either(self, e: n.If[s.Expr], view: View, names: Names) -> Sym:
         """One of two values; only that one is evaluated."""
@@ -237,7 +237,7 @@ class Encoder:
             otherwise = self.value(e.otherwise, view, names)
         return self.types.choose(truth, then, otherwise)
 
-    def quantified(self, e: n.Quantified[s.Expr], view: View, names: Names) -> ScalarTerm:
+    def encode_quantifier(self, e: n.Quantified[s.Expr], view: View, names: Names) -> ScalarTerm:
         """`forall` and `some`; members behind the first that decides are not evaluated."""
         terms, passed = self.terms, list[Term]()
         with ExitStack() as behind:
@@ -276,7 +276,7 @@ class Encoder:
             found += [(terms.and_(chosen, inside), x) for inside, x in inner]
         return col.normal(types, t.inner_of(e.type), Bag(tuple(found)))
 
-    def _listed(self, span: Span, line: Line) -> None:
+    def _note_sequence(self, span: Span, line: Line) -> None:
         """Record the evaluation of a watched sequence."""
         numbers = self.types.numbers
         first, *others = line.slots or (None,)

@@ -18,7 +18,7 @@ from charter.prove.transition import BranchCode
 from charter.prove.values import Bag, Fields, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 
 
-def watched_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
+def find_watched_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
     """The comparisons and sequences that an encoder has to watch for these obligations, numbered.
     They are identified by their spans, which the passes keep."""
     watched = (o.expr for o in wanted if o.kind in SEEN and o.expr is not None)
@@ -35,7 +35,7 @@ class Goals:
     def term(self, obligation: Obligation) -> Term:
         """That the step meets the obligation; false if its operation is not offered."""
         if obligation.kind in SEEN:
-            return self._seen(obligation)
+            return self._encode_seen(obligation)
         try:
             operation, branch = self.program.branch(obligation.branch)
         except KeyError:
@@ -124,7 +124,7 @@ class Goals:
             for there, item in found
         )
 
-    def _seen(self, obligation: Obligation) -> Term:
+    def _encode_seen(self, obligation: Obligation) -> Term:
         terms = self.program.terms
         assert obligation.expr is not None
         site = self.sites[obligation.expr.span]

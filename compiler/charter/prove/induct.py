@@ -74,7 +74,7 @@ def induction(
         for lemma in {a.name: a for a in assumed}.values()
     }
     goal = f"not {prop.name}"
-    answer = solver.check({**given, goal: (_broken(program, prop), 0)})
+    answer = solver.check({**given, goal: (_encode_broken(program, prop), 0)})
     match answer:
         case Sat():
             transition = read_transition(program, answer.frame(0))
@@ -86,7 +86,7 @@ def induction(
             return NotProved(prop.name, answer.reason)
 
 
-def _broken(program: SymbolicProgram, prop: n.Property) -> Term:
+def _encode_broken(program: SymbolicProgram, prop: n.Property) -> Term:
     """That the property is false of the step, or has no value."""
     view = program.view_after() if prop.kind == "always" else program.view(after=True)
     return program.terms.not_(program.holds(prop.body, view))

@@ -160,7 +160,7 @@ def build(
             for name, value in branch.after.items():
                 chain[name] = types.choose(here, value, chain.get(name, value))
     parts.append(terms.or_(*took.values()))
-    parts += _offered(own, encoder, operations, view)
+    parts += _encode_offers(own, encoder, operations, view)
     for variable in state:
         name = variable.name
         parts.append(types.inside(variable.type, after[name]))
@@ -172,7 +172,7 @@ def build(
     )
 
 
-def _offered(
+def _encode_offers(
     machine: Machine[s.Expr, s.Statement],
     encoder: Encoder,
     operations: tuple[OperationCode, ...],

@@ -10,7 +10,7 @@ from charter.analysis.coverage import Coverage
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.diagnostics import Span
-from charter.prove.goals import Goals, watched_sites
+from charter.prove.goals import Goals, find_watched_sites
 from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
 from charter.prove.replay import (
     ReplayError,
@@ -136,7 +136,7 @@ def reach(
 ) -> tuple[Reached, ...]:
     """The shortest run to each goal, of at most `depth` steps; results in the order of `goals`."""
     goals = _own(machine, goals)
-    sites = watched_sites(g.obligation for g in goals if isinstance(g, Meets))
+    sites = find_watched_sites(g.obligation for g in goals if isinstance(g, Meets))
     program = encode_component(machine, options or EncodingOptions(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     initial = machine.initial()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from charter.analysis.coverage import Coverage
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
-from charter.prove.goals import Goals, watched_sites
+from charter.prove.goals import Goals, find_watched_sites
 from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
 from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
@@ -68,7 +68,7 @@ def single_step(
     if machine.component is None:
         raise CannotEncode(f"{machine.instance.machine} is a system")
     wanted = bound(machine.model, machine.component, question.wanted)
-    sites = watched_sites(wanted)
+    sites = find_watched_sites(wanted)
     program = encode_component(machine, options or EncodingOptions(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     solver.add(program.before_inside)
@@ -102,7 +102,7 @@ def single_step(
     return tuple(found)
 
 
-def shadowed(machine: Machine, wanted: Sequence[Obligation]) -> tuple[Answered, ...]:
+def find_shadowed(machine: Machine, wanted: Sequence[Obligation]) -> tuple[Answered, ...]:
     """The branches that no state and arguments reach, without assuming invariants: earlier guards
     cover them. Of the obligations `wanted` only those for branches are used."""
     branches = tuple(o for o in wanted if o.kind == "branch")

@@ -337,18 +337,18 @@ class TermsOfTypes:
             return Mask(keys, tuple(there.get(k, FALSE) for k in keys), items)
         return Mask(keys, tuple(self.contains(value, item) for item in items), items)
 
-    def fitted(self, kind: t.Type, value: Sym) -> Sym:
+    def fit(self, kind: t.Type, value: Sym) -> Sym:
         """`value` with its sets in the representation for `kind`."""
         match kind, value:
             case t.Set(inner=inner), (Mask() | Bag()) if self.is_finite(inner):
                 return self.as_mask(inner, value)
             case t.Option(inner=inner), Maybe(inner=inside) if inside is not None:
-                return replace(value, inner=self.fitted(inner, inside))
+                return replace(value, inner=self.fit(inner, inside))
             case t.Record(fields=fields), Fields(items=items):
                 pairs = zip(fields, items, strict=True)
-                return Fields(tuple(self.fitted(part, item) for (_, part), item in pairs))
+                return Fields(tuple(self.fit(part, item) for (_, part), item in pairs))
             case t.Map(value=inner), Fields(items=items):
-                return Fields(tuple(self.fitted(inner, item) for item in items))
+                return Fields(tuple(self.fit(inner, item) for item in items))
             case _:
                 return value
 

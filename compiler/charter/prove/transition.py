@@ -290,7 +290,7 @@ def _statement(
             work.defined.append(inside)
         case n.Assign(variable=variable):
             coded, inside = encoder.encode(line.value, view, work.names)
-            work.after[variable] = encoder.types.fitted(kinds[variable], coded)
+            work.after[variable] = encoder.types.fit(kinds[variable], coded)
             work.defined.append(inside)
         case n.Pick(name=name):
             work.names[name] = _pick(encoder, line, view, (f"{encoder.tag}{branch}:{name}", work))

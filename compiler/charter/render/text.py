@@ -58,7 +58,7 @@ def environment(package: str, *, escapes: bool = False) -> Environment:
     )
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int) -> list[str]:
     """Paragraphs of at most `width` characters a line."""
     rows: list[str] = []
     for paragraph in re.sub(r"(?<!\n)\n(?![\n ])", " ", text).split("\n"):
@@ -80,6 +80,6 @@ def plural(name: str) -> str:
     return name + ("es" if name.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-def cited(citations: Iterable[n.Citation]) -> str:
+def cite(citations: Iterable[n.Citation]) -> str:
     """Citations on one line; "" for `silent`."""
     return ", ".join(f"{c.source} {c.section}".strip() for c in citations if c.source != "silent")

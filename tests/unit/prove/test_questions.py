@@ -33,10 +33,10 @@ from charter.prove import (
     Undecided,
     Violates,
     distinguish,
+    find_shadowed,
     induction,
     invariants,
     reach,
-    shadowed,
     single_step,
 )
 from charter.prove.replay import replay
@@ -149,7 +149,7 @@ def test_the_state_survives_a_failover_when_it_must_be_loadable() -> None:
 
 def test_a_branch_is_shadowed_when_its_guard_contradicts_itself() -> None:
     model = switch()
-    found = shadowed(machine(model), obligations(model, model.components[0]))
+    found = find_shadowed(machine(model), obligations(model, model.components[0]))
     assert [answer.obligation for answer in found] == ["branch reset/never"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from charter import api
 from charter.core import types as t
 from charter.render.adapters.emitters import EMITTERS
-from charter.render.adapters.go import exported
+from charter.render.adapters.go import export
 from charter.render.adapters.interface import interface
 from charter.render.adapters.names import TakenNames, camel, pascal, snake
 from conform.console.errors import ConformError
@@ -90,7 +90,7 @@ def test_another_component_is_chosen_by_its_name() -> None:
     ],
 )
 def test_a_name_in_each_style(name: str, styles: tuple[str, ...]) -> None:
-    assert (pascal(name), camel(name), snake(name), exported(name)) == styles
+    assert (pascal(name), camel(name), snake(name), export(name)) == styles
 
 
 def test_a_name_that_is_taken_gets_another_one() -> None:

@@ -14,7 +14,7 @@ from charter.render.pages.blocks import (
     Paragraph,
     Table,
     TextRun,
-    anchored,
+    anchor_headings,
     plain,
     prose,
 )
@@ -69,7 +69,9 @@ def test_code_that_has_fences_stays_in_its_block() -> None:
 
 
 def test_headings_of_one_title_have_anchors_of_their_own() -> None:
-    found = anchored([Heading(3, "State"), Heading(4, "a/b", is_code=True), Heading(3, "State")])
+    found = anchor_headings(
+        [Heading(3, "State"), Heading(4, "a/b", is_code=True), Heading(3, "State")]
+    )
     assert [heading.anchor for heading in found] == ["state", "ab", "state-1"]
 
 

@@ -36,7 +36,7 @@ def type_doc(seen: Interface, named: Named, subject: str = "") -> str:
     own = seen.docs.get(named.name, "")
     if own and isinstance(named, t.Record | t.Enum):
         return own
-    return joined(sentence(_about(named), f"{subject} is" if subject else ""), own)
+    return join(sentence(_about(named), f"{subject} is" if subject else ""), own)
 
 
 def sentence(text: str, subject: str = "") -> str:
@@ -44,7 +44,7 @@ def sentence(text: str, subject: str = "") -> str:
     return f"{subject} {text}" if subject else text[:1].upper() + text[1:]
 
 
-def joined(*parts: str) -> str:
+def join(*parts: str) -> str:
     """Paragraphs, without the empty ones."""
     return "\n\n".join(part for part in parts if part)
 

@@ -7,7 +7,7 @@ from charter.render.adapters.interface import Interface
 from charter.render.text import environment
 
 
-def filled(template: str, page: object, seen: Interface) -> str:
+def fill(template: str, page: object, seen: Interface) -> str:
     """The text of a file; `page` has the parts in its language."""
     found = environment("charter.render.adapters").get_template(template)
     return found.render(page=page, seen=seen, docs=docs)

@@ -8,10 +8,10 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import filled
+from charter.render.adapters.fill import fill
 from charter.render.adapters.interface import Interface, SeenOperation
 from charter.render.adapters.names import TakenNames, pascal, words
-from charter.render.text import wrapped
+from charter.render.text import wrap
 
 _SDK = (
     "About", "Adapter", "Bool", "Consts", "Fault", "Given", "Greeter", "Hello", "Imager", "List",
@@ -22,19 +22,19 @@ _INITIALISMS = {"id": "ID", "ttl": "TTL", "url": "URL", "ip": "IP", "api": "API"
 _WIDTH = 100
 
 
-def exported(name: str) -> str:
+def export(name: str) -> str:
     """`topic_id` as `TopicID`."""
     return "".join(_INITIALISMS.get(word, word.capitalize()) for word in words(name))
 
 
 def go_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"charter/protocol.go": filled("protocol.go.j2", GoPage(seen), seen)}
+    return {"charter/protocol.go": fill("protocol.go.j2", GoPage(seen), seen)}
 
 
 def go_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"main.go": filled("main.go.j2", GoPage(seen), seen)}
+    return {"main.go": fill("main.go.j2", GoPage(seen), seen)}
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class GoPage:
         for named in self.seen.types:
             match named:
                 case t.Union(cases=cases):
-                    self.cases |= {tag: scope.take(exported(tag)) for tag, _ in cases}
+                    self.cases |= {tag: scope.take(export(tag)) for tag, _ in cases}
                 case t.Enum(name, members):
                     start = self.types[name]
                     self.members |= {m: scope.take(start + pascal(m)) for m in members}
@@ -62,8 +62,8 @@ class GoPage:
                     pass
         methods = TakenNames({"Hello", "Image", "Observe", "Start"})
         for operation in self.seen.operations:
-            self.methods[operation.name] = methods.take(exported(operation.name))
-            args = f"{exported(operation.name)}Args"
+            self.methods[operation.name] = methods.take(export(operation.name))
+            args = f"{export(operation.name)}Args"
             self.types[operation.args.name] = scope.take(args)
 
     # --- types -----------------------------------------------------------------------------------
@@ -104,14 +104,14 @@ class GoPage:
             case t.Option(inner=t.Bool() | t.Int()):
                 return self.type(operation.reply)
             case _:
-                return _qualified(self.type(operation.reply), package)
+                return _qualify(self.type(operation.reply), package)
 
     def signature(self, operation: SeenOperation, package: str = "") -> str:
         """The parameters and results of the method of an operation."""
         args = f"args {package}{self.types[operation.args.name]}" if operation.args.fields else ""
         return f"{self.methods[operation.name]}({args}) ({self.reply(operation, package)}, error)"
 
-    def nested(self) -> list[t.Union]:
+    def list_nested(self) -> list[t.Union]:
         """The unions inside other types, which need a type that reads and writes them."""
         held: list[t.Type] = [
             *(o.args for o in self.seen.operations),
@@ -129,7 +129,7 @@ class GoPage:
 
     def comment(self, text: str, depth: int = 0) -> str:
         """A comment, with its line end; "" for no text."""
-        rows = wrapped(text, _WIDTH - 4 * depth - 3) if text else []
+        rows = wrap(text, _WIDTH - 4 * depth - 3) if text else []
         return "".join("\t" * depth + f"// {row}".rstrip() + "\n" for row in rows)
 
     def type_comment(self, named: t.Sort | t.Counter | t.Enum | t.Record | t.Union) -> str:
@@ -145,7 +145,7 @@ class GoPage:
             if doc:
                 rows += [*_columns(block), self.comment(doc, 1).rstrip("\n")]
                 block = []
-            block.append((exported(name), self.type(kind), f'`json:"{name}"`'))
+            block.append((export(name), self.type(kind), f'`json:"{name}"`'))
         return "".join(f"{row}\n" for row in [*rows, *_columns(block)])
 
     def struct(self, name: str, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
@@ -185,7 +185,7 @@ def _columns(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
         yield f"\t{name:<{first}} {kind:<{second}} {tag}"
 
 
-def _qualified(text: str, package: str) -> str:
+def _qualify(text: str, package: str) -> str:
     """A type with its package; the names of types begin with capitals."""
     out = ""
     for i, char in enumerate(text):

@@ -9,7 +9,7 @@ from typing import assert_never
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.reach import read_consts
-from charter.render.text import cited
+from charter.render.text import cite
 
 Paths = frozenset[tuple[str, ...]]
 Named = t.Sort | t.Counter | t.Enum | t.Record | t.Union
@@ -80,7 +80,7 @@ def interface(model: n.Model, component: n.Component) -> Interface:
         protocol=model.protocol,
         component=component.name,
         doc=component.doc,
-        types=tuple(_mentioned(model, kinds)),
+        types=tuple(_list_mentioned(model, kinds)),
         consts=t.Record(CONSTS, read_consts(model, component)),
         operations=operations,
         observation=shown,
@@ -91,13 +91,13 @@ def interface(model: n.Model, component: n.Component) -> Interface:
 
 def _operation(operation: n.Operation) -> SeenOperation:
     fields = tuple((param.name, param.type) for param in operation.params)
-    doc = "\n\n".join(part for part in (operation.doc, cited(operation.citations)) if part)
+    doc = "\n\n".join(part for part in (operation.doc, cite(operation.citations)) if part)
     return SeenOperation(
         operation.name, doc, t.Record(f"{operation.name}_args", fields), operation.result
     )
 
 
-def _mentioned(model: n.Model, kinds: Iterable[t.Type]) -> Iterable[Named]:
+def _list_mentioned(model: n.Model, kinds: Iterable[t.Type]) -> Iterable[Named]:
     """The named types inside `kinds`: sorts, counters and enums in the order of the charter, then
     records and unions, each after those that it contains. `kinds` themselves are not among them
     if they are records of no charter."""
@@ -126,26 +126,26 @@ def _observation(component: n.Component) -> t.Record:
     for variable in component.state:
         paths = frozenset(path[1:] for path in shown if path[0] == variable.name)
         if paths:
-            fields.append((variable.name, _shown(variable.type, paths, made)))
+            fields.append((variable.name, _narrow_type(variable.type, paths, made)))
     return t.Record(OBSERVATION, tuple(fields))
 
 
-def _shown(kind: t.Type, paths: Paths, made: dict[str, t.Record]) -> t.Type:
+def _narrow_type(kind: t.Type, paths: Paths, made: dict[str, t.Record]) -> t.Type:
     """The type of what `paths` show of a value; an empty path shows everything."""
     if () in paths:
         return kind
     match kind:
         case t.Option(inner):
-            return t.Option(_shown(inner, paths, made))
+            return t.Option(_narrow_type(inner, paths, made))
         case t.Map(key, value):
-            return t.Map(key, _shown(value, paths, made))
+            return t.Map(key, _narrow_type(value, paths, made))
         case t.Record(name, fields):
             kept: list[tuple[str, t.Type]] = []
             for field, part in fields:
                 inside = frozenset(path[1:] for path in paths if path[:1] == (field,))
                 if inside:
-                    kept.append((field, _shown(part, inside, made)))
-            return kind if tuple(kept) == fields else _observed(name, tuple(kept), made)
+                    kept.append((field, _narrow_type(part, inside, made)))
+            return kind if tuple(kept) == fields else _make_record(name, tuple(kept), made)
         case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum() | t.Union():
             return kind
         case t.Set() | t.Seq() | t.Ranking():
@@ -154,7 +154,7 @@ def _shown(kind: t.Type, paths: Paths, made: dict[str, t.Record]) -> t.Type:
             assert_never(kind)
 
 
-def _observed(
+def _make_record(
     name: str, fields: tuple[tuple[str, t.Type], ...], made: dict[str, t.Record]
 ) -> t.Record:
     """A record with the observed fields; equal ones share a name."""

@@ -8,11 +8,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import filled
+from charter.render.adapters.fill import fill
 from charter.render.adapters.interface import Interface, Named, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, LineBreaker, call, flat
 from charter.render.adapters.names import TakenNames, camel, pascal, snake
-from charter.render.text import wrapped
+from charter.render.text import wrap
 
 _TAKEN = (
     "Adapter", "Boolean", "Codec", "Component", "Consts", "Driver", "Exception", "Given", "Integer",
@@ -35,12 +35,12 @@ _LINES = LineBreaker("    ", 100, last="")
 
 def java_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"src/charter/Protocol.java": filled("Protocol.java.j2", JavaPage(seen), seen)}
+    return {"src/charter/Protocol.java": fill("Protocol.java.j2", JavaPage(seen), seen)}
 
 
 def java_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"src/Main.java": filled("Main.java.j2", JavaPage(seen), seen)}
+    return {"src/Main.java": fill("Main.java.j2", JavaPage(seen), seen)}
 
 
 def attribute(name: str) -> str:
@@ -122,7 +122,7 @@ class JavaPage:
     def comment(self, text: str, depth: int = 1) -> str:
         """A comment of documentation; "" for no text."""
         start = "    " * depth
-        rows = wrapped(text.replace("*/", "* /"), 93 - 4 * depth) if text else []
+        rows = wrap(text.replace("*/", "* /"), 93 - 4 * depth) if text else []
         if len(rows) == 1:
             return f"{start}/** {rows[0]} */\n"
         lines = "".join(f"{start} * {row}".rstrip() + "\n" for row in rows)
@@ -154,11 +154,11 @@ class JavaPage:
             made = call("new Codec<>", "value -> Json.object()", f"json -> new {name}()")
             return self.constant(name, made)
         read = tuple(
-            ("", applied(self.codec(kind), "decode", f'fields.get("{part}")'))
+            ("", apply(self.codec(kind), "decode", f'fields.get("{part}")'))
             for part, kind in fields
         )
         written = tuple(
-            (f'"{part}", ', applied(self.codec(kind), "encode", f"value.{attribute(part)}()"))
+            (f'"{part}", ', apply(self.codec(kind), "encode", f"value.{attribute(part)}()"))
             for part, kind in fields
         )
         decoder = Bracketed(f"new {name}(", read, ")")
@@ -246,11 +246,11 @@ class JavaPage:
     def perform(self, operation: SeenOperation) -> str:
         """The case of an operation."""
         args = tuple(
-            ("", applied(self.codec(kind), "decode", f'args.get("{name}")'))
+            ("", apply(self.codec(kind), "decode", f'args.get("{name}")'))
             for name, kind in operation.args.fields
         )
         asked = Bracketed(f"adapter.{self.method(operation)}(", args, ")")
-        whole = applied(self.codec(operation.reply), "encode", asked)
+        whole = apply(self.codec(operation.reply), "encode", asked)
         return _LINES.text(whole, 4, f'case "{operation.name}" -> ', ";")
 
     def strings(self, names: Iterable[str]) -> str:
@@ -300,6 +300,6 @@ def constant(name: str) -> str:
     return snake(name).upper() + "_" * (len(name) - len(name.rstrip("_")))
 
 
-def applied(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
+def apply(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
     """A method of a codec applied to a value."""
     return call(f"{flat(codec)}.{method}", value)

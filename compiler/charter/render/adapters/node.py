@@ -8,11 +8,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import filled
+from charter.render.adapters.fill import fill
 from charter.render.adapters.interface import Interface, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, LineBreaker, call
 from charter.render.adapters.names import TakenNames, camel, pascal
-from charter.render.text import wrapped
+from charter.render.text import wrap
 
 _TAKEN = (
     "About", "Adapter", "Array", "Consts", "Fault", "Given", "Map", "NotLoadable", "Object",
@@ -33,12 +33,12 @@ _WIDTH = 96
 
 def node_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"charter/protocol.js": filled("protocol.js.j2", NodePage(seen), seen)}
+    return {"charter/protocol.js": fill("protocol.js.j2", NodePage(seen), seen)}
 
 
 def node_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"adapter.js": filled("adapter.js.j2", NodePage(seen), seen)}
+    return {"adapter.js": fill("adapter.js.j2", NodePage(seen), seen)}
 
 
 def attribute(name: str) -> str:
@@ -178,7 +178,7 @@ class NodePage:
     def comment(self, text: str, *rows: str, depth: int = 0) -> str:
         """A comment of JSDoc, with rows that are not wrapped."""
         start = "  " * depth
-        body = [*(wrapped(text, _WIDTH) if text else ()), *rows]
+        body = [*(wrap(text, _WIDTH) if text else ()), *rows]
         if len(body) == 1:
             return f"{start}/** {body[0]} */\n"
         lines = "".join(f"{start} * {row}".rstrip() + "\n" for row in body)
@@ -206,7 +206,7 @@ class NodePage:
             cases.append(f"{{ {', '.join(parts)} }}")
         told = {tag: self.seen.doc_of(kind.name, tag) for tag, _ in kind.cases}
         notes = [f"`{tag}`: {text}" for tag, text in told.items() if text]
-        doc = docs.joined(docs.type_doc(self.seen, kind), *notes)
+        doc = docs.join(docs.type_doc(self.seen, kind), *notes)
         return self.comment(doc, f"@typedef {{{' | '.join(cases)}}} {name}")
 
     def sorts(self) -> list[tuple[str, t.Type]]:
@@ -219,7 +219,7 @@ class NodePage:
 
     def adapter(self) -> str:
         """The comment that declares what the author writes."""
-        doc = docs.joined(docs.sentence(docs.ADAPTER.format(self.seen.component)), self.seen.doc)
+        doc = docs.join(docs.sentence(docs.ADAPTER.format(self.seen.component)), self.seen.doc)
         return self.comment(
             doc,
             "@typedef {object} Adapter",

@@ -9,11 +9,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import filled
+from charter.render.adapters.fill import fill
 from charter.render.adapters.interface import Interface, Named, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, LineBreaker, call
 from charter.render.adapters.names import TakenNames, pascal, snake
-from charter.render.text import wrapped
+from charter.render.text import wrap
 
 _TAKEN = (
     "ABC", "Adapter", "COMPONENT", "CONSTS", "Consts", "Enum", "False", "Given", "Mapping",
@@ -27,12 +27,12 @@ _LAYOUT = LineBreaker("    ", 100)
 
 def python_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"protocol.py": filled("protocol.py.j2", PythonPage(seen), seen)}
+    return {"protocol.py": fill("protocol.py.j2", PythonPage(seen), seen)}
 
 
 def python_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"adapter.py": filled("adapter.py.j2", PythonPage(seen, "protocol."), seen)}
+    return {"adapter.py": fill("adapter.py.j2", PythonPage(seen, "protocol."), seen)}
 
 
 def attribute(name: str) -> str:
@@ -228,7 +228,7 @@ class PythonPage:
         rows: list[str] = []
         for name, kind in fields:
             doc = self.seen.doc_of(owner, name)
-            rows += [f"    # {row}".rstrip() for row in (wrapped(doc, 94) if doc else ())]
+            rows += [f"    # {row}".rstrip() for row in (wrap(doc, 94) if doc else ())]
             rows.append(f"    {attribute(name)}: {self.annotation(kind)}")
         return "".join(f"{row}\n" for row in rows)
 
@@ -258,11 +258,11 @@ class PythonPage:
         ]
         asked = call(f"self.adapter.{self.method(operation)}", *args)
         reply = self.codec(operation.reply)
-        return _LAYOUT.text(applied(reply, "encode", asked), 4, "return ", "")
+        return _LAYOUT.text(apply(reply, "encode", asked), 4, "return ", "")
 
     def docstring(self, text: str, depth: int) -> str:
         """A docstring with its line ends."""
-        rows = wrapped(text.replace("\\", "\\\\").replace('"""', "'''"), 94 - 4 * depth)
+        rows = wrap(text.replace("\\", "\\\\").replace('"""', "'''"), 94 - 4 * depth)
         start = "    " * depth
         if len(rows) == 1:
             return f'{start}"""{rows[0]}"""\n'
@@ -287,10 +287,10 @@ class PythonPage:
 
 def call_of(value: str, codec: str | Bracketed) -> Bracketed:
     """A value, decoded."""
-    return applied(codec, "decode", value)
+    return apply(codec, "decode", value)
 
 
-def applied(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
+def apply(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
     """A method of a codec applied to a value."""
     if isinstance(codec, str):
         return call(f"{codec}.{method}", value)

@@ -8,11 +8,11 @@ from typing import assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import filled
+from charter.render.adapters.fill import fill
 from charter.render.adapters.interface import Interface, Named, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, LineBreaker
 from charter.render.adapters.names import TakenNames, pascal, snake, words
-from charter.render.text import wrapped
+from charter.render.text import wrap
 
 _TAKEN = (
     "About", "Adapter", "Any", "Asked", "AssertUnwindSafe", "BTreeMap", "BTreeSet", "Batch",
@@ -40,12 +40,12 @@ _VARIANT_WIDTH = 35
 
 def rust_files(seen: Interface) -> dict[str, str]:
     """The file with the types, by its path in the adapter's folder."""
-    return {"src/charter/protocol.rs": filled("protocol.rs.j2", RustPage(seen), seen)}
+    return {"src/charter/protocol.rs": fill("protocol.rs.j2", RustPage(seen), seen)}
 
 
 def rust_skeleton(seen: Interface) -> dict[str, str]:
     """The adapter to be completed, by its path in the adapter's folder."""
-    return {"src/main.rs": filled("main.rs.j2", RustPage(seen), seen)}
+    return {"src/main.rs": fill("main.rs.j2", RustPage(seen), seen)}
 
 
 def attribute(name: str) -> str:
@@ -102,7 +102,7 @@ class RustPage:
 
     def comment(self, text: str, depth: int = 0) -> str:
         """A comment of documentation; "" for no text."""
-        rows = wrapped(text, 96 - 4 * depth) if text else []
+        rows = wrap(text, 96 - 4 * depth) if text else []
         return "".join("    " * depth + f"/// {row}".rstrip() + "\n" for row in rows)
 
     def doc(self, named: Named) -> str:
@@ -198,7 +198,7 @@ class RustPage:
             return f"{start}{flat}];\n"
         rows = items
         if all(len(item) <= _SHORT_ITEM for item in items):
-            rows = [row.rstrip(",") for row in wrapped(", ".join(items), 95)]
+            rows = [row.rstrip(",") for row in wrap(", ".join(items), 95)]
         return "\n".join([start, *(f"    {row}," for row in rows), "];\n"])
 
     def signature(self, operation: SeenOperation, end: str) -> str:

@@ -33,7 +33,7 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>#])")
 def in_markdown(page: DocumentPage) -> str:
     """The text of a page."""
     parts = [
-        f"# {_escaped(page.title)}",
+        f"# {_escape(page.title)}",
         *(part for block in page.blocks for part in _block(block)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -42,9 +42,9 @@ def in_markdown(page: DocumentPage) -> str:
 def _block(block: Block) -> Iterator[str]:
     match block:
         case Heading(level, text, is_code):
-            yield f"{'#' * level} {f'`{text}`' if is_code else _escaped(text)}"
+            yield f"{'#' * level} {f'`{text}`' if is_code else _escape(text)}"
         case Paragraph(text):
-            yield _wrapped(_inline(text))
+            yield _wrap(_inline(text))
         case CodeBlock(text):
             fence = max(["``", *TICKS.findall(plain(text))], key=len) + "`"
             yield f"{fence}charter\n{plain(text)}\n{fence}"
@@ -53,12 +53,12 @@ def _block(block: Block) -> Iterator[str]:
             bar = " | " if len(header) <= WIDE else "|"
             yield "\n".join(f"{bar}{bar.join(line)}{bar}".strip() for line in lines)
         case Figure(path, _, title):
-            yield f"![{_escaped(title)}]({path})"
+            yield f"![{_escape(title)}]({path})"
         case _:
             assert_never(block)
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     """A paragraph in lines. None of them begins like an item of a list."""
     lines = textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
     return "\n".join(ITEM.sub(r"\1\\\2", line) for line in lines)
@@ -73,7 +73,7 @@ def _inline(text: Text) -> str:
 
 
 def _piece(piece: TextRun) -> str:
-    shown = f"`{piece.text}`" if piece.kind == "code" else _escaped(piece.text)
+    shown = f"`{piece.text}`" if piece.kind == "code" else _escape(piece.text)
     return f"[{shown}]({_address(piece.target)})" if piece.target else shown
 
 
@@ -84,5 +84,5 @@ def _address(target: str) -> str:
     return f"{page}.md{mark}{anchor}" if page else target
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return SPECIAL.sub(r"\\\1", text)

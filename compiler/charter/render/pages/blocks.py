@@ -114,7 +114,7 @@ def names_apart(names: Iterable[str], taken: Iterable[str] = ()) -> Iterator[str
         yield name + "-" * dashes
 
 
-def anchored(headings: Iterable[Heading]) -> Iterator[Heading]:
+def anchor_headings(headings: Iterable[Heading]) -> Iterator[Heading]:
     """The headings of one page, each with its anchor; a second one of a title has a number."""
     seen: dict[str, int] = {}
     for heading in headings:

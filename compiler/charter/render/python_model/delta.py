@@ -24,7 +24,7 @@ from charter.render.python_model.imports import (
     methods_in,
     names_defined,
     names_read,
-    parsed,
+    parse,
     with_imports,
 )
 from charter.render.python_model.line_breaks import WIDTH
@@ -55,7 +55,7 @@ class Plain:
     @property
     def latest(self) -> str:
         """The class that stands for the component."""
-        return _changed(self.changes) or self.klass
+        return _find_changed(self.changes) or self.klass
 
     def imports(self, read: frozenset[str]) -> list[str]:
         """The lines that import the names that are read, each from where it is defined last."""
@@ -76,7 +76,7 @@ class Delta:
     model: Plain
 
 
-def _changed(number: int) -> str:
+def _find_changed(number: int) -> str:
     return ("", CHANGED)[number] if number < 2 else f"{CHANGED}{number}"
 
 
@@ -116,7 +116,7 @@ def delta(plain: Plain, sibling: Texts, page: Page, about: str) -> Delta | None:
     constants = _new(base.constants, wanted.constants)
     methods = _new(base.methods, wanted.methods)
     changes = plain.changes + bool(methods)
-    changed = _changed(changes)
+    changed = _find_changed(changes)
     functions = {
         name: re.sub(rf"(\(\s*state: ){plain.klass},", rf"\g<1>{changed or plain.klass},", text)
         for name, text in _new(base.functions, wanted.functions).items()
@@ -198,13 +198,13 @@ class Parts:
         whole = {name: text for o in texts.operations for name, text in methods_in(o).items()}
         for text, printed in zip(texts.outlines, (texts.functions, {}), strict=True):
             lines = text.split("\n")
-            for node in parsed(text).body:
+            for node in parse(text).body:
                 written = lines_of(node, lines)
                 match node:
                     case ast.Assign(targets=[ast.Name(id="__all__")]):
                         pass
                     case ast.ClassDef(name=name) if name == klass:
-                        state, methods = _taken_apart(node, lines)
+                        state, methods = _take_apart(node, lines)
                         methods = {name: whole.get(name, text) for name, text in methods.items()}
                     case ast.ClassDef(name=name):
                         types[name] = written
@@ -234,7 +234,7 @@ class Parts:
         return str(ast.literal_eval(self.constants["SPEC_DIGEST"].partition(" = ")[2]))
 
 
-def _taken_apart(node: ast.ClassDef, lines: Sequence[str]) -> tuple[str, dict[str, str]]:
+def _take_apart(node: ast.ClassDef, lines: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The head of a class, and its methods."""
     methods = {n.name: lines_of(n, lines) for n in node.body if isinstance(n, ast.FunctionDef)}
     head = [lines_of(n, lines) for n in node.body if not isinstance(n, ast.FunctionDef)]

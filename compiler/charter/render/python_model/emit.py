@@ -16,14 +16,14 @@ from charter.core.walk import children
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
 from charter.render.python_model.imports import methods_in, names_defined, with_imports
-from charter.render.python_model.line_breaks import Block, Doc, Spread, call, joined, lines
+from charter.render.python_model.line_breaks import Block, Doc, Spread, call, join, lines
 from charter.render.python_model.names import PRELUDE, Names, camel
 from charter.render.python_model.operations import OperationPrinter, place
 from charter.render.python_model.present_values import bound
 from charter.render.python_model.printed_rules import PrintedRules
 from charter.render.python_model.types import TypePrinter
 from charter.render.python_model.wire import WirePrinter
-from charter.render.text import Emitter, cited, environment
+from charter.render.text import Emitter, cite, environment
 
 PACKAGE = "charter.render.python_model"
 FoundT = TypeVar("FoundT", n.Function, n.Operation)
@@ -113,7 +113,7 @@ class ComponentPrinter:
             found = frozenset(f.name for f in self.model.functions if uses_world(f.body, before))
         self.with_world = found
         if self.like is not None:
-            self.printed = self.like.shared(self.model, self.component, self.names)
+            self.printed = self.like.find_shared(self.model, self.component, self.names)
 
     def printer(self, world: str) -> ExprPrinter:
         """A printer for one function or method."""
@@ -131,8 +131,8 @@ class ComponentPrinter:
             self.page,
             (body, wire),
             (outline, wire),
-            {names[f.name]: self.shared_function(f) for f in self.reach.functions},
-            tuple(self.shared_operation(o) for o in self.component.operations),
+            {names[f.name]: self.share_function(f) for f in self.reach.functions},
+            tuple(self.share_operation(o) for o in self.component.operations),
             PrintedRules(self.model, self.component, self.names, self.printed),
         )
 
@@ -169,10 +169,10 @@ class ComponentPrinter:
         }
         body = template.render(
             both,
-            functions=self.in_sections(self.reach.functions, self.shared_function, 0),
-            operations=self.in_sections(operations, self.shared_operation, 1),
+            functions=self.in_sections(self.reach.functions, self.share_function, 0),
+            operations=self.in_sections(operations, self.share_operation, 1),
         )
-        methods = (name for o in operations for name in methods_in(self.shared_operation(o)))
+        methods = (name for o in operations for name in methods_in(self.share_operation(o)))
         outline = template.render(
             both,
             functions=[f"def {self.names.functions[f.name]}(): ..." for f in self.reach.functions],
@@ -201,14 +201,14 @@ class ComponentPrinter:
         emitter = Emitter()
         printer = OperationPrinter(self.component, self.printer("self.world"), emitter)
         doc = self.component.doc or f"The component {self.component.name}."
-        sources = [(name, title) for name, title in self.model.sources if name in self.cited()]
+        sources = [(name, title) for name, title in self.model.sources if name in self.list_cited()]
         listed = "".join(f"\n    {name:6} {title}" for name, title in sources)
         silent = "\n\nWhere a rule cites nothing the texts are silent."
         cites = f"\n\nCited:\n{listed}{silent}" if listed else ""
         printer.docstring(f"{doc}\n\nProtocol {self.model.protocol}{variant}.{cites}")
         return emitter.text().rstrip()
 
-    def cited(self) -> set[str]:
+    def list_cited(self) -> set[str]:
         """The sources that the page cites."""
         found = {c.source for f in self.reach.functions for c in f.citations}
         for operation in self.component.operations:
@@ -274,7 +274,7 @@ class ComponentPrinter:
             doc = self.doc(f"{union.name}.{tag}") or f"The case `{tag}` of {union.name}."
             parts.append(self._dataclass(self.names.cases[tag], doc, params, f"{union.name}.{tag}"))
         cases = [self.names.cases[tag] for tag, _ in union.cases]
-        either: Doc = Spread(tuple(joined("| " if i else "", c) for i, c in enumerate(cases)))
+        either: Doc = Spread(tuple(join("| " if i else "", c) for i, c in enumerate(cases)))
         alias = lines(either, 0, f"{self.names.types[union.name]} = ")
         comment = self._docstring(self.doc(union.name), 0) if self.doc(union.name) else []
         return "\n\n\n".join([*parts, "\n".join([*alias, *comment])])
@@ -289,7 +289,7 @@ class ComponentPrinter:
 
     # --- rules -----------------------------------------------------------------------------------
 
-    def shared_function(self, function: n.Function) -> str:
+    def share_function(self, function: n.Function) -> str:
         """A function, printed if no page that is alike has it."""
         key = ("", function.name)
         if key not in self.printed:
@@ -311,7 +311,7 @@ class ComponentPrinter:
         name = self.names.functions[function.name]
         emitter.lines += lines(Block("(", tuple(params), ")"), 0, f"def {name}", result)
         with emitter.indent():
-            where = "  ".join(p for p in (place(function.span), cited(function.citations)) if p)
+            where = "  ".join(p for p in (place(function.span), cite(function.citations)) if p)
             methods.docstring(f"{function.doc}\n\n{where}".strip())
             self.tail(methods, function.body)
         return emitter.text().rstrip()
@@ -319,9 +319,9 @@ class ComponentPrinter:
     def tail(self, methods: OperationPrinter, e: n.Expr) -> None:
         """`return e`, with lets as assignments and choices as `if` and `match` statements."""
         with methods.printer.knowing():
-            self.returned(methods, e)
+            self.print_return(methods, e)
 
-    def returned(self, methods: OperationPrinter, e: n.Expr) -> None:
+    def print_return(self, methods: OperationPrinter, e: n.Expr) -> None:
         """The same; what is learned about values that may be missing is forgotten afterwards."""
         printer, out = methods.printer, methods.out
         match e:
@@ -383,7 +383,7 @@ class ComponentPrinter:
                 rows += self._docstring(doc, 1)
         return "\n".join(rows)
 
-    def shared_operation(self, operation: n.Operation) -> str:
+    def share_operation(self, operation: n.Operation) -> str:
         """The methods of an operation, printed if no page that is alike has them."""
         key = (self.component.name, operation.name)
         if key not in self.printed:

@@ -13,7 +13,7 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import operands
 from charter.render.python_model.choices import Functions
-from charter.render.python_model.line_breaks import Block, Doc, Joined, Spread, call, flat, joined
+from charter.render.python_model.line_breaks import Block, Doc, Joined, Spread, call, flat, join
 from charter.render.python_model.names import Names, is_path
 from charter.render.python_model.operators import (
     AND,
@@ -89,7 +89,7 @@ class ExprPrinter:
         with self.place(sure=False):
             return self.doc(e, level)
 
-    def iterated(self, e: n.Expr, level: int = CHOICE) -> Doc:
+    def print_iterable(self, e: n.Expr, level: int = CHOICE) -> Doc:
         """The iterable of a comprehension."""
         with self.place(looped=True):
             return self.doc(e, level)
@@ -162,7 +162,7 @@ class ExprPrinter:
             case n.Builtin():
                 return self.builtin(e)
             case n.FieldOf(field=name):
-                return Piece(joined(self.doc(e.target, ATOM), f".{self.names.attribute(name)}"))
+                return Piece(join(self.doc(e.target, ATOM), f".{self.names.attribute(name)}"))
             case n.Present():
                 return self.piece(e.inner)
             case n.Unary(op=op):
@@ -176,7 +176,7 @@ class ExprPrinter:
             case n.Match():
                 return self.match(e)
             case n.Quantified():
-                return self.quantified(e)
+                return self.print_quantifier(e)
             case n.Took():
                 raise TypeError("`took` stands in properties only")
             case n.IsCase() | n.CaseArg() | n.Primitive() | n.Checked():
@@ -211,7 +211,7 @@ class ExprPrinter:
             case n.MapNew(name=name):
                 local = self.bound(name)
                 loop = f"for {local} in {self.types.loop(t.map_of(e.type).key, self.world)}"
-                entry = joined(f"{local}: ", self.unsure(e.value))
+                entry = join(f"{local}: ", self.unsure(e.value))
                 return call("Map", Block("{", (entry, loop), "}", ""))
             case n.SetNew(items=items):
                 if not items:
@@ -233,24 +233,24 @@ class ExprPrinter:
 
     def keyword(self, name: str, value: n.Expr) -> Doc:
         """`name=value`."""
-        return joined(f"{self.names.attribute(name)}=", self.doc(value))
+        return join(f"{self.names.attribute(name)}=", self.doc(value))
 
     def unary(self, op: n.UnaryOp, operand: n.Expr) -> Piece:
         """`not x`, `-x`; `not x in s` is turned around."""
         if op == "negate":
-            return Piece(joined("-", self.doc(operand, UNARY)), UNARY)
+            return Piece(join("-", self.doc(operand, UNARY)), UNARY)
         if isinstance(operand, n.Binary) and operand.op == "in":
             return self.infix(operand, replace(INFIX["in"], text="not in"))
-        return Piece(joined("not ", self.doc(operand, NOT)), NOT)
+        return Piece(join("not ", self.doc(operand, NOT)), NOT)
 
     def binary(self, e: n.Binary) -> Piece:
         """An infix operation."""
         if e.op in ("eq", "ne") and isinstance(e.right, n.Literal) and e.right.value is None:
             word = "is" if e.op == "eq" else "is not"
-            return Piece(Spread((self.tested(e.left), f"{word} None")), COMPARE)
+            return Piece(Spread((self.print_tested(e.left), f"{word} None")), COMPARE)
         if e.op in ("eq", "ne") and isinstance(e.right, n.SetNew) and not e.right.items:
             if e.op == "eq":
-                return Piece(joined("not ", self.doc(e.left, NOT)), NOT)
+                return Piece(join("not ", self.doc(e.left, NOT)), NOT)
             return Piece(Spread((call("len", self.doc(e.left)), "> 0")), COMPARE)
         match e.op:
             case "and" | "or" | "implies":
@@ -265,7 +265,7 @@ class ExprPrinter:
         right = self.doc(e.right, sign.right)
         if sign.takes_set and isinstance(e.right, n.SetNew) and e.right.items:
             right = Block("{", tuple(self.doc(i) for i in e.right.items), "}")
-        return Piece(Spread((left, joined(f"{sign.text} ", right))), sign.level)
+        return Piece(Spread((left, join(f"{sign.text} ", right))), sign.level)
 
     def connective(self, e: n.Binary) -> Piece:
         """`and`, `or`: a chain of the same operator is printed without parentheses; `a implies b`
@@ -278,11 +278,11 @@ class ExprPrinter:
             for i, part in enumerate(parts):
                 self.name_found(part, parts[i + 1 :], holds=holds)
                 doc = self.unsure(part, NOT) if i else self.doc(part, NOT)
-                docs.append(joined("and " if holds else "or ", doc) if i else doc)
+                docs.append(join("and " if holds else "or ", doc) if i else doc)
                 self.known = self.known.where(part, holds=holds)
         return Piece(Spread(tuple(docs)), AND if holds else OR)
 
-    def tested(self, e: n.Expr) -> Doc:
+    def print_tested(self, e: n.Expr) -> Doc:
         """The operand of a comparison with `None`; it is named by `:=` there if it is in
         `naming`."""
         name = self.naming.pop(e, None)
@@ -291,7 +291,7 @@ class ExprPrinter:
         with self.knowing():
             self.known = Known()
             doc = self.doc(e)
-        return Block("(", (joined(f"{name} := ", doc),), ")", "")
+        return Block("(", (join(f"{name} := ", doc),), ")", "")
 
     def choice(self, condition: n.Expr, then: n.Expr, otherwise: n.Expr) -> Piece:
         """`then if condition else otherwise`."""
@@ -303,7 +303,7 @@ class ExprPrinter:
                 yes = self.unsure(then, OR)
             with self.knowing(condition, holds=False):
                 no = self.unsure(otherwise)
-        return Piece(Spread((yes, joined("if ", test), joined("else ", no))), CHOICE)
+        return Piece(Spread((yes, join("if ", test), join("else ", no))), CHOICE)
 
     def let(self, e: n.Let) -> Piece:
         """A let: an assignment before the statement if it is always evaluated, else a clause over
@@ -321,10 +321,10 @@ class ExprPrinter:
         if value is None:
             return self.chain(e, subject, subject)
         if self.looped or len(e.cases) == 1:
-            loop = joined(f"for {subject} in [", value, "]")
+            loop = join(f"for {subject} in [", value, "]")
             body = self.chain(e, subject, subject).doc
             return Piece(Block("next(", (body, loop), ")", ""))
-        return self.chain(e, subject, Block("(", (joined(f"{subject} := ", value),), ")", ""))
+        return self.chain(e, subject, Block("(", (join(f"{subject} := ", value),), ")", ""))
 
     def chain(self, e: n.Match, subject: str, first: Doc) -> Piece:
         """The tests in the order of the cases; `first` is the first mention of the subject."""
@@ -340,7 +340,7 @@ class ExprPrinter:
             else:
                 test = call("isinstance", mention, self.names.cases[case.tag])
             yes = self.case(case, subject, kind)
-            doc = Spread((yes, joined("if ", test), joined("else ", doc)))
+            doc = Spread((yes, join("if ", test), join("else ", doc)))
         return Piece(doc, CHOICE)
 
     def subject(self, e: n.Match) -> tuple[str, Doc | None]:
@@ -364,16 +364,16 @@ class ExprPrinter:
         """`none if x is None else present`, simpler where one side is a truth value."""
         if none in (TRUE, FALSE):
             word, level = ("or", OR) if none == TRUE else ("and", AND)
-            test = joined(subject, " is None" if none == TRUE else " is not None")
+            test = join(subject, " is None" if none == TRUE else " is not None")
             if present.body == none:
                 return Piece(str(none == TRUE))
             if present.body in (TRUE, FALSE):
                 return Piece(test, COMPARE)
-            return Piece(Spread((test, joined(f"{word} ", self.unsure(present.body, NOT)))), level)
-        yes, no, test = none, present.body, joined(subject, " is None")
+            return Piece(Spread((test, join(f"{word} ", self.unsure(present.body, NOT)))), level)
+        yes, no, test = none, present.body, join(subject, " is None")
         if isinstance(none, n.Literal) and none.value is None:
-            yes, no, test = no, yes, joined(subject, " is not None")
-        docs = self.unsure(yes, OR), joined("if ", test), joined("else ", self.unsure(no))
+            yes, no, test = no, yes, join(subject, " is not None")
+        docs = self.unsure(yes, OR), join("if ", test), join("else ", self.unsure(no))
         return Piece(Spread(docs), CHOICE)
 
     def case(self, case: n.Case, subject: str, kind: t.Type) -> Doc:
@@ -390,20 +390,20 @@ class ExprPrinter:
         if isinstance(domain, n.Domain):
             over: Doc = self.types.loop(t.inner_of(domain.type), self.world)
         else:
-            over = self.iterated(domain, OR)
-        return joined(f"for {self.bound(name)} in ", over)
+            over = self.print_iterable(domain, OR)
+        return join(f"for {self.bound(name)} in ", over)
 
     def inner_lets(self, e: n.Expr) -> tuple[list[Doc], n.Expr]:
         """Lets at the head of a loop's body as clauses of the loop."""
         clauses: list[Doc] = []
         with self.place(sure=False):
             while isinstance(e, n.Let):
-                value = self.iterated(e.value)
-                clauses.append(joined(f"for {self.bound(e.name)} in [", value, "]"))
+                value = self.print_iterable(e.value)
+                clauses.append(join(f"for {self.bound(e.name)} in [", value, "]"))
                 e = e.body
         return clauses, e
 
-    def quantified(self, e: n.Quantified) -> Piece:
+    def print_quantifier(self, e: n.Quantified) -> Piece:
         """`all(... for ...)`, `any(...)`, `sum(...)`, `sum(...) == 1`, `only(...)`; a `forall`,
         `some` or `sum` in one of its kind shares its comprehension."""
         if found := member(e):
@@ -412,7 +412,7 @@ class ExprPrinter:
             return Piece(call("only", self.doc(e.domain)))
         if e.kind in ("exactly one", "the"):
             clause = self.clause(e.name, e.domain)
-            test = joined("if ", self.unsure(e.body, OR))
+            test = join("if ", self.unsure(e.body, OR))
             if e.kind == "exactly one":
                 return Piece(Spread((Block("sum(", ("1", clause, test), ")", ""), "== 1")), COMPARE)
             return Piece(Block("only(", (self.local(e.name), clause, test), ")", ""))
@@ -429,12 +429,12 @@ class ExprPrinter:
     def membership(self, e: n.Expr, sets: Sequence[n.Expr]) -> Piece:
         """`e in a & b`; of all values of a type, `e is not None`."""
         if not sets:
-            return Piece(Spread((self.tested(e), "is not None")), COMPARE)
+            return Piece(Spread((self.print_tested(e), "is not None")), COMPARE)
         groups = [self.doc(group, OR_SET if len(sets) == 1 else ATOM) for group in sets]
         joint: Doc = groups[0]
         for group in groups[1:]:
-            joint = Spread((joint, joined("& ", group)))
-        return Piece(Spread((self.doc(e, OR_SET), joined("in ", joint))), COMPARE)
+            joint = Spread((joint, join("& ", group)))
+        return Piece(Spread((self.doc(e, OR_SET), join("in ", joint))), COMPARE)
 
     def comprehend(self, e: n.Comprehend) -> Doc:
         """`frozenset(body for ... if ...)`."""
@@ -448,13 +448,13 @@ class ExprPrinter:
                 clauses.append(self.clause(inner.name, inner.domain))
             if inner.condition != TRUE:
                 self.name_found(inner.condition, [inner.body])
-                clauses.append(joined("if ", self.unsure(inner.condition, OR)))
+                clauses.append(join("if ", self.unsure(inner.condition, OR)))
                 self.known = self.known.where(inner.condition, holds=True)
             if not inner.flatten:
                 break
             if not isinstance(inner.body, n.Comprehend):
                 with self.place(sure=False):
-                    clauses.append(joined("for member in ", self.iterated(inner.body, OR)))
+                    clauses.append(join("for member in ", self.print_iterable(inner.body, OR)))
                 return Block("frozenset(", ("member", *clauses), ")", "")
             inner = inner.body
         lets, body = self.inner_lets(inner.body)

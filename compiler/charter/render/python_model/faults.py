@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from charter.core import nodes as n
-from charter.render.python_model.line_breaks import Block, call, joined
+from charter.render.python_model.line_breaks import Block, call, join
 from charter.render.python_model.names import Names
 from charter.render.python_model.operations import OperationPrinter, locals_of
 from charter.render.python_model.operators import TRUE
@@ -38,7 +38,7 @@ def print_fails(printer: OperationPrinter, operation: n.Operation) -> None:
         printer.docstring(f"How an implementation is known to fail in {operation.name}.")
         method = names.attribute(operation.name)
         asked = call(f"self.{method}", *(local(p.name) for p in operation.params))
-        taken = Block("dict.fromkeys(", ("o.branch", joined("for o in ", asked)), ")", "")
+        taken = Block("dict.fromkeys(", ("o.branch", join("for o in ", asked)), ")", "")
         out.line("faults: list[Fault] = []")
         printer.put(taken, "for allowed in ", ":")
         known: set[str] = set()

@@ -48,7 +48,7 @@ def import_lines(module: str, names: Iterable[str], depth: int = 0) -> list[str]
 
 
 @lru_cache(maxsize=32)
-def parsed(text: str) -> ast.Module:
+def parse(text: str) -> ast.Module:
     """The tree of a page, which must not be changed. Cached: all siblings are compared with one
     plain model."""
     return ast.parse(text.replace(_IMPORTS, ""))
@@ -56,9 +56,9 @@ def parsed(text: str) -> ast.Module:
 
 def names_read(text: str) -> set[str]:
     """The names that a page reads, also inside quoted annotations, or lists in `__all__`."""
-    page = parsed(text)
+    page = parse(text)
     found = (node for node in ast.walk(page) if isinstance(node, ast.Name))
-    return {node.id for node in found if isinstance(node.ctx, ast.Load)} | _exported(page)
+    return {node.id for node in found if isinstance(node.ctx, ast.Load)} | _list_exported(page)
 
 
 @lru_cache(maxsize=256)
@@ -83,7 +83,7 @@ def lines_of(node: ast.stmt, lines: Sequence[str]) -> str:
 def names_defined(text: str) -> set[str]:
     """The types, constants and functions that a page defines."""
     found: set[str] = set()
-    for node in parsed(text).body:
+    for node in parse(text).body:
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 found.add(name)
@@ -94,7 +94,7 @@ def names_defined(text: str) -> set[str]:
     return found
 
 
-def _exported(page: ast.Module) -> set[str]:
+def _list_exported(page: ast.Module) -> set[str]:
     for node in page.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="__all__")], value=value):

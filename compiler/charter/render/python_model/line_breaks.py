@@ -120,7 +120,7 @@ def call(function: str, *args: Doc) -> Block:
     return Block(f"{function}(", args, ")")
 
 
-def joined(*parts: Doc) -> Doc:
+def join(*parts: Doc) -> Doc:
     """Parts without anything between them."""
     if all(isinstance(part, str) for part in parts):
         return "".join(flat(part) for part in parts)

@@ -12,7 +12,7 @@ from charter.core import nodes as n
 from charter.render.text import plural
 
 
-def _defined(template: str) -> frozenset[str]:
+def _list_defined(template: str) -> frozenset[str]:
     """The functions, classes and types that a template defines; the template must be a valid
     module."""
     file = resources("charter.render.python_model") / "templates" / template
@@ -25,7 +25,7 @@ def _defined(template: str) -> frozenset[str]:
     return frozenset(found)
 
 
-PRELUDE = _defined("prelude.py.j2")
+PRELUDE = _list_defined("prelude.py.j2")
 """The names in the module that all models share. Built-in functions that Python lacks are defined
 there."""
 USED = frozenset({

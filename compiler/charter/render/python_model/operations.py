@@ -11,11 +11,11 @@ from charter.core import types as t
 from charter.core.walk import children, never_empty
 from charter.render.python_model.choices import constants
 from charter.render.python_model.expr import ExprPrinter
-from charter.render.python_model.line_breaks import WIDTH, Block, Doc, Spread, call, joined, lines
+from charter.render.python_model.line_breaks import WIDTH, Block, Doc, Spread, call, join, lines
 from charter.render.python_model.names import camel
 from charter.render.python_model.operators import AND, CHOICE, OR, Assignment
 from charter.render.python_model.present_values import Known, bound, present_where
-from charter.render.text import Emitter, cited, wrapped
+from charter.render.text import Emitter, cite, wrap
 
 
 def place(span: object) -> str:
@@ -27,7 +27,7 @@ def place(span: object) -> str:
 def doc_lines(text: str, depth: int = 0) -> list[str]:
     """A docstring, wrapped for a depth of indentation."""
     text = text.replace("\\", "\\\\").replace('"""', "'''")
-    rows = wrapped(text, WIDTH - 4 * depth - 6)
+    rows = wrap(text, WIDTH - 4 * depth - 6)
     if len(rows) == 1:
         return [f'"""{rows[0]}"""']
     return [f'"""{rows[0]}', *rows[1:], '"""']
@@ -85,7 +85,7 @@ class OperationPrinter:
 
     def comment(self, text: str) -> None:
         """A comment, wrapped."""
-        for line in wrapped(text, WIDTH - 4 * self.out.depth - 2):
+        for line in wrap(text, WIDTH - 4 * self.out.depth - 2):
             self.out.line(f"# {line}" if line else "#")
 
     def docstring(self, text: str) -> None:
@@ -101,13 +101,13 @@ class OperationPrinter:
         names = {p.name: p.type for p in operation.params}
         self.signature(self.printer.names.attribute(operation.name), names, operation)
         with self.out.indent():
-            about = f"{operation.doc}\n\n{cited(operation.citations)}".strip()
+            about = f"{operation.doc}\n\n{cite(operation.citations)}".strip()
             self.docstring(about or f"{self.component.name}/{operation.name}")
             known = set(names)
             grouped = any(branch.group for branch in operation.branches)
             if grouped:
                 self.out.line(f"allowed: list[{self.outcome_type(operation)}] = []")
-            used = self.used(operation)
+            used = self.list_used(operation)
             for i, branch in enumerate(operation.branches):
                 following = (
                     operation.branches[i + 1].group if i + 1 < len(operation.branches) else 0
@@ -148,7 +148,7 @@ class OperationPrinter:
         result = f" -> list[{self.outcome_type(operation)}]:"
         self._emit(Block("(", ("self", *hints), ")"), f"def {name}", result)
 
-    def used(self, operation: n.Operation) -> set[str]:
+    def list_used(self, operation: n.Operation) -> set[str]:
         """The names that anything but ghost state needs."""
         found: set[str] = set()
         lets: dict[str, n.Expr] = {}
@@ -199,7 +199,7 @@ class OperationPrinter:
 
     def title(self, operation: n.Operation, branch: n.Branch) -> str:
         """The name of a branch, its place in the charter and what it cites."""
-        parts = [f"{operation.name}/{branch.name}", place(branch.span), cited(branch.citations)]
+        parts = [f"{operation.name}/{branch.name}", place(branch.span), cite(branch.citations)]
         return "  ".join(part for part in parts if part)
 
     def branch(
@@ -209,7 +209,7 @@ class OperationPrinter:
         out = self.out
         lets = [b for b in branch.lets if b.name not in known and b.name in used]
         known |= {bind.name for bind in branch.lets}
-        first = [b for b in self.found_first(operation, branch, known) if b.name in used]
+        first = [b for b in self.print_first_lets(operation, branch, known) if b.name in used]
         lets += first
         known |= {bind.name for bind in first}
         if not (out.lines[-1].endswith('"""') and lets):
@@ -230,13 +230,13 @@ class OperationPrinter:
             if branch.guard:
                 self.guard(branch.guard, [] if apart else self.live_expressions(branch))
                 out.depth += 1
-            self.taken(operation, branch, known)
+            self.print_effects(operation, branch, known)
         out.depth = depth
         if len(branch.guard) == 1 and not branch.group:
             condition = branch.guard[0].condition
             self.printer.known = self.printer.known.where(condition, holds=False)
 
-    def found_first(
+    def print_first_lets(
         self, operation: n.Operation, branch: n.Branch, known: Collection[str]
     ) -> list[n.Bind]:
         """Lets to print before a branch that is taken if something is `none`: later branches begin
@@ -253,7 +253,7 @@ class OperationPrinter:
                     pass
         return found
 
-    def taken(self, operation: n.Operation, branch: n.Branch, known: set[str]) -> None:
+    def print_effects(self, operation: n.Operation, branch: n.Branch, known: set[str]) -> None:
         """The effects of a branch: a call of a method of its own, or its statements."""
         if any(isinstance(s, n.Bind | n.Pick) for s in self.live(branch)):
             params = self.free(operation, branch, known)
@@ -289,7 +289,7 @@ class OperationPrinter:
             printer.name_found(conjunct.condition, later)
             doc = printer.doc(conjunct.condition, AND if len(guard) > 1 else CHOICE)
             printer.known = printer.known.where(conjunct.condition, holds=True)
-            docs.append(joined("and ", doc) if i else doc)
+            docs.append(join("and ", doc) if i else doc)
         printer.sure = True
         if len(guard) == 1:
             before = len(self.out.lines)
@@ -322,7 +322,7 @@ class OperationPrinter:
         out, self.printer.known = self.out, Known()
         self.signature(self.method_name(operation, branch), params, operation)
         with out.indent():
-            about = f"{branch.doc}\n\n{cited(branch.citations)}" if branch.doc else ""
+            about = f"{branch.doc}\n\n{cite(branch.citations)}" if branch.doc else ""
             self.docstring(about.strip() or self.title(operation, branch))
             body = self.live(branch)
             depth = out.depth
@@ -355,7 +355,7 @@ class OperationPrinter:
             key = printer.bound(variable)
             options = self.choices(pick, sure=False)
             loop = f"for {key} in {printer.types.loop(kind, printer.world)}"
-            each = call("each", Block("{", (joined(f"{key}: ", options), loop), "}", ""))
+            each = call("each", Block("{", (join(f"{key}: ", options), loop), "}", ""))
         self.put(each, f"for {name} in ", ":")
         self.out.depth += 1
 
@@ -367,14 +367,17 @@ class OperationPrinter:
             self.printer.chosen.add(pick.name)
         function = "one_of" if certain or not pick.or_none else "one_or_none"
         with self.printer.place(sure=sure):
-            return self.ordered(pick.domain, function)
+            return self.print_ordered(pick.domain, function)
 
-    def ordered(self, domain: n.Expr, function: str) -> Doc:
+    def print_ordered(self, domain: n.Expr, function: str) -> Doc:
         """The members of a set in a fixed order, by a function of the prelude if need be."""
         if isinstance(domain, n.If) and all(map(constants, (domain.then, domain.otherwise))):
-            yes, no = self.ordered(domain.then, function), self.ordered(domain.otherwise, function)
+            yes, no = (
+                self.print_ordered(domain.then, function),
+                self.print_ordered(domain.otherwise, function),
+            )
             condition = self.printer.doc(domain.condition, OR)
-            return Spread((yes, joined("if ", condition), joined("else ", no)))
+            return Spread((yes, join("if ", condition), join("else ", no)))
         if literals := constants(domain):
             items = tuple(self.printer.doc(literal) for literal in literals)
             return Block("(", items, ",)" if len(items) == 1 else ")")
@@ -394,7 +397,7 @@ class OperationPrinter:
         for statement in body:
             if isinstance(statement, n.Assign):
                 name = printer.names.attribute(statement.variable)
-                updates.append(joined(f"{name}=", printer.doc(statement.value)))
+                updates.append(join(f"{name}=", printer.doc(statement.value)))
         if updates:
             self.put(call("replace", "self", *updates), "after = ")
         after = "after" if updates else "self"

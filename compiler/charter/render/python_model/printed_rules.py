@@ -24,7 +24,9 @@ class PrintedRules:
     names: Names
     texts: Mapping[Declared, str]
 
-    def shared(self, model: n.Model, component: n.Component, names: Names) -> dict[Declared, str]:
+    def find_shared(
+        self, model: n.Model, component: n.Component, names: Names
+    ) -> dict[Declared, str]:
         """The texts that are the same on the page of another model of this component. Such a
         function or operation is equal, with all that it calls, stands at the same place, and
         mentions no name that only one of the pages defines: a local of that name is renamed."""

@@ -10,12 +10,12 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.formats.image import is_of_image
 from charter.render.python_model.faults import fails_name, has_faults
-from charter.render.python_model.line_breaks import Block, Doc, call, from_text, joined, lines
+from charter.render.python_model.line_breaks import Block, Doc, call, from_text, join, lines
 from charter.render.python_model.names import Names, camel
-from charter.render.python_model.observe import projected
+from charter.render.python_model.observe import project
 from charter.render.python_model.operations import doc_lines
 from charter.render.python_model.types import TypePrinter
-from charter.render.text import wrapped
+from charter.render.text import wrap
 
 _EXPORTS = (
     *("COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT"),
@@ -78,7 +78,7 @@ class WirePrinter:
         asked = call(f"state.{self.names.attribute(operation.name)}", *self.arguments(operation))
         text = self.types.write(operation.result, "reply")
         whole = re.fullmatch(r"(\w+)\(reply\)", text)
-        write = whole[1] if whole else joined("lambda reply: ", from_text(text))
+        write = whole[1] if whole else join("lambda reply: ", from_text(text))
         made = lines(call("in_json", asked, write), 3, "return ")
         return "\n".join([f'        case "{operation.name}":', *made])
 
@@ -110,7 +110,7 @@ class WirePrinter:
     def write_record(self, record: t.Record) -> str:
         """A record as JSON."""
         items = tuple(
-            keyed(f'"{name}": ', self.types.write(kind, f"it.{self.names.attribute(name)}"))
+            print_keyed(f'"{name}": ', self.types.write(kind, f"it.{self.names.attribute(name)}"))
             for name, kind in record.fields
         )
         body = lines(Block("{", items, "}"), 1, "return ")
@@ -124,7 +124,9 @@ class WirePrinter:
         for tag, params in union.cases:
             items: list[Doc] = [f'"case": "{tag}"']
             items += [
-                keyed(f'"{name}": ', self.types.write(kind, f"it.{self.names.attribute(name)}"))
+                print_keyed(
+                    f'"{name}": ', self.types.write(kind, f"it.{self.names.attribute(name)}")
+                )
                 for name, kind in params
             ]
             body += [f"        case {self.names.cases[tag]}():"]
@@ -137,7 +139,7 @@ class WirePrinter:
         """A record from JSON."""
         name = self.names.types[record.name]
         args = tuple(
-            keyed(f"{self.names.attribute(part)}=", self.types.read(kind, f'it["{part}"]'))
+            print_keyed(f"{self.names.attribute(part)}=", self.types.read(kind, f'it["{part}"]'))
             for part, kind in record.fields
         )
         body = ["    it = fields_of(data)", *lines(call(name, *args), 1, "return ")]
@@ -158,7 +160,7 @@ class WirePrinter:
     def encode(self) -> str:
         """All state as JSON."""
         items = tuple(
-            keyed(
+            print_keyed(
                 f'"{v.name}": ', self.types.write(v.type, f"state.{self.names.attribute(v.name)}")
             )
             for v in self.state
@@ -170,7 +172,7 @@ class WirePrinter:
         args: list[Doc] = ["world=_world(sorts, consts)"]
         for v in self.state:
             read = self.types.read(v.type, f'it["{v.name}"]')
-            args.append(keyed(f"{self.names.attribute(v.name)}=", read))
+            args.append(print_keyed(f"{self.names.attribute(v.name)}=", read))
         return "\n".join(lines(call(camel(self.component.name), *args), 1, "return "))
 
     def title(self, module: str) -> str:
@@ -183,15 +185,15 @@ class WirePrinter:
         names = [*_EXPORTS, *(["fails"] if self.failures() else [])]
         names += ["images"] if self.images() else []
         ordered = " ".join(f'"{name}",' for name in sorted(names, key=lambda n: (n.islower(), n)))
-        return "\n".join(["__all__ = [", *(f"    {row}" for row in wrapped(ordered, 92)), "]"])
+        return "\n".join(["__all__ = [", *(f"    {row}" for row in wrap(ordered, 92)), "]"])
 
-    def given(self) -> str:
+    def print_given(self) -> str:
         """Durable state from JSON, over the initial state."""
         args: list[Doc] = ["initial(sorts, consts)"]
         for v in self.state:
             if v.kind == "durable":
                 read = self.types.read(v.type, f'it["{v.name}"]')
-                args.append(keyed(f"{self.names.attribute(v.name)}=", read))
+                args.append(print_keyed(f"{self.names.attribute(v.name)}=", read))
         return "\n".join(lines(call("replace", *args), 1, "loaded = "))
 
     def observe(self) -> str:
@@ -201,8 +203,8 @@ class WirePrinter:
         for v in self.state:
             paths = frozenset(path[1:] for path in shown if path[0] == v.name)
             if paths:
-                text = projected(self.types, v.type, f"state.{self.names.attribute(v.name)}", paths)
-                items.append(keyed(f'"{v.name}": ', text))
+                text = project(self.types, v.type, f"state.{self.names.attribute(v.name)}", paths)
+                items.append(print_keyed(f'"{v.name}": ', text))
         return "\n".join(lines(Block("{", tuple(items), "}"), 1, "return "))
 
     def tables(self) -> str:
@@ -226,9 +228,9 @@ class WirePrinter:
         )
 
 
-def keyed(prefix: str, text: str) -> Doc:
+def print_keyed(prefix: str, text: str) -> Doc:
     """`prefix text`, with possible line breaks in `text`."""
-    return joined(prefix, from_text(text))
+    return join(prefix, from_text(text))
 
 
 def names_tuple(names: list[str]) -> Doc:

@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.render.story.scene import called, lanes_of
+from charter.render.story.scene import lanes_of, name_type
 from charter.render.story.svg import document
 from charter.render.story.words import in_values
 from charter.semantics.expressions import State
@@ -40,7 +40,7 @@ def state_in_svg(
     of maps that have nothing. Below it stand what is found in it (`end`), and the reason."""
     labels = [label for _, label in lanes_of(machine)]
     cards: list[list[_Row]] = [[] for _ in (*labels, "")]
-    for lane, name, kind, value in _placed(machine, state):
+    for lane, name, kind, value in _list_placed(machine, state):
         cards[lane] += _rows(name, kind, value, machine.universe)
     heads = [*labels, "the whole"]
     shown = [(head, rows) for head, rows in zip(heads, cards, strict=True) if rows]
@@ -53,11 +53,11 @@ def state_in_svg(
     for place, (head, rows) in enumerate(shown):
         parts += _card(_GAP + place * (_WIDE + _GAP), head, rows)
     if end:
-        parts += _found(bottom, width, [end, *said])
+        parts += _print_found(bottom, width, [end, *said])
     return document((width, height), title, parts)
 
 
-def _placed(machine: Machine, state: State) -> Iterator[tuple[int, str, t.Type, Value]]:
+def _list_placed(machine: Machine, state: State) -> Iterator[tuple[int, str, t.Type, Value]]:
     """The variables by lane, an entry for each lane where they are maps of what lanes stand for;
     behind the last lane what is of none."""
     lanes = [who for who, _ in lanes_of(machine)]
@@ -72,12 +72,12 @@ def _placed(machine: Machine, state: State) -> Iterator[tuple[int, str, t.Type, 
         owner = (part, None) if dot else (machine.instance.machine, None)
         if owner in lanes:
             yield lanes.index(owner), name, kind, value
-        elif isinstance(kind, t.Map) and any(who == called(kind.key) for who, _ in lanes):
+        elif isinstance(kind, t.Map) and any(who == name_type(kind.key) for who, _ in lanes):
             domain = machine.universe.domain(kind.key)
             assert isinstance(value, tuple)
             for key, entry in zip(domain, value, strict=True):
-                if (called(kind.key), key) in lanes:
-                    yield lanes.index((called(kind.key), key)), name, kind.value, entry
+                if (name_type(kind.key), key) in lanes:
+                    yield lanes.index((name_type(kind.key), key)), name, kind.value, entry
         else:
             yield len(lanes), name, kind, value
 
@@ -132,7 +132,7 @@ def _card(left: int, head: str, rows: list[_Row]) -> Iterator[str]:
             at += wide
 
 
-def _found(top: int, width: int, lines: Sequence[str]) -> Iterator[str]:
+def _print_found(top: int, width: int, lines: Sequence[str]) -> Iterator[str]:
     """What is found in the state, and the lines that say why."""
     yield f'<rect x="8" y="{top}" width="{width - 16}" height="24" rx="4" fill="#fde8e6"/>'
     for number, line in enumerate(lines):

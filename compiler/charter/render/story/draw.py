@@ -63,7 +63,7 @@ def in_text(scene: Scene) -> str:
             rows.append("  ┌── these steps repeat for ever")
         first, *others = _lanes(scene, number, width)
         rows.append(f"{number + 1:>4}  {first}{event.title}")
-        said = (*event.rules, *event.notes, *_unseen(scene, event, number, width))
+        said = (*event.rules, *event.notes, *_list_unseen(scene, event, number, width))
         bars = "".join("│".ljust(width) for _ in scene.lanes)
         for lanes, text in zip_longest(others, said):
             rows.append(f"{'':6}{lanes or bars}{f'  {text}' if text else ''}".rstrip())
@@ -111,7 +111,7 @@ def _fitting(message: Message, room: int) -> str:
     return next((text for text in _texts(message) if len(text) <= room), "")
 
 
-def _unseen(scene: Scene, event: Event, number: int, width: int) -> Iterator[str]:
+def _list_unseen(scene: Scene, event: Event, number: int, width: int) -> Iterator[str]:
     """Changes of channels by messages without an arrow (they stay on one lane), and texts of
     messages whose arrows are too short."""
     within = (m for m in scene.messages if m.sender == m.receiver)
@@ -198,17 +198,17 @@ def _rows(event: Event) -> list[tuple[str, str, str]]:
     said = [(event.title, "bold", "#20242a")]
     said += [(rule, "normal", "#6b7280") for rule in event.rules]
     said += [(_short(note), "normal", "#9a3412") for note in event.notes]
-    return [(line, weight, fill) for text, weight, fill in said for line in _wrapped(text)]
+    return [(line, weight, fill) for text, weight, fill in said for line in _wrap(text)]
 
 
 def _short(note: str) -> str:
     """A change; if it is long, without the value before."""
     path, colon, change = note.partition(": ")
     _, arrow, after = change.partition(" → ")
-    return note if len(_wrapped(note)) <= _LINES or not arrow else f"{path}{colon}…{arrow}{after}"
+    return note if len(_wrap(note)) <= _LINES or not arrow else f"{path}{colon}…{arrow}{after}"
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return wrap(text, _MOST, subsequent_indent="   ", break_on_hyphens=False)
 
 

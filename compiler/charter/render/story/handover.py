@@ -40,14 +40,16 @@ class Handovers:
     initial: State
     changed: dict[Place, tuple[int, int]] = field(default_factory=dict)
 
-    def taken(self, number: int, lane: int, step: RetoldStep, before: State) -> tuple[Handed, ...]:
+    def find_taken(
+        self, number: int, lane: int, step: RetoldStep, before: State
+    ) -> tuple[Handed, ...]:
         """The data that an event takes from entries that other lanes wrote. `before` is the state
         before it."""
         found: list[Handed] = []
         places = (self._place(change.variable, change.keys) for change in step.changes)
         for place in dict.fromkeys(place for place in places if place is not None):
             kind, old = self._lies(place, before)
-            took = _taken(kind, old, self._lies(place, step.state)[1])
+            took = _find_taken(kind, old, self._lies(place, step.state)[1])
             sender, sent = self.changed.get(place, (lane, number))
             if sender != lane and took is not None and old != self._lies(place, self.initial)[1]:
                 found.append(Handed(place, kind, took, sender, sent))
@@ -74,7 +76,7 @@ class Handovers:
         return kind, value
 
 
-def _taken(kind: t.Type, old: Value, new: Value) -> Value:
+def _find_taken(kind: t.Type, old: Value, new: Value) -> Value:
     """The part of the old value that is no longer in the new one; None if there is none."""
     match kind, old, new:
         case t.Seq(), tuple(), tuple():

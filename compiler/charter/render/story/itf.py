@@ -27,7 +27,7 @@ def itf(story: Story) -> dict[str, Json]:
             meta |= {"step": step.operation, "args": dict(step.args), "rules": list(step.rules)}
         row: dict[str, Json] = {"#meta": meta}
         for variable in machine.variables:
-            row[variable.name] = encoded(variable.type, state[variable.name], machine.universe)
+            row[variable.name] = encode(variable.type, state[variable.name], machine.universe)
         shown.append(row)
     about: dict[str, Json] = {
         "format": "ITF",
@@ -42,7 +42,7 @@ def itf(story: Story) -> dict[str, Json]:
     return trace if loop is None else {**trace, "loop": loop}
 
 
-def encoded(kind: t.Type, value: Value, universe: Universe) -> Json:
+def encode(kind: t.Type, value: Value, universe: Universe) -> Json:
     """A value of ITF: sort elements and enum members as strings, options and unions as variants."""
     match kind, value:
         case t.Sort(name=name), int():
@@ -50,24 +50,22 @@ def encoded(kind: t.Type, value: Value, universe: Universe) -> Json:
         case t.Option(inner=inner), _:
             if value is None:
                 return {"tag": "None", "value": {"#tup": []}}
-            return {"tag": "Some", "value": encoded(inner, value, universe)}
+            return {"tag": "Some", "value": encode(inner, value, universe)}
         case t.Record(fields=fields), tuple():
             pairs = zip(fields, value, strict=True)
-            return {name: encoded(part, v, universe) for (name, part), v in pairs}
+            return {name: encode(part, v, universe) for (name, part), v in pairs}
         case t.Union() as union, (str() as tag, *rest):
             named = zip(union.params(tag), rest, strict=True)
-            return {"tag": tag, "value": {n: encoded(part, v, universe) for (n, part), v in named}}
+            return {"tag": tag, "value": {n: encode(part, v, universe) for (n, part), v in named}}
         case t.Set(inner=inner), frozenset():
-            return {"#set": [encoded(inner, member, universe) for member in order(value, inner)]}
+            return {"#set": [encode(inner, member, universe) for member in order(value, inner)]}
         case t.Map(key=key, value=inner), tuple():
             entries = zip(universe.domain(key), value, strict=True)
             return {
-                "#map": [
-                    [encoded(key, k, universe), encoded(inner, v, universe)] for k, v in entries
-                ]
+                "#map": [[encode(key, k, universe), encode(inner, v, universe)] for k, v in entries]
             }
         case (t.Seq() | t.Ranking()) as listed, tuple():
-            return [encoded(listed.inner, item, universe) for item in value]
+            return [encode(listed.inner, item, universe) for item in value]
         case _, int() if not isinstance(value, bool) and abs(value) >= _LARGEST:
             return {"#bigint": str(value)}
         case _, bool() | int() | str():
@@ -76,15 +74,15 @@ def encoded(kind: t.Type, value: Value, universe: Universe) -> Json:
             raise TypeError(f"{value!r} is not a value of {kind}")
 
 
-def decoded(kind: t.Type, data: Json, universe: Universe) -> Value:
-    """The inverse of `encoded`. Raises ValueError with what was expected."""
+def decode(kind: t.Type, data: Json, universe: Universe) -> Value:
+    """The inverse of `encode`. Raises ValueError with what was expected."""
     try:
-        return _decoded(kind, data, universe)
+        return _decode(kind, data, universe)
     except (KeyError, TypeError, IndexError, ValueError) as problem:
         raise ValueError(f"{text(data)} is not a value of {kind}") from problem
 
 
-def _decoded(kind: t.Type, data: Json, universe: Universe) -> Value:
+def _decode(kind: t.Type, data: Json, universe: Universe) -> Value:
     match kind, data:
         case ((t.Int() | t.Counter()), {"#bigint": str(digits)}):
             return int(digits)
@@ -99,22 +97,22 @@ def _decoded(kind: t.Type, data: Json, universe: Universe) -> Value:
         case t.Option(), {"tag": "None"}:
             return None
         case t.Option(inner=inner), {"tag": "Some", "value": content}:
-            return _decoded(inner, content, universe)
+            return _decode(inner, content, universe)
         case t.Record(fields=fields), dict() if set(data) == {name for name, _ in fields}:
-            return tuple(_decoded(part, data[name], universe) for name, part in fields)
+            return tuple(_decode(part, data[name], universe) for name, part in fields)
         case t.Union() as union, {"tag": str(tag), "value": dict(content)}:
             params = union.params(tag)
-            return (tag, *(_decoded(part, content[name], universe) for name, part in params))
+            return (tag, *(_decode(part, content[name], universe) for name, part in params))
         case t.Set(inner=inner), {"#set": list(members)}:
-            return frozenset(_decoded(inner, item, universe) for item in members)
+            return frozenset(_decode(inner, item, universe) for item in members)
         case t.Map(key=key, value=inner), {"#map": list(entries)}:
             found: dict[Value, Value] = {}
             for entry in entries:
                 if not isinstance(entry, list):
                     raise TypeError(kind)
-                found[_decoded(key, entry[0], universe)] = _decoded(inner, entry[1], universe)
+                found[_decode(key, entry[0], universe)] = _decode(inner, entry[1], universe)
             return tuple(found[k] for k in universe.domain(key))
         case (t.Seq() | t.Ranking()) as listed, list():
-            return tuple(_decoded(listed.inner, item, universe) for item in data)
+            return tuple(_decode(listed.inner, item, universe) for item in data)
         case _:
             raise TypeError(kind)

@@ -12,7 +12,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.render.story.svg import document
 from charter.render.story.tell import Story
-from charter.render.story.words import spoken
+from charter.render.story.words import speak
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
@@ -105,7 +105,7 @@ def _mode(values: list[tuple[t.Type, str, Value]]) -> str:
 def _facts(kind: t.Type, name: str, value: Value) -> Iterator[str]:
     match kind, value:
         case t.Bool(), bool():
-            yield spoken(name.replace("_", " "), "true" if value else "false")
+            yield speak(name.replace("_", " "), "true" if value else "false")
         case t.Enum(), str():
             yield value
         case t.Union(), (str() as tag, *_):

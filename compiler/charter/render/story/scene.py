@@ -21,7 +21,7 @@ from charter.core.nodes import Value
 from charter.core.walk import nodes, statement_expressions
 from charter.render.story.handover import Handed, Handovers, Place
 from charter.render.story.tell import Story
-from charter.render.story.words import in_values, in_words, spoken
+from charter.render.story.words import in_values, in_words, speak
 from charter.semantics.evaluate import Mail
 from charter.semantics.machine import Machine
 from charter.semantics.shown_values import show_value
@@ -104,7 +104,7 @@ def scene(story: Story) -> Scene:
     ways = zip(story.steps, story.found.acts, story.states, strict=False)
     for number, (step, act, before) in enumerate(ways):
         lane = stage.lane_of(step, act[1])
-        handed = handovers.taken(number, lane, step, before)
+        handed = handovers.find_taken(number, lane, step, before)
         stage.event(number, lane, step, handed)
     waiting = (stage.message(sending, None) for sending in stage.waiting())
     messages = sorted([*stage.messages, *waiting], key=lambda m: (m.sent, m.receiver, m.text))
@@ -165,7 +165,7 @@ class _Stage:
                 self.lanes.append((kind, None))
             else:
                 domain = self.machine.universe.domain(kind)
-                self.lanes += [(called(kind), value) for value in domain]
+                self.lanes += [(name_type(kind), value) for value in domain]
         if not self.lanes:
             self.lanes.append((self.machine.instance.machine, None))
 
@@ -200,7 +200,9 @@ class _Stage:
             yield f"{self._role(kind)} {label}" if bare and kind is not None else label
 
     def _kind(self, name: str) -> t.Type | None:
-        return next((k for k in self.kinds if not isinstance(k, str) and called(k) == name), None)
+        return next(
+            (k for k in self.kinds if not isinstance(k, str) and name_type(k) == name), None
+        )
 
     def _role(self, kind: t.Type | None) -> str:
         """The role of an element: the part that it indexes, or the parameter that names it."""
@@ -218,12 +220,12 @@ class _Stage:
         takes from other lanes."""
         system = self.system()
         channels = system.channels if system is not None else ()
-        given = ", ".join(spoken(name, value) for name, value in step.args)
+        given = ", ".join(speak(name, value) for name, value in step.args)
         taken = {one.place for one in handed}
-        changes = [(c, _changed(c, taken)) for c in step.changes]
+        changes = [(c, _describe_change(c, taken)) for c in step.changes]
         mine = self._prefixes(lane)
         notes = [_without(note, mine) for c, note in changes if c.variable not in channels]
-        notes += [self._unchanged(mail) for mail in step.mail if mail.stays]
+        notes += [self._note_unchanged(mail) for mail in step.mail if mail.stays]
         self.events.append(
             Event(
                 lane,
@@ -238,9 +240,9 @@ class _Stage:
         lossy = self._loses(step.operation)
         for mail in step.mail:
             self._mail(mail, number, lane, mail.channel == lossy)
-        self.messages += (self._handed(one, number, lane) for one in handed)
+        self.messages += (self._make_message(one, number, lane) for one in handed)
 
-    def _handed(self, one: Handed, number: int, lane: int) -> Message:
+    def _make_message(self, one: Handed, number: int, lane: int) -> Message:
         """Handed-over data as a message from the event that wrote it."""
         label = in_values(one.type, one.value, self.machine.universe)
         if len(label) > _LABEL:
@@ -248,7 +250,7 @@ class _Stage:
             label = label.partition("(")[0] if is_case else one.place[0]
         return Message(label, label, one.place, one.sender, one.sent, lane, number)
 
-    def _unchanged(self, mail: Mail) -> str:
+    def _note_unchanged(self, mail: Mail) -> str:
         """The note for a message that does not change its channel."""
         text = in_words(mail.type, mail.message, self.machine.universe)
         if mail.is_sent:
@@ -335,14 +337,14 @@ class _Stage:
         }
         ends = keys_of(self.machine, mail.channel)
         wanted: list[Who] = [(kind, None) for kind in kinds] if len(kinds) == 1 else []
-        wanted += [(called(ends[-1]), mail.ends[-1])] if ends else []
+        wanted += [(name_type(ends[-1]), mail.ends[-1])] if ends else []
         return next((self.lanes.index(who) for who in wanted if who in self.lanes), None)
 
     def lane_of(self, step: RetoldStep, args: tuple[Value, ...]) -> int:
         """The lane of the actor of a step."""
         chosen, system = self.machine.operations[step.operation], self.system()
         bound = dict(zip((p.name for p in chosen.params), args, strict=True))
-        named: list[Who] = [(called(p.type), bound[p.name]) for p in chosen.params]
+        named: list[Who] = [(name_type(p.type), bound[p.name]) for p in chosen.params]
         lanes = [self.lanes.index(who) for who in named if who in self.lanes]
         lossy = self._loses(step.operation)
         for mail in step.mail:
@@ -364,7 +366,7 @@ class _Stage:
         types = {v.name: v.type for v in self.machine.variables}
         changed = any(
             isinstance(kind := types[c.variable], t.Map)
-            and (called(kind.key), c.keys[:1]) == (name, (value,))
+            and (name_type(kind.key), c.keys[:1]) == (name, (value,))
             for c in step.changes
             if c.variable not in {mail.channel for mail in step.mail}
         )
@@ -381,7 +383,7 @@ class _Stage:
         for line in step.body:
             if isinstance(line, n.Send | n.Receive) and len(line.keys) == 2:
                 own = 1 if isinstance(line, n.Receive) else 0
-                yield called(keys_of(self.machine, line.channel)[own]), line.keys[own]
+                yield name_type(keys_of(self.machine, line.channel)[own]), line.keys[own]
         for line in step.body:
             for expr in statement_expressions(line):
                 for inner in nodes(expr):
@@ -396,10 +398,10 @@ class _Stage:
 
 
 def _part(part: n.Part, index: n.Expr | None) -> _Acting:
-    return (part.name, None) if part.index is None else (called(part.index), index)
+    return (part.name, None) if part.index is None else (name_type(part.index), index)
 
 
-def _changed(change: Change, taken: set[Place]) -> str:
+def _describe_change(change: Change, taken: set[Place]) -> str:
     """A change in words; data that was taken is shown at its arrow instead."""
     places = {(change.variable, change.keys[:depth]) for depth in range(len(change.keys) + 1)}
     before = "…" if places & taken else change.before
@@ -410,7 +412,7 @@ def _without(text: str, prefixes: tuple[str, ...]) -> str:
     return next((text[len(p) :] for p in prefixes if text.startswith(p)), text)
 
 
-def called(kind: t.Type) -> str:
+def name_type(kind: t.Type) -> str:
     """The name of a type."""
     return kind.name if isinstance(kind, t.Sort | t.Enum | t.Record | t.Union) else str(kind)
 

@@ -150,7 +150,7 @@ def sameness(model: n.Model, instance: n.Instance) -> Same:
     return same
 
 
-def closed(story: Story, same: Same) -> Story:
+def close_story(story: Story, same: Same) -> Story:
     """The story of an `eventually` of which only the steps are known, with where they repeat: from
     the first state on that is the same as the last one."""
     last = story.states[-1]

@@ -156,7 +156,7 @@ class _Reader:
             values=(*self._bound(read, names), *self._values(seen, known)),
         )
 
-    def shown(self, kind: t.Type, value: Value) -> str:
+    def show(self, kind: t.Type, value: Value) -> str:
         return show_value(kind, value, self.machine.universe)
 
     def value(self, expr: n.Expr, names: Locals) -> Value:
@@ -169,7 +169,7 @@ class _Reader:
             case n.Unary(op="not"):
                 return expr.operand, names, not wanted
             case n.Binary(op="and" | "or" | "implies"):
-                return self._joined(expr, names, wanted)
+                return self._decide(expr, names, wanted)
             case n.Quantified(kind="forall" | "some"):
                 return self._element(expr, names, wanted)
             case n.Let(name=name):
@@ -188,7 +188,7 @@ class _Reader:
             case _:
                 return None
 
-    def _joined(self, expr: n.Binary, names: Locals, wanted: bool) -> Deciding | None:
+    def _decide(self, expr: n.Binary, names: Locals, wanted: bool) -> Deciding | None:
         """The operand that decides; None if both do."""
         if expr.op == "and" and wanted:
             side = expr.right if self.value(expr.left, names) else expr.left
@@ -209,7 +209,7 @@ class _Reader:
         for member in self.machine.evaluator.members(expr.domain, self.scope, names):
             inside = names | {expr.name: member}
             if self.value(expr.body, inside) is not wanted:
-                self.given.append((expr.name, self.shown(expr.domain.type.inner, member)))
+                self.given.append((expr.name, self.show(expr.domain.type.inner, member)))
                 return expr.body, inside, wanted
         return None
 
@@ -237,14 +237,14 @@ class _Reader:
     def _params(self, read: Collection[str]) -> Iterator[tuple[str, str]]:
         """The parameters that are read and short, with their values."""
         for param in () if self.function is None else self.function.params:
-            value = self.shown(param.type, self.params[param.name])
+            value = self.show(param.type, self.params[param.name])
             if param.name in read and len(value) <= LONG:
                 yield param.name, value
 
     def _bound(self, read: Mapping[str, n.Local], names: Locals) -> Iterator[tuple[str, str]]:
         """The names with long values, with their definitions."""
         for name, bound in self.stands_for.items():
-            if name in read and len(self.shown(read[name].type, names[name])) > LONG:
+            if name in read and len(self.show(read[name].type, names[name])) > LONG:
                 yield name, bound.span.quote()
 
     def _values(
@@ -253,17 +253,17 @@ class _Reader:
         """The state and fields that expressions read, with values, each once."""
         seen = set(known)
         for part, names in parts:
-            for inner in self._looked_up(part, names):
+            for inner in self._list_lookups(part, names):
                 text = inner.span.quote()
                 try:
-                    value = self.shown(inner.type, self.value(inner, names))
+                    value = self.show(inner.type, self.value(inner, names))
                 except (EvaluationError, KeyError):
                     continue
                 if text not in seen and text != value and len(value) <= LONG:
                     seen.add(text)
                     yield text, value
 
-    def _looked_up(self, expr: n.Expr, names: Locals) -> Iterator[n.Expr]:
+    def _list_lookups(self, expr: n.Expr, names: Locals) -> Iterator[n.Expr]:
         match expr:
             case n.StateRef() | n.MapGet() | n.FieldOf() | n.Call() | n.ConstRef():
                 yield expr
@@ -271,4 +271,4 @@ class _Reader:
                 yield expr
             case _:
                 for child in children(expr):
-                    yield from self._looked_up(child, names)
+                    yield from self._list_lookups(child, names)

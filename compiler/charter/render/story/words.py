@@ -8,7 +8,7 @@ from charter.semantics.shown_values import show_value
 from charter.semantics.values import Universe
 
 
-def spoken(name: str, value: str) -> str:
+def speak(name: str, value: str) -> str:
     """A named value as text; for a truth value, its name or `not` with its name."""
     return {"true": name, "false": f"not {name}"}.get(value, value)
 
@@ -30,7 +30,7 @@ def in_values(kind: t.Type, value: Value, universe: Universe) -> str:
         case t.Record(fields=fields), tuple():
             parts = []
             for (name, inner), part in zip(fields, value, strict=True):
-                bare = spoken(name, in_values(inner, part, universe))
+                bare = speak(name, in_values(inner, part, universe))
                 known = inner.inner if isinstance(inner, t.Option) else inner
                 nested = part is not None and isinstance(known, t.Record) and len(known.fields) > 1
                 parts.append(f"({bare})" if nested else bare)

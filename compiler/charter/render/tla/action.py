@@ -31,7 +31,7 @@ Row = tuple[str, Doc]
 Finish = Callable[[], list[ListItem]]
 
 
-def cited(citations: tuple[n.Citation, ...]) -> str:
+def cite(citations: tuple[n.Citation, ...]) -> str:
     """The text of citations: `cites source "section", ...`; "" without citations."""
     texts = [
         citation.source + (f' "{citation.section}"' if citation.section else "")
@@ -43,11 +43,11 @@ def cited(citations: tuple[n.Citation, ...]) -> str:
 def notes(doc: str, citations: tuple[n.Citation, ...] = ()) -> list[str]:
     """The lines of a doc text, then a line with its citations."""
     lines = [line.strip() for line in doc.strip().splitlines()] if doc.strip() else []
-    cites = cited(citations)
+    cites = cite(citations)
     return [*lines, cites] if cites else lines
 
 
-def listed(op: str, items: Sequence[ListItem]) -> Doc:
+def list_items(op: str, items: Sequence[ListItem]) -> Doc:
     """The items joined by `op`; a single item without a note stands alone."""
     return items[0].loose if len(items) == 1 and not items[0].note else Bullets(op, tuple(items))
 
@@ -62,7 +62,7 @@ def argument_field(param: n.Param) -> str:
     return param.name.replace("#", "_")
 
 
-def guarded(name: str, body: Noted) -> Doc:
+def guard(name: str, body: Noted) -> Doc:
     """The body of a branch with `Holds(name)` as its first conjunct, under the branch's
     comments."""
     held = call("Holds", Text(name))
@@ -156,13 +156,15 @@ class ActionPrinter:
             if sets:
                 items.append(open_item(Choice(Text(name), body, Text("{}"))))
             else:
-                items.append(open_item(guarded(name, body)))
-        together: Doc = listed("\\/", items)
+                items.append(open_item(guard(name, body)))
+        together: Doc = list_items("\\/", items)
         if sets:
             together = Listed("UNION {", tuple(item.loose for item in items), "}")
         if not all(branch.guard for branch in groups[0]):
             return together
-        return Choice(listed("\\/", names), together, self.rest(operation, groups[1:], known, sets))
+        return Choice(
+            list_items("\\/", names), together, self.rest(operation, groups[1:], known, sets)
+        )
 
     def guard_name(self, branch: str) -> str:
         """An unused name for the guard of a branch."""
@@ -199,11 +201,11 @@ class ActionPrinter:
 
     def answers(self, label: str, params: Sequence[n.Param], reply: s.Expr) -> list[ListItem]:
         """The conjunct that records the branch, the arguments and the reply in `event`."""
-        args = self.recorded_arguments(params)
+        args = self.record_arguments(params)
         recorded = call("Answers", Text(f'"{label}"'), *args, self.printer.doc(reply))
         return [ListItem(recorded, recorded)]
 
-    def recorded_arguments(self, params: Sequence[n.Param]) -> list[Doc]:
+    def record_arguments(self, params: Sequence[n.Param]) -> list[Doc]:
         """The record of the arguments as a list of one; an empty list if no property reads them."""
         if not self.arguments:
             return []
@@ -215,7 +217,7 @@ class ActionPrinter:
     def step(self, step: s.Step) -> Doc:
         """Prints a step of a system as an action."""
         self.printer.state = replace(self.printer.state, work=self.work)
-        recorded = call("Takes", Text(f'"{step.name}"'), *self.recorded_arguments(step.params))
+        recorded = call("Takes", Text(f'"{step.name}"'), *self.record_arguments(step.params))
         return self.run(step.body, lambda: [ListItem(recorded, recorded)] if self.watched else [])
 
     def run(self, body: Sequence[s.Statement], finish: Finish) -> Doc:
@@ -236,16 +238,16 @@ class ActionPrinter:
                     binds = leading(body[place:])
                     rows = tuple(self.bind(bind) for bind in binds)
                     rest = self.run(body[place + len(binds) :], finish)
-                    return listed("/\\", [*items, open_item(Where(rows, rest))])
+                    return list_items("/\\", [*items, open_item(Where(rows, rest))])
                 case n.Pick():
                     name = self.printer.local(statement.name)
                     picked = Around(f"\\E {name} \\in ", self.choices(statement))
                     doc = Binding(picked, self.run(after, finish))
-                    return listed("/\\", [*items, open_item(doc)])
+                    return list_items("/\\", [*items, open_item(doc)])
                 case n.CallOperation():
                     doc = Binding(self.call(statement), self.run(after, finish))
-                    return listed("/\\", [*items, open_item(doc)])
-        return listed("/\\", [*items, *self.ending(finish)])
+                    return list_items("/\\", [*items, open_item(doc)])
+        return list_items("/\\", [*items, *self.ending(finish)])
 
     def ending(self, finish: Finish) -> list[ListItem]:
         """The last conjuncts of an action: new states of called parts, then those of `finish`, then

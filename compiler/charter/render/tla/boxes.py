@@ -41,7 +41,7 @@ def place(prefix: str, doc: Doc, width: int) -> list[str]:
     return [prefix + first, *(" " * len(prefix) + line if line else "" for line in rest)]
 
 
-def shifted(lines: list[str], columns: int) -> list[str]:
+def shift(lines: list[str], columns: int) -> list[str]:
     """`lines`, indented by `columns`."""
     return [" " * columns + line if line else "" for line in lines]
 
@@ -99,7 +99,7 @@ class Listed(Doc):
         column = len(self.open) if hangs else 4
         lines = [] if hangs else [self.open]
         for number, item in enumerate(self.items):
-            box = shifted(item.lines(width - column - 1), column)
+            box = shift(item.lines(width - column - 1), column)
             box[-1] += self.close if number == len(self.items) - 1 else ","
             lines += box
         if hangs:
@@ -225,7 +225,7 @@ class Where(Doc):
     def tall(self, width: int) -> list[str]:
         lines: list[str] = []
         for head, value in self.definitions:
-            lines += shifted(place(f"{head} == ", value, width - 4), 4)
+            lines += shift(place(f"{head} == ", value, width - 4), 4)
         lines[0] = "LET " + lines[0][4:]
         return [*lines, *place("IN  ", self.body, width)]
 
@@ -245,7 +245,7 @@ class Binding(Doc):
     def tall(self, width: int) -> list[str]:
         lines = self.head.lines(width - 2)
         lines[-1] += " :"
-        return [*lines, *shifted(self.body.lines(width - 2), 2)]
+        return [*lines, *shift(self.body.lines(width - 2), 2)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +333,9 @@ class Broken(Doc):
                 for part in rest:
                     lines += place(mark.lstrip(), Broken(part), width)
                 return lines
-        return self._grouped(width)
+        return self._group(width)
 
-    def _grouped(self, width: int) -> list[str]:
+    def _group(self, width: int) -> list[str]:
         """Breaks inside the largest bracketed group, each of its parts on its own line."""
         start, end = largest(self.text)
         if end - start < 2:
@@ -350,7 +350,7 @@ class Broken(Doc):
                 lines = place(head, items[0], width)
                 column = min(len(head), 24)
                 for item in (*items[1:], last):
-                    lines += shifted(item.lines(width - column), column)
+                    lines += shift(item.lines(width - column), column)
                 return [line.rstrip() for line in lines]
         return place(head, Around("", Broken(inner), close), width)
 

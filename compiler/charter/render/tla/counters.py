@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import types as t
-from charter.render.tla.boxes import Broken, place, shifted
+from charter.render.tla.boxes import Broken, place, shift
 from charter.render.tla.types import TlaTypePrinter, bare, union_field
 
 Within = Callable[[t.Type, str, int], str]
@@ -67,7 +67,7 @@ class Counters:
 
     # --- what the state holds --------------------------------------------------------------------
 
-    def issued(self, counter: str) -> list[str]:
+    def define_issued(self, counter: str) -> list[str]:
         """The definition of `Issued_C`, the set of all values of a counter in the state."""
         rows = [self.collect(v.type, v.name, counter, 0) for v in self.variables]
         return self._union(f"Issued_{counter}", [row for row in rows if row])
@@ -85,7 +85,7 @@ class Counters:
         first, *rest = rows or ["{}"]
         if not rest and len(head) + len(first) < 95:
             return [f"{head} == {bare(first)}"]
-        lines = [f"{head} ==", *shifted(Broken(first if rest else bare(first)).lines(98), 2)]
+        lines = [f"{head} ==", *shift(Broken(first if rest else bare(first)).lines(98), 2)]
         for row in rest:
             lines += place("  \\cup ", Broken(row), 100)
         return lines
@@ -100,7 +100,7 @@ class Counters:
             case t.Map(key=key, value=value):
                 name = self.free(f"k{depth}")
                 inner = self.collect(value, f"{x}[{name}]", counter, depth + 1)
-                return gathered(inner, f"{name} \\in {bare(self.types.set(key))}")
+                return gather(inner, f"{name} \\in {bare(self.types.set(key))}")
             case _:
                 return self._inside(kind, x, depth, lambda k, y, d: self.collect(k, y, counter, d))
 
@@ -116,7 +116,7 @@ class Counters:
             case t.Map(key=key, value=value):
                 name = self.free(f"k{depth}")
                 deeper = self.at_key(value, f"{x}[{name}]", wanted, depth + 1)
-                sets = [gathered(deeper, f"{name} \\in {bare(self.types.set(key))}")]
+                sets = [gather(deeper, f"{name} \\in {bare(self.types.set(key))}")]
                 if isinstance(key, t.Sort) and key.name == sort:
                     sets = [
                         self.collect(value, f"{x}[{self.free('key')}]", counter, depth + 1),
@@ -145,10 +145,10 @@ class Counters:
                 return either(rows)
             case t.Set(inner=inner):
                 name = self.free(f"x{depth}")
-                return gathered(of(inner, name, depth + 1), f"{name} \\in {x}")
+                return gather(of(inner, name, depth + 1), f"{name} \\in {x}")
             case t.Seq(inner=inner) | t.Ranking(inner=inner):
                 name = self.free(f"i{depth}")
-                return gathered(of(inner, f"{x}[{name}]", depth + 1), f"{name} \\in DOMAIN {x}")
+                return gather(of(inner, f"{x}[{name}]", depth + 1), f"{name} \\in DOMAIN {x}")
             case _:
                 return ""
 
@@ -172,7 +172,7 @@ class Counters:
             case t.Map(key=key, value=value):
                 name = self.free(f"k{len(binders)}")
                 inner = self._places(value, f"{x}[{name}]", counter, (label, (*binders, name)))
-                return gathered(inner, f"{name} \\in {bare(self.types.set(key))}")
+                return gather(inner, f"{name} \\in {bare(self.types.set(key))}")
             case t.Option(inner=inner_kind):
                 inner = self._places(inner_kind, x, counter, path)
                 return f"(IF {x} = None THEN {{}} ELSE {bare(inner)})"
@@ -201,11 +201,11 @@ class Counters:
             case t.Seq(inner=inner_kind):
                 name = self.free(f"i{len(binders)}")
                 inner = self._places(inner_kind, f"{x}[{name}]", counter, (label, (*binders, name)))
-                return gathered(inner, f"{name} \\in DOMAIN {x}")
+                return gather(inner, f"{name} \\in DOMAIN {x}")
             case _:
                 raise Unordered(counter)
 
-    def viewed(self, kind: t.Type, x: str, depth: int = 0) -> str:
+    def view(self, kind: t.Type, x: str, depth: int = 0) -> str:
         """The text of `x` with its counters renamed."""
         if not t.holds(kind, t.Counter):
             return x
@@ -217,36 +217,36 @@ class Counters:
                     return f"Rank(Issued_{name}, {low(self.orders, name)}, {x})"
                 return f"Places_{name}({x})"
             case t.Option(inner=inner):
-                return f"(IF {x} = None THEN None ELSE {bare(self.viewed(inner, x, depth))})"
+                return f"(IF {x} = None THEN None ELSE {bare(self.view(inner, x, depth))})"
             case t.Record(fields=fields):
                 changed = [
-                    f"!.{name} = {bare(self.viewed(part, f'{x}.{name}', depth))}"
+                    f"!.{name} = {bare(self.view(part, f'{x}.{name}', depth))}"
                     for name, part in fields
                     if t.holds(part, t.Counter)
                 ]
                 return f"[{x} EXCEPT {', '.join(changed)}]"
             case t.Union():
-                return self._viewed_union(kind, x, depth)
+                return self._view_union(kind, x, depth)
             case t.Map(key=key, value=value):
                 at = self.free(f"k{depth}")
-                text = bare(self.viewed(value, f"{x}[{at}]", depth + 1))
+                text = bare(self.view(value, f"{x}[{at}]", depth + 1))
                 return f"[{at} \\in {bare(self.types.set(key))} |-> {text}]"
             case t.Set(inner=inner):
                 item = self.free(f"x{depth}")
-                return f"{{{bare(self.viewed(inner, item, depth + 1))} : {item} \\in {x}}}"
+                return f"{{{bare(self.view(inner, item, depth + 1))} : {item} \\in {x}}}"
             case t.Seq(inner=inner) | t.Ranking(inner=inner):
                 at = self.free(f"i{depth}")
-                text = bare(self.viewed(inner, f"{x}[{at}]", depth + 1))
+                text = bare(self.view(inner, f"{x}[{at}]", depth + 1))
                 return f"[{at} \\in DOMAIN {x} |-> {text}]"
             case _:
                 return x
 
-    def _viewed_union(self, kind: t.Union, x: str, depth: int) -> str:
+    def _view_union(self, kind: t.Union, x: str, depth: int) -> str:
         arms: list[str] = []
         for tag, params in kind.cases:
             fields = [(union_field(kind, tag, name), part) for name, part in params]
             changed = [
-                f"!.{name} = {bare(self.viewed(part, f'{x}.{name}', depth))}"
+                f"!.{name} = {bare(self.view(part, f'{x}.{name}', depth))}"
                 for name, part in fields
                 if t.holds(part, t.Counter)
             ]
@@ -260,7 +260,7 @@ def low(orders: Orders, counter: str) -> int:
     return orders.fixed.get(counter, -1)
 
 
-def gathered(inner: str, binder: str) -> str:
+def gather(inner: str, binder: str) -> str:
     """The text of the union of `inner` over a binder; "" if `inner` is ""."""
     return f"(UNION {{{bare(inner)} : {binder}}})" if inner else ""
 

@@ -167,7 +167,7 @@ class Printer:
             case n.Took(branch=branch):
                 return TlaPiece(Text(f'event\'.branch = "{branch}"'), COMPARE)
             case n.Unary(op="not"):
-                return self.negated(e.operand)
+                return self.negate(e.operand)
             case n.Unary():
                 return TlaPiece(Around("-", self.doc(e.operand, ATOM)), OPERATOR)
             case n.Binary():
@@ -181,7 +181,7 @@ class Printer:
                 over = Around(f"{self.local(name)} \\in ", self.members(e.domain))
                 return TlaPiece(Around("SumOf([", Infix(over, "|->", self.doc(e.body)), "])"))
             case n.Quantified():
-                return TlaPiece(self.quantified(e), OPEN)
+                return TlaPiece(self.print_quantifier(e), OPEN)
             case _:
                 return TlaPiece(self.structure(e))
 
@@ -283,7 +283,7 @@ class Printer:
 
     # --- operators -------------------------------------------------------------------------------
 
-    def negated(self, operand: s.Expr) -> TlaPiece:
+    def negate(self, operand: s.Expr) -> TlaPiece:
         """Prints `~x`; or `x \\notin S`, `a # b`."""
         if isinstance(operand, n.Binary) and operand.op in ("in", "eq"):
             sign = "\\notin" if operand.op == "in" else "#"
@@ -310,7 +310,7 @@ class Printer:
 
     # --- control ---------------------------------------------------------------------------------
 
-    def quantified(self, e: n.Quantified[s.Expr]) -> Doc:
+    def print_quantifier(self, e: n.Quantified[s.Expr]) -> Doc:
         """Prints `\\A a \\in S, b \\in T : body`. Nested quantifiers share one head if their
         domains do not depend on each other."""
         binders = [Around(f"{self.local(e.name)} \\in ", self.members(e.domain))]

@@ -47,7 +47,7 @@ class InstanceModule:
     at_keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.names = self.module.names.extended()
+        self.names = self.module.names.extend()
         self.types = TlaTypePrinter(self.names, self.module.rules.types.rankings)
         self.names.add("module", [f"{self.module.name}_{self.instance.name}"])
         self.elements = {}

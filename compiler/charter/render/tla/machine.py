@@ -10,12 +10,12 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.core.transition import argument, is_of_transition, reads_arguments
 from charter.core.walk import nodes as all_nodes
-from charter.render.tla.action import ActionPrinter, argument_field, cited, definition, notes
+from charter.render.tla.action import ActionPrinter, argument_field, cite, definition, notes
 from charter.render.tla.boxes import Around, Broken, Bullets, Doc, Filled, Listed, ListItem, Text
 from charter.render.tla.counters import Counters, ModuleVariable, Orders
 from charter.render.tla.expr import Printer, State
 from charter.render.tla.names import TlaNames
-from charter.render.tla.types import TlaTypePrinter, bare, declared
+from charter.render.tla.types import TlaTypePrinter, bare, list_declared
 
 WRITTEN = "Written by `conform generate --backend tla`; do not edit."
 END = "=" * 80
@@ -37,7 +37,7 @@ def section(title: str) -> list[str]:
     return ["", f"\\* --- {title} {'-' * max(0, 74 - len(title))}", ""]
 
 
-def called_first(functions: tuple[s.Function, ...]) -> list[s.Function]:
+def order_by_calls(functions: tuple[s.Function, ...]) -> list[s.Function]:
     """The functions, each after those that it calls, otherwise in their given order."""
     by_name = {f.name: f for f in functions}
     found: dict[str, s.Function] = {}
@@ -89,8 +89,8 @@ class Rules:
         constants += [self.names.of("const", name) for name, _ in model.consts]
         if constants:
             lines += Listed("CONSTANTS ", tuple(Text(c) for c in constants), "").lines(100)
-        body = [line for f in called_first(model.functions) for line in self._function(f)]
-        kinds = declared(model)
+        body = [line for f in order_by_calls(model.functions) for line in self._function(f)]
+        kinds = list_declared(model)
         printed = {kind: self.types.definition(kind) for kind in kinds}
         if kinds or self.types.rankings:
             lines += section("types")
@@ -137,7 +137,7 @@ class Module:
     initial: tuple[tuple[str, s.Expr], ...] = ()
 
     def __post_init__(self) -> None:
-        self.names = self.rules.names.extended()
+        self.names = self.rules.names.extend()
         self.types = TlaTypePrinter(self.names, self.rules.types.rankings)
         machine = self.machine
         parts = {p.name: p for p in machine.parts} if isinstance(machine, n.System) else {}
@@ -146,11 +146,11 @@ class Module:
         self.names.add("variable", parts)
         own = [v.name for v in machine.state if self.state.split(v.name) is None]
         self.names.add("variable", own)
-        self.variables = tuple(self._merged(parts))
+        self.variables = tuple(self._merge(parts))
         self.names.add("operation", [o.name for o in self.operations])
         for part in parts.values():
             component = self.component(part)
-            for operation in self.called(component):
+            for operation in self.list_called(component):
                 name = f"{component.name}.{operation}"
                 if ("outcomes", name) not in self.names.kinds:
                     self.names.add("outcomes", [name])
@@ -194,7 +194,7 @@ class Module:
         """The component that a part is made of."""
         return next(c for c in self.rules.model.components if c.name == part.component)
 
-    def called(self, component: s.Component) -> list[str]:
+    def list_called(self, component: s.Component) -> list[str]:
         """The operations of a component that steps call, in declaration order."""
         assert isinstance(self.machine, n.System)
         parts = {p.name for p in self.machine.parts if p.component == component.name}
@@ -206,7 +206,7 @@ class Module:
         }
         return [o.name for o in component.operations if o.name in wanted]
 
-    def _merged(self, parts: dict[str, n.Part]) -> Iterable[ModuleVariable]:
+    def _merge(self, parts: dict[str, n.Part]) -> Iterable[ModuleVariable]:
         """The variables of the module; all variables of a part become one record."""
         for part in parts.values():
             component = self.component(part)
@@ -256,16 +256,16 @@ class Module:
             about += ["of the protocol's state (see View). Its turn changes with every step."]
             rows.append(("event", about))
         for number, (name, about) in enumerate(rows):
-            lines += shifted_comment(about)
+            lines += shift_comment(about)
             lines.append(f"  {name}{',' if number < len(rows) - 1 else ''}")
         names = tuple(name for name, _ in rows)
         lines += ["", *Filled("vars == <<", names, ">>").lines(100)]
         lines += ["", *self._typing()]
         if not self.watched:
             return lines
-        return [*lines, "", *self._told()]
+        return [*lines, "", *self._define_tell()]
 
-    def _told(self) -> list[str]:
+    def _define_tell(self) -> list[str]:
         """The definition of the operator by which actions set `event`."""
         said = ["branch", *(["args"] if self.arguments else [])]
         said += [] if self.is_system else ["reply"]
@@ -364,7 +364,7 @@ class Module:
             said = f"LEFT OUT: eventually {p.name}. TLC is not asked for it."
             lines += ["", *comment([*notes(p.doc, p.citations), said])]
         for prop in self.properties:
-            kind = " ".join((prop.kind, cited(prop.citations))).strip()
+            kind = " ".join((prop.kind, cite(prop.citations))).strip()
             lines += ["", *comment([*notes(prop.doc), kind])]
             name = self.names.of("property", prop.name)
             printer = self.printer()
@@ -437,7 +437,7 @@ class Module:
         ranked = [c for c in counters.names() if c in self.orders.ranked]
         apart = [c for c in counters.names() if c in self.orders.apart]
         for counter in counters.names():
-            lines += ["", *counters.issued(counter)]
+            lines += ["", *counters.define_issued(counter)]
         about = list(VIEW)
         if ranked:
             about += [f"{', '.join(ranked)}: by rank, because their order is looked at."]
@@ -449,7 +449,7 @@ class Module:
         for counter in others:
             lines += ["", *counters.places(counter)]
         lines += ["", *comment(about if counters.names() else VIEW[:2])]
-        rows = tuple(Broken(bare(counters.viewed(v.type, v.name))) for v in self.variables)
+        rows = tuple(Broken(bare(counters.view(v.type, v.name))) for v in self.variables)
         return [*lines, "View ==", *("  " + line for line in Listed("<<", rows, ">>").tall(98))]
 
 
@@ -464,6 +464,6 @@ VIEW = (
 )
 
 
-def shifted_comment(lines: list[str]) -> list[str]:
+def shift_comment(lines: list[str]) -> list[str]:
     """The lines as indented comments in the list of variables."""
     return [f"  \\* {line}".rstrip() for line in lines]

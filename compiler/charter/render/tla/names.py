@@ -57,6 +57,6 @@ class TlaNames:
         """The TLA+ name of a declaration."""
         return self.kinds[kind, name]
 
-    def extended(self) -> TlaNames:
+    def extend(self) -> TlaNames:
         """A copy for a module that extends this one."""
         return TlaNames(set(self.taken), dict(self.kinds))

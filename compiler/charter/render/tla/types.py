@@ -59,7 +59,7 @@ class TlaTypePrinter:
             case t.Record(name="", fields=fields):
                 return self.record(fields, listed)
             case t.Record() | t.Union() if listed and t.holds(kind, t.Seq):
-                return self.spelled(kind, listed)
+                return self.spell(kind, listed)
             case t.Sort(name=name) | t.Enum(name=name) | t.Record(name=name) | t.Union(name=name):
                 return self.names.of("type", name)
             case t.Option(inner=inner):
@@ -95,7 +95,7 @@ class TlaTypePrinter:
             rows.append(f"[{', '.join(texts)}]")
         return rows
 
-    def spelled(self, kind: t.Record | t.Union, listed: bool) -> str:
+    def spell(self, kind: t.Record | t.Union, listed: bool) -> str:
         """The set of a declared type, written out."""
         if isinstance(kind, t.Record):
             return self.record(kind.fields, listed)
@@ -116,10 +116,10 @@ class TlaTypePrinter:
         match kind:
             case t.Enum(members=members):
                 texts = [f'"{member}"' for member in members]
-                return wrapped(head + "{", texts, "}")
+                return wrap(head + "{", texts, "}")
             case t.Record(fields=fields):
                 texts = [f"{name} : {bare(self.type(part))}" for name, part in fields]
-                return wrapped(head + "[", texts, "]") if texts else [f"{head}{{<<>>}}"]
+                return wrap(head + "[", texts, "]") if texts else [f"{head}{{<<>>}}"]
             case t.Union():
                 rows = self.cases(kind, listed=False)
                 return [head.rstrip(), f"  {rows[0]}", *(f"  \\cup {row}" for row in rows[1:])]
@@ -137,9 +137,9 @@ class TlaTypePrinter:
                 test = self.inside(inner, x, depth)
                 return f"({x} = None \\/ {test})" if test else ""
             case t.Record(fields=fields):
-                return joined([self.inside(part, f"{x}.{name}", depth) for name, part in fields])
+                return join([self.inside(part, f"{x}.{name}", depth) for name, part in fields])
             case t.Union(cases=cases):
-                return joined([self.case_inside(kind, tag, x, depth) for tag, _ in cases])
+                return join([self.case_inside(kind, tag, x, depth) for tag, _ in cases])
             case t.Set(inner=inner):
                 test = self.inside(inner, item, depth + 1)
                 return f"(\\A {item} \\in {x} : {test})" if test else ""
@@ -151,7 +151,7 @@ class TlaTypePrinter:
                 tests = [f"(\\A {item} \\in DOMAIN {x} : {test})"] if test else []
                 if isinstance(kind, t.Seq):
                     tests.insert(0, f"Len({x}) <= {self.limit(kind.limit)}")
-                return joined(tests)
+                return join(tests)
             case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum():
                 return ""
 
@@ -161,7 +161,7 @@ class TlaTypePrinter:
             self.inside(part, f"{x}.{union_field(union, tag, name)}", depth)
             for name, part in union.params(tag)
         ]
-        test = joined(tests)
+        test = join(tests)
         return f'({x}.case = "{tag}" => {test})' if test else ""
 
 
@@ -177,14 +177,14 @@ def bare(text: str) -> str:
     return text[1:-1]
 
 
-def joined(tests: list[str]) -> str:
+def join(tests: list[str]) -> str:
     """The conjunction of the tests that are not ""; "" for none."""
     some = [test for test in tests if test]
     together = " /\\ ".join(some)
     return f"({together})" if len(some) > 1 else together
 
 
-def wrapped(head: str, texts: list[str], close: str) -> list[str]:
+def wrap(head: str, texts: list[str], close: str) -> list[str]:
     """`head`, the texts with commas, `close`: on one line, or one text per line."""
     line = f"{head}{', '.join(texts)}{close}"
     if len(line) <= 100:
@@ -194,7 +194,7 @@ def wrapped(head: str, texts: list[str], close: str) -> list[str]:
     return [head + rows[0][len(head) :], *rows[1:]]
 
 
-def declared(model: s.Model) -> tuple[t.Record | t.Union | t.Enum, ...]:
+def list_declared(model: s.Model) -> tuple[t.Record | t.Union | t.Enum, ...]:
     """The declared types, each after the types that it mentions."""
     found: list[t.Record | t.Union | t.Enum] = []
     wanted: tuple[t.Record | t.Union | t.Enum, ...] = (*model.enums, *model.records, *model.unions)

@@ -12,7 +12,7 @@ from tests.support.edited_texts import LEASE
 
 from charter import api
 from charter.api import evaluate
-from charter.render.story.itf import decoded, encoded
+from charter.render.story.itf import decode, encode
 from conform.cli.main import main
 
 EXAMPLES = Path(__file__).parents[4] / "spec" / "examples"
@@ -137,9 +137,9 @@ def test_a_value_of_itf_is_the_value_when_it_is_read_again(name: str) -> None:
     for _ in range(6):
         (state, _), seen = place.states[0], seen + 1
         for variable in machine.variables:
-            data = encoded(variable.type, state[variable.name], machine.universe)
+            data = encode(variable.type, state[variable.name], machine.universe)
             data = json.loads(json.dumps(data))
-            assert decoded(variable.type, data, machine.universe) == state[variable.name]
+            assert decode(variable.type, data, machine.universe) == state[variable.name]
         *_, (_, place) = place.steps()
     assert seen == 6
 
