@@ -95,7 +95,9 @@ def parts_of_full_suites_are_made_in_this_process() -> Iterator[None]:
     from charter.suites import build, parts
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "_made", lambda todo: ((each, parts.make_part(each)) for each in todo))
+        patch.setattr(
+            build, "_make_parts", lambda todo: ((each, parts.make_part(each)) for each in todo)
+        )
         yield
 
 

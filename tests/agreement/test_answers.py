@@ -60,7 +60,7 @@ def test_scenarios_are_vectors_whose_answers_both_engines_give(every: int) -> No
 
 def test_loaded_vectors_have_the_same_answer_by_both_engines() -> None:
     explored = ExploredInstance.of(kafka(), instance_of("tiny_shutdown"))
-    found = list(islice(explored.loaded(every=37), 120))
+    found = list(islice(explored.list_loaded(every=37), 120))
     assert len(found) == 120
     assert all(by_definition(vector, instance_of("tiny_shutdown")) for vector in found)
     assert {len(v.question.operations) for v in found} > {1}

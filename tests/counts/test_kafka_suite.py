@@ -15,7 +15,7 @@ from charter.formats.suite import read_lines, read_manifest
 from charter.suites import make
 from charter.suites.committed_suite import FULL
 from charter.suites.search_results import place, read_found
-from charter.suites.smoke import Smoke, covered_by, kills, smoke, without
+from charter.suites.smoke import Smoke, kills, list_covering, smoke, without
 from charter.suites.subject import Subject
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,10 +90,10 @@ def test_every_question_of_the_suite_has_an_answer() -> None:
 @pytest.mark.slow
 def test_less_is_covered_when_the_solver_is_taken_away() -> None:
     left = without(small().entries, "solver")
-    met = {name for name in covered_by(left) if name in {r.name for r in small().ledger.rows}}
-    settled = small().ledger.counted("covered") + small().ledger.counted("infeasible")
-    assert small().ledger.counted("infeasible") > 0
-    assert len(met) < small().ledger.counted("covered") < settled
+    met = {name for name in list_covering(left) if name in {r.name for r in small().ledger.rows}}
+    settled = small().ledger.count_rows("covered") + small().ledger.count_rows("infeasible")
+    assert small().ledger.count_rows("infeasible") > 0
+    assert len(met) < small().ledger.count_rows("covered") < settled
 
 
 @pytest.mark.slow

@@ -32,8 +32,8 @@ from charter.render.python_model.delta import Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
 from charter.suites import siblings
-from charter.suites.adapters import judged
-from charter.suites.committed_suite import FULL, beside_base, published, sections_place
+from charter.suites.adapters import list_judged
+from charter.suites.committed_suite import FULL, beside_base, publish, sections_place
 from charter.suites.make import open_subject
 from charter.suites.subject import PACKAGE, Overlay, digest, module_name, overlays_in
 from charter.syntax import nodes as sx
@@ -164,12 +164,12 @@ def suites(project: Project, opened: OpenedProtocol) -> Tree:
     files: dict[str, str] = {}
     models: dict[str, str] = {}
     plain: dict[str, str] = {}
-    for named, variant in judged(project, protocol.name):
+    for named, variant in list_judged(project, protocol.name):
         about = open_subject(project.root / protocol.place, protocol.sources, variant, named)
         component = about.component.name
         if variant:
             models.update(variant_models(opened, variant, component))
-        made = published(about)
+        made = publish(about)
         files.update(made.files)
         table = sections_place(about)
         if not variant:

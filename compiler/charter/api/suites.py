@@ -126,7 +126,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         made.unasked,
         searched(model, component),
         unsearched(model, component),
-        tuple(search_results.renewed(model, component, subject.found)),
+        tuple(search_results.list_renewed(model, component, subject.found)),
         subject.found.still_left_out(model, component),
         bool(subject.found.rules),
         subject.found.pairs,
@@ -174,14 +174,14 @@ def searched(model: ir.Model, component: str) -> tuple[str, ...]:
     """The instances of a component that are searched for questions, by their names."""
     from charter.suites import proofs
 
-    return tuple(instance.name for instance in proofs.searched(model, component))
+    return tuple(instance.name for instance in proofs.list_searched(model, component))
 
 
 def unsearched(model: ir.Model, component: str) -> tuple[str, ...]:
     """The other instances of a component, by their names, but for the one of the solver."""
     from charter.suites import proofs
 
-    return tuple(instance.name for instance in proofs.unsearched(model, component))
+    return tuple(instance.name for instance in proofs.list_unsearched(model, component))
 
 
 def proof_instances(model: ir.Model, component: str) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ def unasked_scenarios(charter: Path, component: str) -> Mapping[str, str]:
     they need a value that nothing shows. Raises as `make_suite` does."""
     from charter.suites import make, smoke
 
-    return smoke.unasked(make.open_subject(charter, read_sources(charter), "", component))
+    return smoke.list_unasked(make.open_subject(charter, read_sources(charter), "", component))
 
 
 def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:
@@ -261,7 +261,7 @@ def look_if_stale(
     subject = make.open_subject(
         wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
     )
-    if not (search.is_stale(subject, wanted.most) or (thorough and search.opened(subject))):
+    if not (search.is_stale(subject, wanted.most) or (thorough and search.leaves_open(subject))):
         return False
     make.look(subject, wanted.charter, progress, wanted.most)
     return True

@@ -11,7 +11,7 @@ def targets_in(project: Project) -> tuple[Target, ...]:
     return tuple(read_target(path) for path in ids_of(target_files(project)))
 
 
-def judged(project: Project, protocol: str) -> tuple[tuple[str, str], ...]:
+def list_judged(project: Project, protocol: str) -> tuple[tuple[str, str], ...]:
     """The components that targets of a protocol implement, each with every variant that they are
     judged against, the plain one ("") first."""
     found: set[tuple[str, str]] = set()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.explore.workers import as_finished
-from charter.suites.parts import InstanceVectors, Task, kept, make_part
-from charter.suites.proofs import searched
-from charter.suites.vector_texts import VectorRecord, merged
+from charter.suites.parts import InstanceVectors, Task, make_part, read_kept
+from charter.suites.proofs import list_searched
+from charter.suites.vector_texts import VectorRecord, merge
 
 Progress = Callable[[str, int, int], None]
 """Called with the last task's name, the number of finished tasks, and the number of all."""
@@ -29,7 +29,7 @@ class Built:
     def records(self) -> Iterator[VectorRecord]:
         """All records in the order of their ids, one for each question."""
         streams = [part.records() for part in self.parts]
-        return merged(heapq.merge(*streams, key=lambda record: record.id))
+        return merge(heapq.merge(*streams, key=lambda record: record.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def tasks(wanted: WantedParts, folder: Path) -> list[Task]:
     """The tasks of a component: the instances that are searched, and walks in all."""
     model, component = wanted.model, wanted.component
     mine = [i for i in model.instances if i.machine == component]
-    explored = [i for i in searched(model, component) if i.name not in wanted.left_out]
+    explored = [i for i in list_searched(model, component) if i.name not in wanted.left_out]
     return [
         *(Task.of(model, instance, "explored", folder) for instance in explored),
         *(Task.of(model, instance, "walks", folder) for instance in mine),
@@ -59,20 +59,20 @@ def build_full(wanted: WantedParts, folder: Path, progress: Progress) -> Built:
     todo = tasks(wanted, folder)
     parts: dict[Task, InstanceVectors] = {}
 
-    def done(task: Task, part: InstanceVectors) -> None:
+    def finish(task: Task, part: InstanceVectors) -> None:
         parts[task] = part
         progress(f"{task.kind} {task.instance}", len(parts), len(todo))
 
     for task in todo:
-        part = kept(task)
+        part = read_kept(task)
         if part is not None:
-            done(task, part)
-    for task, part in _made([task for task in todo if task not in parts]):
-        done(task, part)
-    return _built([parts[task] for task in todo])
+            finish(task, part)
+    for task, part in _make_parts([task for task in todo if task not in parts]):
+        finish(task, part)
+    return _build([parts[task] for task in todo])
 
 
-def _made(todo: list[Task]) -> Iterator[tuple[Task, InstanceVectors]]:
+def _make_parts(todo: list[Task]) -> Iterator[tuple[Task, InstanceVectors]]:
     """The parts of tasks, in the order in which two processes finish them."""
     if not todo:
         return
@@ -80,7 +80,7 @@ def _made(todo: list[Task]) -> Iterator[tuple[Task, InstanceVectors]]:
         yield todo[number], part
 
 
-def _built(parts: list[InstanceVectors]) -> Built:
+def _build(parts: list[InstanceVectors]) -> Built:
     refused: dict[str, int] = {}
     for part in parts:
         for reason, count in part.refused.items():

@@ -18,7 +18,7 @@ from charter.suites.sections import sections
 from charter.suites.smoke import Smoke, smoke
 from charter.suites.subject import PACKAGE, Subject
 from charter.suites.vector_texts import VectorRecord
-from charter.suites.write_suite import concluded, manifest_text
+from charter.suites.write_suite import conclude, manifest_text
 
 FULL = "full.json"
 
@@ -37,12 +37,12 @@ def suite_place(about: Subject) -> str:
     return f"suites/{about.model.protocol.replace('.', '_')}/{name}"
 
 
-def published(about: Subject) -> Published:
+def publish(about: Subject) -> Published:
     """The committed files of the suite of a component. Raises ScenarioFails."""
     small = smoke(about)
     about = replace(about, canaries=small.canaries())
     records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
-    manifest = concluded(about.manifest(small.counts()), [r.digest_line() for r in records])
+    manifest = conclude(about.manifest(small.counts()), [r.digest_line() for r in records])
     folder = suite_place(about)
     title = f"Obligations of {about.model.protocol}, {about.component.name}"
     if about.model.variant:

@@ -40,7 +40,7 @@ MANY = 500_000
 LESS = "`only` and `offers` in the instance make it less, --search --most N leaves it out"
 
 
-def _untold(_: str) -> None:
+def _ignore(_: str) -> None:
     """Tells no progress."""
 
 
@@ -50,7 +50,7 @@ class HowFar:
     then with how far the work is, in words."""
 
     most_states: int = 0
-    tell: Callable[[str], None] = _untold
+    tell: Callable[[str], None] = _ignore
 
 
 UNBOUNDED = HowFar()
@@ -71,7 +71,7 @@ class ExploredInstance:
     taken: dict[str, Transition] = field(default_factory=dict)
     replies: dict[str, Transition] = field(default_factory=dict)
     amounts: dict[str, tuple[int, Transition]] = field(default_factory=dict)
-    tell: Callable[[str], None] = _untold
+    tell: Callable[[str], None] = _ignore
     _asked: dict[str, set[str]] = field(default_factory=dict)
     _classes: int = -1
 
@@ -88,7 +88,7 @@ class ExploredInstance:
             model, instance, pace.most_states, lambda states: pace.tell(f"{states:,} states")
         )
         engine = InstancePlanner.around(model, graph.successors)
-        made = ExploredInstance(graph, engine, InstancePlanner.opened(model, instance))
+        made = ExploredInstance(graph, engine, InstancePlanner.open_planner(model, instance))
         made.tell = pace.tell
         for obligation in wanted:
             if obligation.kind == "amount":
@@ -132,12 +132,12 @@ class ExploredInstance:
                 if count > self.amounts.get(name, (-1, transition))[0]:
                     self.amounts[name] = count, transition
 
-    def counted(self) -> Iterator[tuple[str, int, Transition, Vector]]:
+    def list_counted(self) -> Iterator[tuple[str, int, Transition, Vector]]:
         """For each obligation of an amount its name, how many members change, a transition, and a
         vector of it; after `loaded`, which finds them."""
         for name, (count, transition) in self.amounts.items():
             why = Why((), "exploration", name, OPEN, ())
-            vector = self.engine.planner.loaded(self._step(transition), why)
+            vector = self.engine.planner.plan_loaded(self._step(transition), why)
             if vector is not None:
                 yield name, count, transition, vector
 
@@ -173,9 +173,9 @@ class ExploredInstance:
         if vector is not None:
             yield vector
 
-    def loaded(self, every: int = 1) -> Iterator[Vector]:
+    def list_loaded(self, every: int = 1) -> Iterator[Vector]:
         """A vector for each class of transitions, or for one out of `every` classes."""
-        return (vector for _, vector in self.loaded_steps(every))
+        return (vector for _, vector in self.list_loaded_steps(every))
 
     def from_start(self, transition: Transition, why: Why) -> Vector | None:
         """A vector that ends with a transition, and begins in the first state of the component;
@@ -187,7 +187,7 @@ class ExploredInstance:
             else planner.of_acts(self._through(transition), why)
         )
 
-    def loaded_steps(self, every: int = 1) -> Iterator[tuple[Transition, Vector]]:
+    def list_loaded_steps(self, every: int = 1) -> Iterator[tuple[Transition, Vector]]:
         """The same with the transitions."""
         count = 0
         last: tuple[int, str, tuple[Value, ...]] | None = None
@@ -205,7 +205,7 @@ class ExploredInstance:
                 if count % every:
                     continue
                 why = Why((f"branch {step.branch}",), "exploration", "", OPEN, ())
-                vector = self.engine.planner.loaded(self._step(transition), why)
+                vector = self.engine.planner.plan_loaded(self._step(transition), why)
                 if vector is not None:
                     yield transition, vector
 
@@ -226,43 +226,43 @@ class ExploredInstance:
             trace = [*self.trace(number), (state, act)]
             self.pairs.add(pair(self.engine.name(state), outcome.branch))
             why = Why((f"branch {outcome.branch}",), "exploration", "", OPEN, ())
-            vector = planner.traced(trace, planner.start()[1], why)
+            vector = planner.plan_trace(trace, planner.start()[1], why)
             if vector is not None:
                 yield vector
 
     def arrivals(self) -> Iterator[Vector]:
         """For each branch that leads to a state a shortest path to it through that branch, and one
         more operation, once for each list of arguments; if that were more than `ARRIVALS` vectors,
-        those of `followed`. An implementation may remember how it came to a state that is one for
+        those of `list_followed`. An implementation may remember how it came to a state that is one for
         the charter, such as a reservation that expired."""
-        planned = self._planned()
+        planned = self._plan()
         if planned is None:
-            yield from self.followed()
+            yield from self.list_followed()
             return
         for way, act, branch in planned:
             yield from self._way([*self._through(way), act], branch)
 
-    def _planned(self) -> list[tuple[Transition, Act, str]] | None:
+    def _plan(self) -> list[tuple[Transition, Act, str]] | None:
         """The ways into the states, with every operation after each; None if they are too many."""
         first = self.graph.states[0]
-        if len(self.graph.states) * sum(1 for _ in self.offered(first)) > ARRIVALS:
+        if len(self.graph.states) * sum(1 for _ in self.list_offered(first)) > ARRIVALS:
             return None
         planned: list[tuple[Transition, Act, str]] = []
         for way, outcome in self._ways():
-            for act, after in self.offered(outcome.state):
+            for act, after in self.list_offered(outcome.state):
                 planned.append((way, act, after.branch))
                 if len(planned) > ARRIVALS:
                     return None
         return planned
 
-    def followed(self) -> Iterator[Vector]:
+    def list_followed(self) -> Iterator[Vector]:
         """For each branch that leads to a state that looks like others a shortest path to it
         through that branch, and operations that tell it from them. Nothing for an instance with
         more than `MOST_CASES` operations in states; of too many ways some of each branch."""
         first = self.graph.states[0]
-        if len(self.graph.states) * sum(1 for _ in self.offered(first)) > MOST_CASES:
+        if len(self.graph.states) * sum(1 for _ in self.list_offered(first)) > MOST_CASES:
             return
-        alike = LookAlikes.of(self.opened.machine, self.graph.states, self.offered)
+        alike = LookAlikes.of(self.opened.machine, self.graph.states, self.list_offered)
         by_branch: dict[str, list[tuple[Transition, Outcome]]] = {}
         for way, outcome in self._ways():
             if alike.has_others(outcome.state):
@@ -296,7 +296,7 @@ class ExploredInstance:
                 seen.add(way)
                 yield transition, outcome
 
-    def offered(self, state: State) -> Iterator[tuple[Act, Outcome]]:
+    def list_offered(self, state: State) -> Iterator[tuple[Act, Outcome]]:
         """Every act in a state that has one outcome, with it."""
         for act in self.acts(state):
             outcomes = self.outcomes(state, act)

@@ -31,12 +31,12 @@ class InstancePlanner:
         return InstancePlanner.around(model, successors(model, instance))
 
     @staticmethod
-    def opened(model: n.Model, instance: n.Instance) -> InstancePlanner:
+    def open_planner(model: n.Model, instance: n.Instance) -> InstancePlanner:
         """The same, with every operation of the component and all arguments."""
         return InstancePlanner.of(model, replace(instance, offers=(), only=()))
 
     @staticmethod
-    def defined(model: n.Model, instance: n.Instance) -> InstancePlanner:
+    def define_planner(model: n.Model, instance: n.Instance) -> InstancePlanner:
         """The same on the definition: for few questions that is faster than compiling. `model` has
         been narrowed to the component, since to do so for each instance takes longer still."""
         machine = Machine.of(model, replace(instance, offers=(), only=()))

@@ -21,9 +21,9 @@ from charter.formats.suite import LINES, MANIFEST, Manifest, read_manifest
 from charter.suites.build import Progress, WantedParts, build_full
 from charter.suites.search_results import place, read_found, write_found
 from charter.suites.smoke import smoke
-from charter.suites.subject import Subject, overlays_in, renamed, subject
-from charter.suites.vector_texts import VectorRecord, merged
-from charter.suites.write_suite import concluded, write_records
+from charter.suites.subject import Subject, overlays_in, rename_sources, subject
+from charter.suites.vector_texts import VectorRecord, merge
+from charter.suites.write_suite import conclude, write_records
 
 Profile = Literal["smoke", "full"]
 
@@ -48,7 +48,7 @@ class Made:
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
     """The subject of a suite. Raises `Refused`, `BadProject`, or `Missing`."""
     project = find_project(charter)
-    chosen = subject(renamed(sources, project.root if project else None), variant, component)
+    chosen = subject(rename_sources(sources, project.root if project else None), variant, component)
     chosen = replace(chosen, found=read_found(place(charter, variant, chosen.inside)))
     if project is None:
         return chosen
@@ -105,7 +105,7 @@ def _is_suite(folder: Path) -> bool:
 
 def in_order(records: Iterable[VectorRecord]) -> list[VectorRecord]:
     """Records sorted, one for each question."""
-    return list(merged(sorted(records, key=lambda record: record.id)))
+    return list(merge(sorted(records, key=lambda record: record.id)))
 
 
 @contextlib.contextmanager
@@ -130,7 +130,7 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
         manifest = write_records(folder, records, of.manifest(small.counts()))
         return Made(manifest, manifest.digest, {}, left, small.failed, small.unasked)
     lines = [record.digest_line() for record in records]
-    digest = concluded(of.manifest(small.counts()), lines).digest
+    digest = conclude(of.manifest(small.counts()), lines).digest
     with _scratch(folder) as scratch:
         name = of.component.name
         left_out = of.found.still_left_out(of.model, name)
@@ -138,5 +138,5 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
         about = replace(about, asked_digest=of.full_digest)
-        manifest = write_records(folder, merged(everything), about)
+        manifest = write_records(folder, merge(everything), about)
         return Made(manifest, digest, dict(built.refused), left, small.failed, small.unasked)

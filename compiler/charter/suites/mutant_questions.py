@@ -18,7 +18,7 @@ from charter.vectors.kills import tells
 from charter.vectors.plan import OPEN
 
 
-def told_by_exploration(
+def find_by_exploration(
     found: QuestionSearch,
     tiny: Sequence[n.Instance],
     tell: Callable[[str], None],
@@ -30,8 +30,8 @@ def told_by_exploration(
     asked = _mutants(found) if names is None else sorted(names)
     left = _models(found, (name for name in asked if tells_title(name) not in told))
     for instance in tiny if left else ():
-        explored = _explored(found, instance, tell)
-        vectors = tuple(explored.loaded(explored.every()))
+        explored = _explore(found, instance, tell)
+        vectors = tuple(explored.list_loaded(explored.every()))
         for name in tuple(left):
             mutant = _answers(left[name], instance)
             vector = next((vector for vector in vectors if _differs(mutant, vector)), None)
@@ -49,12 +49,12 @@ def keep_told_from_start(
         found, (m.name for m in mutants_of(found.about.model, found.about.component.name))
     )
     for name in tuple(left):
-        if _told(left[name], found.begun):
+        if _is_told(left[name], found.begun):
             del left[name]
     starting = (i for i in tiny if found.desk.at(i)[0].planner.start()[1] is None)
     for instance in starting if left else ():
-        explored = _explored(found, instance, tell)
-        steps = tuple(explored.loaded_steps(explored.every()))
+        explored = _explore(found, instance, tell)
+        steps = tuple(explored.list_loaded_steps(explored.every()))
         for name in tuple(left):
             mutant = _answers(left[name], instance)
             ways = (transition for transition, vector in steps if _differs(mutant, vector))
@@ -65,7 +65,7 @@ def keep_told_from_start(
                 del left[name]
 
 
-def _explored(
+def _explore(
     found: QuestionSearch, instance: n.Instance, tell: Callable[[str], None]
 ) -> ExploredInstance:
     """An instance that was searched to its end before, so it needs no bound."""
@@ -83,7 +83,7 @@ def _models(found: QuestionSearch, names: Iterable[str]) -> dict[str, n.Model]:
     return {name: mutant_model(found.about, files, name) for name in names}
 
 
-def _told(mutant: n.Model, entries: Iterable[SmokeVector]) -> bool:
+def _is_told(mutant: n.Model, entries: Iterable[SmokeVector]) -> bool:
     instances: dict[str, Answers] = {}
     for entry in entries:
         name = entry.instance.name

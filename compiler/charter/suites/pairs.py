@@ -55,7 +55,7 @@ class PlannedPair:
     changes: int
 
 
-def planned(
+def plan_pairs(
     explored: ExploredInstance, instance: Instance, arrived: Iterable[Arrival], done: set[Pair]
 ) -> Iterator[PlannedPair]:
     """A vector for each pair of an instance that is not `done`, by a shortest trace, which begins
@@ -70,7 +70,7 @@ def planned(
             if pair in done:
                 continue
             why = Why((), "exploration", f"{first}, then {second}", OPEN, pair)
-            vector = planner.traced([*trace, (state, act)], planner.start()[1], why)
+            vector = planner.plan_trace([*trace, (state, act)], planner.start()[1], why)
             # A value that nothing shows may be asked for as one that was never issued, and then
             # another branch is taken: another trace may do.
             if vector is not None and pair in pairs_in(vector.answer):

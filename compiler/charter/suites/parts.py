@@ -22,7 +22,7 @@ from charter.project.compiler_digest import compiler
 from charter.suites.explored import ExploredInstance
 from charter.suites.instance_planner import InstancePlanner
 from charter.suites.random_walks import Walks
-from charter.suites.vector_texts import VectorRecord, packed, unpacked
+from charter.suites.vector_texts import VectorRecord, pack, unpack
 
 WALKS = 2_000
 """Random walks in each instance."""
@@ -71,7 +71,7 @@ class InstanceVectors:
         """Its records in the order of their ids."""
         with gzip.open(self.place, "rt", encoding="utf-8", newline="\n") as lines:
             next(lines)
-            yield from map(unpacked, lines)
+            yield from map(unpack, lines)
 
     @staticmethod
     def at(place: Path) -> InstanceVectors:
@@ -81,9 +81,9 @@ class InstanceVectors:
         return InstanceVectors(place, head["states"], frozenset(head["pairs"]), head["refused"])
 
 
-def kept(task: Task) -> InstanceVectors | None:
+def read_kept(task: Task) -> InstanceVectors | None:
     """The part of a task, if the cache has it intact."""
-    data = from_cache(_cached(task))
+    data = from_cache(_cache_path(task))
     if data is None:
         return None
     task.place.write_bytes(data)
@@ -97,7 +97,7 @@ def make_part(task: Task) -> InstanceVectors:
     if task.kind == "explored":
         explored = ExploredInstance.of(model, instance)
         streams: tuple[Iterable[Vector], ...] = (
-            explored.loaded(),
+            explored.list_loaded(),
             explored.witnesses(),
             explored.paths(),
             explored.arrivals(),
@@ -109,30 +109,30 @@ def make_part(task: Task) -> InstanceVectors:
         walks = Walks.of(model, instance)
         records = [VectorRecord.of(vector) for vector in walks.vectors(task.walks)]
         pairs, planners, states = walks.pairs, [walks.engine], 0
-    part = InstanceVectors(task.place, states, frozenset(pairs), _refused(planners))
-    data = _written(part, records)
+    part = InstanceVectors(task.place, states, frozenset(pairs), _count_refused(planners))
+    data = _write(part, records)
     part.place.write_bytes(data)
     if not _names_a_place(model, part.refused):
-        to_cache(_cached(task), data, MOST_PARTS)
+        to_cache(_cache_path(task), data, MOST_PARTS)
     return part
 
 
-def _cached(task: Task) -> Path:
+def _cache_path(task: Task) -> Path:
     return cache_folder("vectors") / f"{task.key}.vectors"
 
 
-def _written(part: InstanceVectors, records: list[VectorRecord]) -> bytes:
+def _write(part: InstanceVectors, records: list[VectorRecord]) -> bytes:
     """The content of a part's file: its counts, and a line for each record, sorted by id."""
     records.sort(key=lambda record: record.id)
     counts = {"states": part.states, "pairs": sorted(part.pairs), "refused": dict(part.refused)}
     content = io.BytesIO()
     with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=1, mtime=0) as file:
         file.write(f"{json.dumps(counts)}\n".encode())
-        file.writelines(packed(record).encode() for record in records)
+        file.writelines(pack(record).encode() for record in records)
     return content.getvalue()
 
 
-def _refused(planners: Iterable[InstancePlanner]) -> dict[str, int]:
+def _count_refused(planners: Iterable[InstancePlanner]) -> dict[str, int]:
     found: dict[str, int] = {}
     for each in planners:
         for reason, count in each.planner.refused.items():

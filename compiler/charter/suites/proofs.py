@@ -22,13 +22,13 @@ missing, the first instance."""
 _REASON = re.compile(r"proved in ([^:]+): ")
 
 
-def searched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
+def list_searched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
     """The instances of a component that are searched for questions."""
     mine = (instance for instance in model.instances if instance.machine == component)
     return tuple(instance for instance in mine if instance.name.startswith(TINY))
 
 
-def unsearched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
+def list_unsearched(model: n.Model, component: str) -> tuple[n.Instance, ...]:
     """The other instances of a component, but for the one of the solver's name."""
     mine = (i for i in model.instances if i.machine == component and i.name != PROOF_INSTANCE)
     return tuple(instance for instance in mine if not instance.name.startswith(TINY))
@@ -39,7 +39,7 @@ def proof_instances(model: n.Model, component: str) -> tuple[n.Instance, ...]:
     the one in which the solver begins, those that no other one covers; none without instances."""
     mine = [i for i in model.instances if i.machine == component]
     first = next((i for i in mine if i.name == PROOF_INSTANCE), None)
-    tiny = [i for i in searched(model, component) if i is not first]
+    tiny = [i for i in list_searched(model, component) if i is not first]
     places = [*([first] if first else mine[:1]), *tiny]
     places = [place for i, place in enumerate(places) if place not in places[:i]]
     read = _constants_read(model, component)

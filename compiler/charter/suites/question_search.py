@@ -13,8 +13,16 @@ from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.suites import pairs
 from charter.suites.explored import ExploredInstance
-from charter.suites.pairs import Arrival, Pair, PlannedPair, arrivals, is_small, pairs_in, planned
-from charter.suites.proofs import searched
+from charter.suites.pairs import (
+    Arrival,
+    Pair,
+    PlannedPair,
+    arrivals,
+    is_small,
+    pairs_in,
+    plan_pairs,
+)
+from charter.suites.proofs import list_searched
 from charter.suites.reachable_states import ReachableStates
 from charter.suites.search_results import FoundQuestion
 from charter.suites.smoke import Desk, SmokeVector
@@ -45,7 +53,7 @@ something meets."""
 _MOST_NAMED = 2
 
 
-def _named(places: Sequence[str]) -> str:
+def _name_places(places: Sequence[str]) -> str:
     """Instances in brackets, or how many they are."""
     if not places:
         return ""
@@ -104,7 +112,7 @@ class QuestionSearch:
         so is each side of a comparison that reads a constant."""
         wanted = obligations(about.model, about.component)
         desk = Desk(about.model, wanted)
-        tiny = searched(about.model, about.component.name)
+        tiny = list_searched(about.model, about.component.name)
         given = {_constants(desk.at(instance)[0].planner.consts) for instance in tiny}
         rows = [o.name for o in wanted if o.kind == "branch" or _reads_constant(o)]
         apart = {(name, consts) for name in rows for consts in given if len(given) > 1}
@@ -141,19 +149,19 @@ class QuestionSearch:
     def note_crowded(self) -> None:
         """Note of each obligation that is left, and is about a branch with more outcomes than a
         step of a vector can have, how many these are."""
-        for instance in searched(self.about.model, self.about.component.name):
+        for instance in list_searched(self.about.model, self.about.component.name):
             crowded = self.desk.at(instance)[0].planner.answers.crowded
             for branch, (_, told) in crowded.items():
                 for row in self.left:
                     if branch in row.split():
                         self.note(row, told, instance)
 
-    def opened(self) -> dict[str, str]:
+    def explain_open(self) -> dict[str, str]:
         """For each obligation that is left, how far the search went and why no further."""
         self.note_crowded()
-        return {row: self._opened(self.notes.get(row, {})) for row in self.left}
+        return {row: self._explain_open(self.notes.get(row, {})) for row in self.left}
 
-    def _opened(self, notes: Mapping[str, Sequence[str]]) -> str:
+    def _explain_open(self, notes: Mapping[str, Sequence[str]]) -> str:
         told: dict[str, Sequence[str]] = {}
         explored = [name for name in self.looked if name in notes.get(EXPLORED, ())]
         if explored:
@@ -165,7 +173,7 @@ class QuestionSearch:
             for note, places in notes.items()
             if note != EXPLORED and not (some and note.startswith(NO_PROOF))
         }
-        return "; ".join(f"{note}{_named(places)}" for note, places in told.items())
+        return "; ".join(f"{note}{_name_places(places)}" for note, places in told.items())
 
     def keep(
         self, vector: Vector | None, instance: n.Instance, why: Why, *, always: bool = False
@@ -221,7 +229,7 @@ class QuestionSearch:
         members change, and more than in an instance before: an implementation may be right for
         two."""
         known = [asked.question for asked in self.asked]
-        for name, count, transition, vector in explored.counted():
+        for name, count, transition, vector in explored.list_counted():
             more = count > max(2, self.most.get(name, 0)) and vector.question not in known
             way = MeetingTransition(frozenset(), explored, transition, instance)
             if self.keep_transition(way, vector, always=more):
@@ -235,7 +243,7 @@ class QuestionSearch:
             return
         arrived = [*arrivals(explored)]
         self._keep_withdrawn(explored, instance, arrived)
-        for one in planned(explored, instance, arrived, self.taken | {*self.pairs}):
+        for one in plan_pairs(explored, instance, arrived, self.taken | {*self.pairs}):
             self.pairs[one.pair] = one
 
     def _keep_withdrawn(

@@ -105,7 +105,7 @@ class Walks:
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Walks:
         """Walks that begin where `instance` does."""
-        return Walks(InstancePlanner.opened(model, instance), instance.name)
+        return Walks(InstancePlanner.open_planner(model, instance), instance.name)
 
     def vectors(self, count: int) -> Iterator[Vector]:
         """The vectors of `count` walks; fewer if a walk cannot be a question."""
@@ -124,6 +124,6 @@ class Walks:
                 self.pairs.add(pair(self.engine.name(state), outcome.branch))
                 state = outcome.state
             names = tuple(dict.fromkeys(f"branch {branch}" for branch in taken))
-            vector = planner.traced(trace, given, Why(names, "random", "", OPEN, ()))
+            vector = planner.plan_trace(trace, given, Why(names, "random", "", OPEN, ()))
             if vector is not None:
                 yield vector

@@ -15,8 +15,8 @@ from charter.formats.vector import Why
 from charter.semantics.builtins import EvaluationError
 from charter.suites.build import Progress
 from charter.suites.explored import ExploredInstance, HowFar
-from charter.suites.mutant_questions import keep_told_from_start, told_by_exploration
-from charter.suites.proofs import partial, searched
+from charter.suites.mutant_questions import find_by_exploration, keep_told_from_start
+from charter.suites.proofs import list_searched, partial
 from charter.suites.question_search import EXPLORED, MeetingTransition, QuestionSearch
 from charter.suites.reachable_states import ReachableStates
 from charter.suites.search_results import (
@@ -29,10 +29,10 @@ from charter.suites.search_results import (
     FoundQuestion,
     bounds_digests,
     in_order,
+    list_renewed,
+    list_unasked_mutants,
     mutants_digests,
-    renewed,
     rules_digest,
-    unasked_mutants,
 )
 from charter.suites.smoke import (
     Desk,
@@ -74,13 +74,13 @@ def search(about: Subject, progress: Progress, solver: bool, most_states: int = 
     it is not asked now: so the result does not depend on the order of edits."""
     found = QuestionSearch.of(about)
     name = about.component.name
-    chosen = searched(about.model, name)
+    chosen = list_searched(about.model, name)
     told = PartsTold(progress, len(chosen) + 3)
     for entry in found.desk.scenarios(name):
         found.include(entry)
     _keep_earlier(found, "finding")
     for instance in chosen:
-        _explored(found, instance, HowFar(most_states, told.within(instance.name)))
+        _explore(found, instance, HowFar(most_states, told.within(instance.name)))
         told.next(f"{instance.name}, {len(found.left)} left")
     tiny = tuple(instance for instance in chosen if instance.name not in found.left_out)
     found.keep_pairs()
@@ -88,11 +88,11 @@ def search(about: Subject, progress: Progress, solver: bool, most_states: int = 
     if not any(i.machine == name for i in about.model.instances):
         for row in found.left:
             found.note(row, f"{name}{NO_INSTANCE}")
-        return _noted(found, {}, (), found.opened())
+        return _note(found, {}, (), found.explain_open())
     if not solver:
         if about.found.is_of(about.model):
             _keep_earlier(found, "solver")
-        told_by_exploration(found, tiny, told.within("mutants"))
+        find_by_exploration(found, tiny, told.within("mutants"))
         keep_told_from_start(found, tiny, told.within("mutants"))
         told.end("mutants")
         return _with_earlier_proofs(found)
@@ -105,21 +105,21 @@ def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], told: PartsT
     from charter.suites import solving
 
     try:
-        proofs, lemmas = solving.solved(found, tiny, told.within("solver"))
+        proofs, lemmas = solving.solve(found, tiny, told.within("solver"))
         told.next(f"solver, {len(found.left)} left")
         unreached = solving.mutants(found, told.within("mutants"))
-        told_by_exploration(found, tiny, told.within("mutants"), unreached)
+        find_by_exploration(found, tiny, told.within("mutants"), unreached)
     except prove.CannotEncode as problem:
         for row in found.left:
             found.note(row, f"the solver was not asked, as it has no encoding of {problem}")
-        told_by_exploration(found, tiny, told.within("mutants"))
+        find_by_exploration(found, tiny, told.within("mutants"))
         proofs, lemmas = {}, ()
     keep_told_from_start(found, tiny, told.within("mutants"))
     told.end("mutants")
-    return _noted(found, proofs, lemmas, found.opened())
+    return _note(found, proofs, lemmas, found.explain_open())
 
 
-def _noted(
+def _note(
     found: QuestionSearch,
     proofs: Mapping[str, str],
     lemmas: tuple[str, ...],
@@ -139,12 +139,12 @@ def _with_earlier_proofs(found: QuestionSearch) -> Found:
     """The results of a search without the solver: its earlier proofs stay if they are about the
     same rules."""
     about, earlier = found.about, found.about.found
-    proofs = earlier.searched(about.model, about.component.name).proofs
+    proofs = earlier.select_current(about.model, about.component.name).proofs
     lemmas = earlier.lemmas if proofs else ()
     for row in found.left - set(proofs):
         found.note(row, NO_SOLVER)
-    notes = {row: note for row, note in found.opened().items() if row not in proofs}
-    return _noted(found, proofs, lemmas, notes)
+    notes = {row: note for row, note in found.explain_open().items() if row not in proofs}
+    return _note(found, proofs, lemmas, notes)
 
 
 def is_stale(about: Subject, most_states: int = 0) -> bool:
@@ -154,16 +154,16 @@ def is_stale(about: Subject, most_states: int = 0) -> bool:
     unasked = any(NO_SOLVER in note for note in about.found.notes.values())
     missed = unasked and find_spec("z3") is not None
     name = about.component.name
-    new = renewed(about.model, name, about.found)
-    new += unasked_mutants(about.model, name, about.found)
+    new = list_renewed(about.model, name, about.found)
+    new += list_unasked_mutants(about.model, name, about.found)
     partly = partial(about.found.proofs or {}, about.model, name)
     other = not about.found.is_of(about.model)
     bounds = about.found.still_left_out(about.model, name).values()
     further = any(not most_states or most_states > bound for bound in bounds)
-    return missed or other or bool(new) or bool(partly) or further or outdated(about)
+    return missed or other or bool(new) or bool(partly) or further or is_outdated(about)
 
 
-def opened(about: Subject) -> bool:
+def leaves_open(about: Subject) -> bool:
     """Whether the small suite leaves an obligation open of which the earlier search says nothing: a
     scenario covered it then, an earlier version of conform did not ask for it, or its proof is not
     as a search wrote it."""
@@ -173,7 +173,7 @@ def opened(about: Subject) -> bool:
     )
 
 
-def outdated(about: Subject) -> bool:
+def is_outdated(about: Subject) -> bool:
     """Whether an earlier question must go, although the rules are the same: its instance has other
     bounds now, or it begins in a state that an `always` property excludes."""
     return len([*_standing(about, Desk(about.model, ()))]) < len(about.found.asked)
@@ -222,7 +222,7 @@ def _begins_well(about: Subject, desk: Desk, asked: FoundQuestion) -> bool:
     return all(machine.holds(prop, state) for prop in always(about.model, about.component.name))
 
 
-def _explored(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None:
+def _explore(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None:
     try:
         explored = ExploredInstance.of(found.about.model, instance, found.desk.wanted, pace)
     except TooManyStates as problem:
@@ -234,7 +234,7 @@ def _explored(found: QuestionSearch, instance: n.Instance, pace: HowFar) -> None
     found.reachable[instance.name] = ReachableStates.of(explored, planner, instance)
     classes, every = explored.classes(), explored.every()
     why = Why((), "exploration", "", OPEN, ())
-    for transition, vector in explored.loaded_steps(every):
+    for transition, vector in explored.list_loaded_steps(every):
         way = MeetingTransition(frozenset(), explored, transition, instance)
         found.keep_transition(way, replace(vector, why=why), always=False)
     found.keep_amounts(explored, instance)

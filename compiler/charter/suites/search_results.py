@@ -27,7 +27,7 @@ from charter.formats.project import BadProject
 from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import Question, read_question
 from charter.passes.narrow import narrow
-from charter.suites.proofs import partial, searched
+from charter.suites.proofs import list_searched, partial
 from charter.vectors.ledger import Searched
 
 FOLDER = "found"
@@ -99,7 +99,7 @@ class Found:
         """Whether a search was made, of the rules of this model."""
         return bool(self.rules) and rules_digest(model, self.lemmas) == self.rules
 
-    def searched(self, model: n.Model, component: str) -> Searched:
+    def select_current(self, model: n.Model, component: str) -> Searched:
         """The proofs and notes, if they are about the rules of this model; none otherwise. A proof
         that is not about all instances that it must be about is a note."""
         if not self.rules:
@@ -142,33 +142,33 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
     bare = replace(
         model, properties=kept, liveness=(), scenarios=(), mutants=(), systems=(), instances=()
     )
-    told = show_model(uncited(narrow(bare, "")))
+    told = show_model(drop_citations(narrow(bare, "")))
     histories = [v.name for c in model.components for v in c.state if v.is_history]
     apart = f"without {histories}\n" if histories else ""  # since what these compare has no rows
     return hashlib.sha256(f"{OBLIGATIONS}\n{apart}{told}".encode()).hexdigest()[:20]
 
 
-def uncited(model: n.Model) -> n.Model:
+def drop_citations(model: n.Model) -> n.Model:
     """The rules and properties without what they cite."""
     return replace(
         model,
         functions=tuple(replace(function, citations=()) for function in model.functions),
         properties=tuple(replace(prop, citations=()) for prop in model.properties),
         components=tuple(
-            replace(c, operations=tuple(map(_uncited_operation, c.operations)))
+            replace(c, operations=tuple(map(_drop_citations, c.operations)))
             for c in model.components
         ),
     )
 
 
-def _uncited_operation(operation: n.Operation) -> n.Operation:
+def _drop_citations(operation: n.Operation) -> n.Operation:
     branches = tuple(replace(branch, citations=()) for branch in operation.branches)
     return replace(operation, branches=branches, citations=())
 
 
 def bounds_digests(model: n.Model, component: str) -> dict[str, str]:
     """For each of these instances a digest of its bounds and of what it offers."""
-    return {i.name: _bounds_digest(i) for i in searched(model, component)}
+    return {i.name: _bounds_digest(i) for i in list_searched(model, component)}
 
 
 def _bounds_digest(instance: n.Instance) -> str:
@@ -179,7 +179,7 @@ def _bounds_digest(instance: n.Instance) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
-def renewed(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
+def list_renewed(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
     """The searched instances that are new or have other bounds since the search, by their names;
     none if the search did not note its instances."""
     if not found.instances:
@@ -204,7 +204,7 @@ def _text_digest(span: Span) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:12]
 
 
-def unasked_mutants(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
+def list_unasked_mutants(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
     """The mutants that are new or were edited since the search, by their names; none if the search
     did not note its mutants."""
     if not found.instances:
@@ -234,19 +234,21 @@ def read_found(folder: Path) -> Found:
     for name in QUESTIONS:
         path = folder / name
         if path.exists():
-            with _told(path):
+            with _explain_damage(path):
                 lines = regular(path).read_text(encoding="utf-8").splitlines()
                 for number, line in enumerate(lines, 1):
-                    asked.append(_asked(_parsed(line, f"{path}:{number}"), f"{path}:{number}"))
+                    asked.append(
+                        _read_question(_parse(line, f"{path}:{number}"), f"{path}:{number}")
+                    )
     path = folder / PROOFS
     if not path.exists():
         return Found(tuple(asked))
-    with _told(path):
-        return _proved(path, tuple(asked))
+    with _explain_damage(path):
+        return _read_proofs(path, tuple(asked))
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _explain_damage(path: Path) -> Iterator[None]:
     """Raises `BadProject`, with what to do, if a file in a folder of search results is damaged."""
     try:
         yield
@@ -274,7 +276,7 @@ def _remedy(path: Path) -> str:
     )
 
 
-def _parsed(content: str, where: str) -> Json:
+def _parse(content: str, where: str) -> Json:
     """A value in JSON. Raises `BadVector`."""
     try:
         value: Json = json.loads(content)
@@ -288,10 +290,10 @@ def _parsed(content: str, where: str) -> Json:
         raise BadVector(f"{where}: no JSON, as if the file was cut off ({told})") from None
 
 
-def _proved(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
+def _read_proofs(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
     """The questions with what a file of proofs says. Raises `BadVector`."""
     held = JsonReader(
-        _parsed(regular(path).read_text(encoding="utf-8"), str(path)), str(path)
+        _parse(regular(path).read_text(encoding="utf-8"), str(path)), str(path)
     ).object()
     content = {
         "lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", "left_out": {},
@@ -329,7 +331,7 @@ def _reasons(reader: JsonReader) -> dict[str, str]:
     return {name: str(item.raw) for name, item in reader.entries()}
 
 
-def _asked(value: Json, where: str) -> FoundQuestion:
+def _read_question(value: Json, where: str) -> FoundQuestion:
     reader = JsonReader(value, where).fields("question", "instance", "source", "title", "purpose")
     return FoundQuestion(
         read_question(reader.value("question"), f"{where}: question"),

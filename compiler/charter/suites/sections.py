@@ -33,7 +33,7 @@ def sections(about: Subject, small: Smoke, suite: str) -> dict[str, Json]:
         "sources": [[name, title] for name, title in model.sources if name != "silent"],
         **({"links": [[*link] for link in model.links]} if model.links else {}),
         "levels": _levels(component),
-        "ordered": [*sorted(_ordered(model, component))],
+        "ordered": [*sorted(_find_ordered(model, component))],
         "operations": [_operation(operation) for operation in component.operations],
         "branches": [_branch(o, b) for o in component.operations for b in o.branches],
         "ledger": _ledger(small.ledger),
@@ -59,7 +59,7 @@ def _levels(component: n.Component) -> list[Json]:
     return [[name, variables] for name, variables in found.items()]
 
 
-def _ordered(model: n.Model, component: n.Component) -> set[str]:
+def _find_ordered(model: n.Model, component: n.Component) -> set[str]:
     """Names of variables, fields and parameters whose type is a ranking or a sequence."""
     pairs = [(v.name, v.type) for v in component.state]
     pairs += [(p.name, p.type) for o in component.operations for p in o.params]
@@ -139,24 +139,24 @@ def _entries(overlay: Overlay, model: n.Model, component: n.Component) -> Iterab
             "last_release": entry.last_release,
             "evidence": entry.evidence,
             "citations": _citations(entry.citations),
-            "branches": [*_touched(names, model, component)],
+            "branches": [*_find_touched(names, model, component)],
             **_place(entry.span),
             "text": [*_lines(entry.span)],
         }
 
 
-def _touched(names: set[str], model: n.Model, component: n.Component) -> Iterable[str]:
+def _find_touched(names: set[str], model: n.Model, component: n.Component) -> Iterable[str]:
     """The branches that these edits change, directly or in functions that they call."""
     functions = {f.name: f for f in model.functions}
     for operation in component.operations:
         whole = f"{component.name}.{operation.name}"
         for branch in operation.branches:
-            called = _called([*branch_expressions(branch)], functions)
+            called = _find_called([*branch_expressions(branch)], functions)
             if {whole, f"{whole}/{branch.name}"} & names or called & names:
                 yield f"{operation.name}/{branch.name}"
 
 
-def _called(queue: list[n.Expr], functions: Mapping[str, n.Function]) -> set[str]:
+def _find_called(queue: list[n.Expr], functions: Mapping[str, n.Function]) -> set[str]:
     """The functions that expressions call, directly or not."""
     found: set[str] = set()
     while queue:

@@ -10,7 +10,7 @@ from charter.suites.subject import Overlay
 
 def of_entry(overlay: Overlay, entry: n.OverlayEntry) -> str:
     """A model with one entry of an overlay: its class, its releases, its evidence."""
-    known = f"{entry.verdict}, {_releases(entry)}{_cited(entry.citations)}, because:"
+    known = f"{entry.verdict}, {_releases(entry)}{_cite(entry.citations)}, because:"
     where = f"the overlay {overlay.name}{_inside(overlay)}"
     return f"The entry {entry.name} of {where}.\n\n{known} {entry.evidence}"
 
@@ -49,6 +49,6 @@ def _releases(entry: n.OverlayEntry) -> str:
     return f"releases up to {last}" if last else "all releases"
 
 
-def _cited(citations: Iterable[n.Citation]) -> str:
+def _cite(citations: Iterable[n.Citation]) -> str:
     texts = ", ".join(f"{c.source} {c.section}".strip() for c in citations)
     return f" ({texts})" if texts else ""

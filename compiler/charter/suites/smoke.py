@@ -86,7 +86,7 @@ class SmokeVector:
 @dataclass(frozen=True, slots=True)
 class Smoke:
     """The small suite. `stale` are titles of questions that no longer have an answer, `failed` the
-    failing scenarios, `unasked` those that cannot be asked, by title, with the reason."""
+    failing scenarios, `list_unasked` those that cannot be asked, by title, with the reason."""
 
     entries: tuple[SmokeVector, ...]
     ledger: Ledger
@@ -104,9 +104,9 @@ class Smoke:
         """Numbers for the manifest."""
         return {
             "obligations": len(self.ledger.rows),
-            "obligations_covered": self.ledger.counted("covered"),
-            "obligations_infeasible": self.ledger.counted("infeasible"),
-            "obligations_open": self.ledger.counted("open"),
+            "obligations_covered": self.ledger.count_rows("covered"),
+            "obligations_infeasible": self.ledger.count_rows("infeasible"),
+            "obligations_open": self.ledger.count_rows("open"),
             "mutants": len(self.kills),
             "mutants_killed": count(self.kills, "killed"),
             "mutants_killed_in_some_runs": count(self.kills, "killed_in_some_runs"),
@@ -131,7 +131,7 @@ class Desk:
     def at(self, instance: n.Instance) -> tuple[InstancePlanner, Covering]:
         """The planner of an instance with everything offered."""
         if instance.name not in self.engines:
-            engine = InstancePlanner.defined(self.model, instance)
+            engine = InstancePlanner.define_planner(self.model, instance)
             if self.coverage is None:
                 self.coverage = Coverage.own(engine.machine, self.wanted)
             covering = Covering(self.coverage.within(engine.machine))
@@ -159,7 +159,7 @@ class Desk:
 
     def scenarios(self, component: str) -> list[SmokeVector]:
         """The vectors of the scenarios of a component; failing scenarios are added to `failed`, and
-        those of which no question can be made to `unasked`."""
+        those of which no question can be made to `list_unasked`."""
         found: list[SmokeVector] = []
         for scenario in self.model.scenarios:
             if scenario.instance.machine != component:
@@ -205,16 +205,16 @@ def smoke(about: Subject) -> Smoke:
             stale.append(asked.title)
     unique = {entry.id: entry for entry in reversed(entries)}
     ordered = tuple(unique[key] for key in sorted(unique))
-    killed, covered = kills(about, ordered), covered_by(ordered)
-    searched = about.found.searched(about.model, about.component.name)
+    killed, covered = kills(about, ordered), list_covering(ordered)
+    searched = about.found.select_current(about.model, about.component.name)
     book = ledger(wanted, covered, searched, killed)
     started = {e.id for e in ordered if e.vector.question.given is None}
     naming = {name: _naming(ids, started) for name, ids in covered.items()}
-    named = tuple(_named(entry, naming) for entry in ordered)
+    named = tuple(_thin_out(entry, naming) for entry in ordered)
     return Smoke(named, book, killed, tuple(stale), tuple(desk.failed), desk.unasked)
 
 
-def unasked(about: Subject) -> Mapping[str, str]:
+def list_unasked(about: Subject) -> Mapping[str, str]:
     """The scenarios of a component of which no question can be made, by title, with the reason."""
     desk = Desk(about.model, ())
     desk.scenarios(about.component.name)
@@ -227,7 +227,7 @@ def _naming(ids: Sequence[str], started: Container[str]) -> tuple[str, ...]:
     return (*ids[:NAMED], *[name for name in ids if name in started][:1])
 
 
-def _named(entry: SmokeVector, naming: Mapping[str, Sequence[str]]) -> SmokeVector:
+def _thin_out(entry: SmokeVector, naming: Mapping[str, Sequence[str]]) -> SmokeVector:
     """An entry without the obligations that enough shorter vectors name."""
     vector = entry.vector
     named = (o for o in vector.why.obligations if entry.id in naming.get(o, [entry.id]))
@@ -235,7 +235,7 @@ def _named(entry: SmokeVector, naming: Mapping[str, Sequence[str]]) -> SmokeVect
     return replace(entry, vector=replace(vector, why=why))
 
 
-def covered_by(entries: Iterable[SmokeVector]) -> dict[str, list[str]]:
+def list_covering(entries: Iterable[SmokeVector]) -> dict[str, list[str]]:
     """For each obligation the ids of the vectors that meet it, fewest operations first."""
     found: dict[str, list[str]] = {}
     for entry in shortest_first(entries):

@@ -24,7 +24,7 @@ DEPTH = 5
 """The most steps of runs that the solver searches for."""
 
 
-def solved(
+def solve(
     found: QuestionSearch, tiny: Sequence[n.Instance], tell: Callable[[str], None]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Search with the solver for what is left; returns its proofs, and the lemmas that they use.
@@ -105,7 +105,7 @@ def _single(
                     found.note(row, UNREACHED, instance)
                     continue
                 why = Why((), source, row, OPEN, ())
-                vector = engine.planner.loaded(step, why)
+                vector = engine.planner.plan_loaded(step, why)
                 if not found.keep(vector, instance, why):
                     found.note(row, f"{where} {NO_VECTOR}", instance)
             case smt.SingleStep():
@@ -169,5 +169,5 @@ def mutants(found: QuestionSearch, tell: Callable[[str], None]) -> set[str]:
                 unreached.add(mutant.name)
                 continue
             why = Why((), "solver", tells_title(mutant.name), OPEN, ())
-            found.keep(engine.planner.loaded(step_of(answer.transition), why), instance, why)
+            found.keep(engine.planner.plan_loaded(step_of(answer.transition), why), instance, why)
     return unreached

@@ -28,7 +28,7 @@ from charter.suites.search_results import (
     Found,
     beside,
     bounds_digests,
-    uncited,
+    drop_citations,
 )
 
 PACKAGE = "charter_models"
@@ -94,7 +94,9 @@ class Subject:
         makes vectors of them."""
         bare = replace(self.model, scenarios=(), mutants=(), variants=(), sources=())
         left_out = self.found.still_left_out(self.model, self.component.name)
-        told = repr((FULL_SUITES, sorted(left_out), self.asked_digest, show_model(uncited(bare))))
+        told = repr(
+            (FULL_SUITES, sorted(left_out), self.asked_digest, show_model(drop_citations(bare)))
+        )
         return hashlib.sha256(told.encode()).hexdigest()[:20]
 
     def manifest(self, counts: Mapping[str, int]) -> Manifest:
@@ -155,7 +157,7 @@ def digest(model: n.Model, component: str) -> str:
     change it, nor do properties, scenarios, mutants, citations, comments, layout, other components
     and systems."""
     rules = replace(model, properties=(), liveness=(), scenarios=(), mutants=(), instances=())
-    shown = show_model(uncited(narrow(rules, component)))
+    shown = show_model(drop_citations(narrow(rules, component)))
     return hashlib.sha256(shown.encode()).hexdigest()[:20]
 
 
@@ -170,7 +172,7 @@ def module_name(protocol: str, component: str, kind: str = "", name: str = "") -
     return f"{PACKAGE}.{package}_{head}.{name}.{component}"
 
 
-def renamed(sources: Sequence[Source], root: Path | None) -> tuple[Source, ...]:
+def rename_sources(sources: Sequence[Source], root: Path | None) -> tuple[Source, ...]:
     """Sources with names relative to the project, so that digests do not depend on the caller."""
     if root is None:
         return tuple(sources)

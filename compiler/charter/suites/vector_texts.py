@@ -46,24 +46,24 @@ class VectorRecord:
         return f"{self.id} {self.digest} {canonical.text_digest(self.why)}"
 
 
-def packed(record: VectorRecord) -> str:
+def pack(record: VectorRecord) -> str:
     """A record on one line; JSON has no raw tabs."""
     parts = (record.id, record.digest, record.question, record.answer, record.why)
     return "\t".join(parts) + "\n"
 
 
-def unpacked(line: str) -> VectorRecord:
-    """The inverse of `packed`."""
+def unpack(line: str) -> VectorRecord:
+    """The inverse of `pack`."""
     identity, digest, question, answer, why = line.rstrip("\n").split("\t")
     return VectorRecord(identity, digest, question, answer, why)
 
 
-def merged(records: Iterable[VectorRecord]) -> Iterator[VectorRecord]:
+def merge(records: Iterable[VectorRecord]) -> Iterator[VectorRecord]:
     """Records in the order of their ids; those of one question are joined."""
     held: VectorRecord | None = None
     for record in records:
         if held is not None and held.id == record.id:
-            held = _joined(held, record)
+            held = _join(held, record)
             continue
         if held is not None:
             yield held
@@ -72,7 +72,7 @@ def merged(records: Iterable[VectorRecord]) -> Iterator[VectorRecord]:
         yield held
 
 
-def _joined(one: VectorRecord, other: VectorRecord) -> VectorRecord:
+def _join(one: VectorRecord, other: VectorRecord) -> VectorRecord:
     """One record with the obligations of both, and source and purpose of the one with higher
     priority."""
     first, second = sorted(

@@ -98,7 +98,7 @@ class WithdrawnUses:
         """Find uses after the first withdrawal, in the order of `arrived`, by each branch."""
         for kind in self.kinds():
             ended = self._first(kind, arrived, left=False)
-            nows = {one.now(self._held(kind, one.state)) for one in ended.values()}
+            nows = {one.now(self._find_held(kind, one.state)) for one in ended.values()}
             if nows <= {"replaced"}:
                 # The entry is always there, such as a record with a flag "free": what ends the use
                 # of a value is a change of the entry, before another value replaces it.
@@ -119,7 +119,7 @@ class WithdrawnUses:
             branch, param, _, now = use
             title = f"{branch}, {param} withdrawn by {by}{_TITLES[now]}"
             why = Why((), "exploration", title, OPEN, (branch,))
-            vector = planner.traced([*way.trace, (way.state, act)], planner.start()[1], why)
+            vector = planner.plan_trace([*way.trace, (way.state, act)], planner.start()[1], why)
             if vector is not None:
                 yield use, vector
 
@@ -132,8 +132,10 @@ class WithdrawnUses:
         for trace, state, branch in arrived:
             if branch in found:
                 continue
-            before, after = self._held(kind, trace[-1][0]), self._held(kind, state)
-            initial = {v for _, values in self._held(kind, trace[0][0]).values() for v in values}
+            before, after = self._find_held(kind, trace[-1][0]), self._find_held(kind, state)
+            initial = {
+                v for _, values in self._find_held(kind, trace[0][0]).values() for v in values
+            }
             for place, (entry, values) in before.items():
                 kept = _values(after, place)
                 chosen = values & kept if left else values - kept
@@ -146,7 +148,7 @@ class WithdrawnUses:
 
     def _giving(self, kind: t.Counter, value: int, place: Place, trace: Trace) -> Act:
         """The act of a trace that put a value into its place."""
-        held = (value in _values(self._held(kind, state), place) for state, _ in trace)
+        held = (value in _values(self._find_held(kind, state), place) for state, _ in trace)
         return trace[next(number for number, here in enumerate(held) if here) - 1][1]
 
     def _follow(self, one: Withdrawal) -> None:
@@ -158,7 +160,7 @@ class WithdrawnUses:
         tried = 0
         while queue and tried < MOST_AFTER:
             way = queue.popleft()
-            held = self._held(one.kind, way.state)
+            held = self._find_held(one.kind, way.state)
             now = one.now(held, way.next_one)
             alike = form(way.state), now, way.next_one is None
             if (now is None and way.before is not None) or alike in seen:
@@ -197,7 +199,7 @@ class WithdrawnUses:
         params = self.explored.opened.machine.operations[act[0]].params
         yield from ((p.type, v) for p, v in zip(params, act[1], strict=True) if p.type != kind)
 
-    def _held(self, kind: t.Counter, state: State) -> Held:
+    def _find_held(self, kind: t.Counter, state: State) -> Held:
         """The values of a counter in a state. A variable of such values alone (the newest, or the
         newest of each key) only counts, if another one holds some."""
         machine = self.explored.opened.machine

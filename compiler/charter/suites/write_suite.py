@@ -22,7 +22,7 @@ def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest
         for record in records:
             out.write(f"{record.line()}\n")
             lines.append(record.digest_line())
-    manifest = concluded(about, lines)
+    manifest = conclude(about, lines)
     about_it.write_text(manifest_text(manifest), encoding="utf-8", newline="\n")
     (folder / MANIFEST).unlink(missing_ok=True)
     written.replace(folder / LINES)
@@ -30,7 +30,7 @@ def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest
     return manifest
 
 
-def concluded(about: Manifest, lines: list[str]) -> Manifest:
+def conclude(about: Manifest, lines: list[str]) -> Manifest:
     """The manifest of a suite whose vectors have these digest lines."""
     return replace(about, vectors=len(lines)).seal(lines_digest(lines))
 

@@ -122,7 +122,7 @@ class Answers:
             (AnswerNode((), "", -1, observations.put(shown, text(shown))),)
         ]
         for number, call in enumerate(question.operations, 1):
-            needed = _needed(question.operations[number:])
+            needed = _find_needed(question.operations[number:])
             reached: dict[tuple[object, ...], tuple[AllowedTrace, AnswerNode]] = {}
             for origin, run in enumerate(runs):
                 args = arguments(self.machine, call, run.history)
@@ -249,6 +249,6 @@ def _type_at(kind: t.Type, path: Path) -> t.Type:
             return kind
 
 
-def _needed(calls: tuple[OperationCall, ...]) -> frozenset[Place]:
+def _find_needed(calls: tuple[OperationCall, ...]) -> frozenset[Place]:
     """What the arguments of `calls` refer to."""
     return frozenset(place for call in calls for place in find_references(dict(call.args)))

@@ -52,10 +52,10 @@ def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
         edited = answers.answer(question)
     except (NoAnswer, EvaluationError, ValueError, KeyError):
         return "never"
-    return compared(edited, allowed)
+    return compare(edited, allowed)
 
 
-def compared(edited: Answer, allowed: Answer) -> Told:
+def compare(edited: Answer, allowed: Answer) -> Told:
     """Follow the runs of the answer `edited` on the answer `allowed`: pairs of a node and the
     allowed nodes that it can be. Runs that deviate are dropped."""
     pairs: set[tuple[int, frozenset[int]]] = {(-1, frozenset())}

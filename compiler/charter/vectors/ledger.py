@@ -36,7 +36,7 @@ class Ledger:
     rows: tuple[LedgerRow, ...]
     kills: tuple[Kill, ...] = ()
 
-    def counted(self, status: Status) -> int:
+    def count_rows(self, status: Status) -> int:
         """How many rows have this status."""
         return sum(row.status == status for row in self.rows)
 
@@ -58,9 +58,9 @@ class Ledger:
         lines = [
             f"# {title}",
             "",
-            f"{self.counted('covered')} obligations are covered by vectors of the small suite,"
-            f" {self.counted('infeasible')} are proved to be infeasible,"
-            f" {self.counted('open')} are open.",
+            f"{self.count_rows('covered')} obligations are covered by vectors of the small suite,"
+            f" {self.count_rows('infeasible')} are proved to be infeasible,"
+            f" {self.count_rows('open')} are open.",
         ]
         left = [row for row in self.rows if row.status == "open"]
         lines += ["", "## Open"] if left else []

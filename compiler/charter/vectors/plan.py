@@ -28,7 +28,7 @@ from charter.vectors.answer import (
     Outcomes,
     begin,
 )
-from charter.vectors.question import CounterAt, NoQuestion, Shows, ask, observed_places
+from charter.vectors.question import CounterAt, NoQuestion, Shows, ask, list_observed_places
 
 OPEN = "open environment"
 BRANCH = "branch "
@@ -90,7 +90,7 @@ class Planner:
     @property
     def shows(self) -> Shows:
         """Where a target shows counters."""
-        return Shows(self.machine, self.shown, self.answers.outcomes)
+        return Shows(self.machine, self.list_shown, self.answers.outcomes)
 
     @property
     def machine(self) -> Machine:
@@ -101,7 +101,9 @@ class Planner:
         """The vector of a scenario, along its first run. Raises ScenarioFails."""
         steps = follow(self.model, scenario)[0].steps
         acts = [(s.operation, s.args) for s in steps]
-        why = Why((f"scenario {scenario.title}",), "scenario", scenario.title, OPEN, _taken(steps))
+        why = Why(
+            (f"scenario {scenario.title}",), "scenario", scenario.title, OPEN, _list_taken(steps)
+        )
         return self.of_acts(acts, why, [s.outcome.branch for s in steps])
 
     def of_acts(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
@@ -114,7 +116,7 @@ class Planner:
             self._refuse(problem)
             return None
 
-    def traced(self, trace: Trace, given: Json, why: Why) -> Vector | None:
+    def plan_trace(self, trace: Trace, given: Json, why: Why) -> Vector | None:
         """A vector of a trace whose states are known; `given` leads to the first."""
         try:
             return self._vector(trace, given, why)
@@ -136,17 +138,17 @@ class Planner:
             self.begun = (state, given, begin(self.machine, given))
         return self.begun
 
-    def shown(self, state: State) -> list[CounterAt]:
-        """`observed_places` of a state, remembered."""
+    def list_shown(self, state: State) -> list[CounterAt]:
+        """`list_observed_places` of a state, remembered."""
         key = tuple(state.values())
         known = self.remembered.get(key)
         if known is None:
             if len(self.remembered) > MOST_REMEMBERED:
                 self.remembered.clear()
-            known = self.remembered[key] = observed_places(self.machine, state)
+            known = self.remembered[key] = list_observed_places(self.machine, state)
         return known
 
-    def loaded(self, step: PlannedStep, why: Why) -> Vector | None:
+    def plan_loaded(self, step: PlannedStep, why: Why) -> Vector | None:
         """The vector of one transition. Its state is loaded or, if loading would lose something
         (volatile state), reached by the operations on its path."""
         try:
@@ -172,7 +174,7 @@ class Planner:
     def _of_loaded(self, loaded: Loaded, run: AllowedTrace, step: PlannedStep, why: Why) -> Vector:
         trace = [(run.state, (step.operation, step.args))]
         question = self._ask(trace, loaded.given)
-        return _checked(question, self.answers.answer(question, run), why)
+        return _check(question, self.answers.answer(question, run), why)
 
     def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
         """Each act with the state before it, along the outcomes that `branches` selects (by default
@@ -195,7 +197,7 @@ class Planner:
         while len(wrong) < MOST_PLACES:
             try:
                 question = self._ask(trace, given, [each.reference for each in wrong])
-                return _checked(question, self.answers.answer(question, first), why)
+                return _check(question, self.answers.answer(question, first), why)
             except NoAnswer as problem:
                 if problem.reference is None:
                     raise
@@ -220,7 +222,7 @@ def branches_of(answer: Answer) -> frozenset[str]:
     return frozenset(node.branch for step in answer.steps for node in step)
 
 
-def _checked(question: Question, answer: Answer, why: Why) -> Vector:
+def _check(question: Question, answer: Answer, why: Why) -> Vector:
     """A vector that names no branch which it does not take: where a trace has a value that nothing
     shows, such as the token before any was granted, the question asks for one that was never
     issued, and another branch may be taken. Raises NoQuestion if its purpose is not taken."""
@@ -243,5 +245,5 @@ def _consts(model: Model, machine: Machine) -> dict[str, int]:
     return {name: value for name, value in machine.instance.consts if name in needed}
 
 
-def _taken(steps: Sequence[Followed]) -> tuple[str, ...]:
+def _list_taken(steps: Sequence[Followed]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s.outcome.branch for s in steps))

@@ -62,7 +62,7 @@ def places(
             pass
 
 
-def observed_places(machine: Machine, state: State) -> list[CounterAt]:
+def list_observed_places(machine: Machine, state: State) -> list[CounterAt]:
     """The places of everything that the widest level of observables shows."""
     assert machine.component is not None
     shown = {o.path for o in machine.component.observables if o.mode != "ignored"}
@@ -86,7 +86,7 @@ def _is_shown(place: CounterAt, seen: History) -> bool:
 
 
 Observed = Callable[[State], Sequence[CounterAt]]
-"""`observed_places`, or a cached version of it."""
+"""`list_observed_places`, or a cached version of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Shows:
     observed: Observed
     outcomes: Outcomes
 
-    def replied(self, before: State, act: Act, after: State) -> Sequence[CounterAt]:
+    def list_reply_places(self, before: State, act: Act, after: State) -> Sequence[CounterAt]:
         """The places in the reply of an act; none if it may have several replies."""
         found = {o.reply for o in self.outcomes(before, *act) if o.state == after}
         if len(found) != 1:
@@ -116,9 +116,11 @@ class Earlier:
     observed: Sequence[Sequence[CounterAt]]
     avoided: Sequence[Json] = ()
 
-    def replied(self, step: int) -> Sequence[CounterAt]:
+    def list_reply_places(self, step: int) -> Sequence[CounterAt]:
         """The places in the reply of a step."""
-        return self.shows.replied(*self.trace[step - 1], self.trace[step][0]) if step else ()
+        return (
+            self.shows.list_reply_places(*self.trace[step - 1], self.trace[step][0]) if step else ()
+        )
 
     def references(self, kind: t.Counter, value: int) -> Iterator[dict[str, Json]]:
         """Where a value of this type was shown: in observations, the newest first, then in
@@ -128,7 +130,7 @@ class Earlier:
                 if place.kind == kind and place.value == value:
                     yield {"ref": [step, *place.path]}
         for step in range(len(self.observed) - 1, 0, -1):
-            for place in self.replied(step):
+            for place in self.list_reply_places(step):
                 if place.kind == kind and place.value == value:
                     yield {"ref": [step, *place.path], "in": REPLY}
 

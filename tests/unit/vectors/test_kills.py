@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from charter.formats.vector import Answer, AnswerNode
-from charter.vectors.kills import compared
+from charter.vectors.kills import compare
 
 FIRST = (AnswerNode((), "", -1, 0),)
 
@@ -15,15 +15,15 @@ def automaton(*observations: int) -> Answer:
 
 
 def test_nothing_is_told_when_the_mutant_does_what_is_allowed() -> None:
-    assert compared(automaton(1), automaton(1, 2)) == "never"
+    assert compare(automaton(1), automaton(1, 2)) == "never"
 
 
 def test_a_mutant_is_told_in_some_runs_when_only_some_leave_the_charter() -> None:
-    assert compared(automaton(1, 3), automaton(1, 2)) == "sometimes"
+    assert compare(automaton(1, 3), automaton(1, 2)) == "sometimes"
 
 
 def test_a_mutant_is_always_told_when_no_run_is_allowed() -> None:
-    assert compared(automaton(3), automaton(1, 2)) == "always"
+    assert compare(automaton(3), automaton(1, 2)) == "always"
 
 
 def test_runs_are_followed_when_equal_looks_part_later() -> None:
@@ -33,5 +33,5 @@ def test_runs_are_followed_when_equal_looks_part_later() -> None:
         return Answer((0, 1, 2, 3), ("done",), (FIRST, step, end))
 
     allowed = two_steps(((0, 1), (1, 2)))
-    assert compared(two_steps(((0, 1), (1, 2))), allowed) == "never"
-    assert compared(two_steps(((0, 2), (1, 1))), allowed) == "always"
+    assert compare(two_steps(((0, 1), (1, 2))), allowed) == "never"
+    assert compare(two_steps(((0, 2), (1, 1))), allowed) == "always"

@@ -70,8 +70,8 @@ def telling(vectors: Iterable[Vector]) -> list[Vector]:
 
 def test_what_a_transition_did_to_a_hidden_variable_shows_in_what_follows() -> None:
     found = explored()
-    assert not telling(found.loaded())
-    told = telling(found.followed())
+    assert not telling(found.list_loaded())
+    told = telling(found.list_followed())
     assert told
     for vector in told:
         names = [call.operation for call in vector.question.operations]
@@ -81,7 +81,7 @@ def test_what_a_transition_did_to_a_hidden_variable_shows_in_what_follows() -> N
 def test_every_way_with_every_operation_takes_its_place_where_these_are_few(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    followed = [vector.id for vector in explored().followed()]
+    followed = [vector.id for vector in explored().list_followed()]
     assert [vector.id for vector in explored().arrivals()] != followed
     monkeypatch.setattr(module, "ARRIVALS", 10)
     assert [vector.id for vector in explored().arrivals()] == followed
@@ -91,12 +91,12 @@ def test_every_way_with_every_operation_takes_its_place_where_these_are_few(
 
 def test_no_state_is_followed_where_everything_is_observed() -> None:
     shown = PURSE.replace("all { money }", "all { money, spent, reserved }")
-    assert not [*explored(shown).followed()]
+    assert not [*explored(shown).list_followed()]
 
 
 def test_follow_ups_are_few_and_those_that_change_nothing_come_first() -> None:
     found = explored()
-    alike = module.LookAlikes.of(found.opened.machine, found.graph.states, found.offered)
+    alike = module.LookAlikes.of(found.opened.machine, found.graph.states, found.list_offered)
     seen = 0
     for state in found.graph.states:
         acts = alike.telling(state)

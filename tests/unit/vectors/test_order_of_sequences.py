@@ -11,7 +11,7 @@ from charter.project.sources import read_sources
 from charter.prove import Infeasible, SingleStep, StepQuestion, single_step
 from charter.semantics.machine import Machine
 from charter.suites import make
-from charter.suites.search import opened, search
+from charter.suites.search import leaves_open, search
 from charter.suites.smoke import smoke
 
 QUEUE = """protocol queues
@@ -111,5 +111,5 @@ def test_an_earlier_search_without_unequal_items_is_made_again(tmp_path: Path) -
     about = written(tmp_path, QUEUE.partition("mutant ")[0])
     found = search(about, lambda *_: None, False)
     before = tuple(one for one in found.asked if "order" not in one.title)
-    assert not opened(replace(about, found=found))
-    assert opened(replace(about, found=replace(found, asked=before)))
+    assert not leaves_open(replace(about, found=found))
+    assert leaves_open(replace(about, found=replace(found, asked=before)))

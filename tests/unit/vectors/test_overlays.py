@@ -14,7 +14,7 @@ from charter.core.releases import groups
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.project import BadProject, Project, project_at
 from charter.formats.target import read_target
-from charter.suites.adapters import judged
+from charter.suites.adapters import list_judged
 from charter.suites.subject import overlays_in
 
 LAMP = """protocol lamp
@@ -93,7 +93,7 @@ def test_releases_of_a_variant_are_in_no_group_of_the_plain_protocol(tmp_path: P
     assert (overlay.name, overlay.component, overlay.target) == ("bulbs", "lamp", "bulb")
     assert overlay.releases == ("2.0.0", "2.0.1", "2.1.5", "2.2.0")
     assert overlay.groups() == {"2.0.0": ("stuck",), "2.2.0": ()}
-    assert judged(lamp, "lamp") == (("", ""), ("", "old"))
+    assert list_judged(lamp, "lamp") == (("", ""), ("", "old"))
 
 
 def test_entry_of_older_releases_has_a_model_in_their_variant(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class Making:
         self.place = folder / "lamp.charter"
         monkeypatch.setattr(parts, "cache_folder", lambda kind: folder / "cache" / kind)
         monkeypatch.setattr(parts, "WALKS", 5)
-        monkeypatch.setattr(build, "_made", lambda todo: map(self._make, todo))
+        monkeypatch.setattr(build, "_make_parts", lambda todo: map(self._make, todo))
 
     def _make(self, task: parts.Task) -> tuple[parts.Task, parts.InstanceVectors]:
         self.made.append(f"{task.kind} {task.instance}")

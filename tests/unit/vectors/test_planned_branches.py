@@ -84,7 +84,7 @@ def test_no_vector_of_a_full_suite_claims_a_branch_that_it_does_not_take() -> No
     (tiny,) = (i for i in about().model.instances if i.name == "tiny")
     one = explored()
     vectors = [
-        *one.loaded(), *one.witnesses(), *one.paths(), *one.arrivals(), *one.followed(),
+        *one.list_loaded(), *one.witnesses(), *one.paths(), *one.arrivals(), *one.list_followed(),
         *Walks.of(about().model, tiny).vectors(50),
     ]  # fmt: skip
     assert len(vectors) > 50
@@ -136,7 +136,7 @@ def test_note_of_an_open_obligation_says_each_thing_once() -> None:
     made.note(row, f"{NO_PROOF}a step from a state that no lemma excludes meets it", tiny)
     made.note(other, EXPLORED, replace(tiny, name="tiny1"))
     made.note(other, f"{NO_PROOF}the solver gave up, timeout", tiny)
-    assert made.opened() == {
+    assert made.explain_open() == {
         row: "not met by 30 of 3,003 classes of transitions (3 instances);"
         " a run meets it, but makes no vector (3 instances)",
         other: "not met by 10 of 1,001 classes of transitions (tiny1);"

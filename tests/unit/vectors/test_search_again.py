@@ -11,8 +11,8 @@ from charter.core.obligations import obligations
 from charter.project.sources import read_sources
 from charter.semantics.machine import Machine
 from charter.suites import make
-from charter.suites.search import NO_SOLVER, is_stale, opened, outdated, search
-from charter.suites.search_results import Found, place, read_found, renewed, write_found
+from charter.suites.search import NO_SOLVER, is_outdated, is_stale, leaves_open, search
+from charter.suites.search_results import Found, list_renewed, place, read_found, write_found
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject
 from charter.vectors.answer import Answers
@@ -49,11 +49,11 @@ def test_what_a_removed_scenario_covered_is_looked_for(tmp_path: Path) -> None:
     text = BOX.replace("used == cap\n", "took clear\n")
     before = written(tmp_path, text + 'scenario "full" of c { cap = 2 do take(2) -> taken }\n')
     found = looked(before, Found())
-    assert not opened(replace(before, found=found))
+    assert not leaves_open(replace(before, found=found))
     after = replace(written(tmp_path, text), found=found)
-    assert opened(after) and not is_stale(after)
+    assert leaves_open(after) and not is_stale(after)
     again = looked(after, found)
-    assert titles(again) > titles(found) and not opened(replace(after, found=again))
+    assert titles(again) > titles(found) and not leaves_open(replace(after, found=again))
 
 
 def test_a_search_without_the_solver_is_stale_once_it_is_installed(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_questions_of_an_instance_that_was_edited_are_found_anew(tmp_path: Path)
     assert {asked.question.consts["cap"] for asked in found.asked} == {3}
     edited = written(tmp_path, BOX.replace("cap = 3", "cap = 2"))
     subject = replace(edited, found=found)
-    assert not outdated(replace(written(tmp_path, BOX), found=found))
-    assert outdated(subject)
+    assert not is_outdated(replace(written(tmp_path, BOX), found=found))
+    assert is_outdated(subject)
     stale = smoke(subject)
     assert len(stale.stale) == len(found.asked) and not stale.entries
     again = looked(edited, found)
@@ -120,8 +120,8 @@ def test_a_property_that_excludes_the_state_of_a_question_makes_it_outdated(
     used = replace(loaded, question=replace(loaded.question, given={"used": 3}))
     never = BOX + "always never_full of c: used < cap\n"
     with_full = replace(found, asked=(*given, used))
-    assert not outdated(replace(first, found=with_full))
-    assert outdated(replace(written(tmp_path, never), found=with_full))
+    assert not is_outdated(replace(first, found=with_full))
+    assert is_outdated(replace(written(tmp_path, never), found=with_full))
 
 
 def test_rules_that_the_solver_cannot_encode_are_searched_without_it(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_each_branch_is_asked_for_with_the_constants_of_each_instance(tmp_path: 
 def test_a_new_or_changed_instance_is_searched(tmp_path: Path) -> None:
     first = looked(written(tmp_path, BOX), Found())
     about = written(tmp_path, LARGER)
-    assert is_stale(replace(about, found=first)) and renewed(about.model, "c", first) == (
+    assert is_stale(replace(about, found=first)) and list_renewed(about.model, "c", first) == (
         "tiny_larger",
     )
     found = looked(about, first)
@@ -161,9 +161,9 @@ def test_a_new_or_changed_instance_is_searched(tmp_path: Path) -> None:
     assert not is_stale(replace(about, found=found))
     write_found(place(tmp_path / "a.charter", ""), found)
     kept = make.open_subject(tmp_path / "a.charter", read_sources(tmp_path / "a.charter"), "", "")
-    assert kept.found == found and not renewed(kept.model, "c", kept.found)
+    assert kept.found == found and not list_renewed(kept.model, "c", kept.found)
     changed = written(tmp_path, LARGER.replace("cap = 5", "cap = 5 only take if n < 3"))
-    assert renewed(changed.model, "c", found) == ("tiny_larger",)
+    assert list_renewed(changed.model, "c", found) == ("tiny_larger",)
     noted = written(tmp_path, LARGER.replace("cap = 5", "cap = 5 -- a comment\n"))
     assert not is_stale(replace(noted, found=found))
 

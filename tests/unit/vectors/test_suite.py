@@ -18,7 +18,7 @@ from charter.formats.suite import Manifest, read_lines, read_manifest
 from charter.formats.vector import Vector, Why
 from charter.suites import build, make
 from charter.suites import smoke as small_suites
-from charter.suites.committed_suite import published
+from charter.suites.committed_suite import publish
 from charter.suites.search_results import (
     NOT_AS_WRITTEN,
     Found,
@@ -29,13 +29,13 @@ from charter.suites.search_results import (
     write_found,
 )
 from charter.suites.smoke import Smoke, smoke
-from charter.suites.vector_texts import VectorRecord, merged, packed, unpacked
+from charter.suites.vector_texts import VectorRecord, merge, pack, unpack
 from charter.suites.write_suite import write_records
 from charter.vectors.kills import Kill
 from charter.vectors.ledger import Ledger, Searched, ledger
 from conform.cli import main as cli
 
-IN_PROCESSES = build._made
+IN_PROCESSES = build._make_parts
 """What the tests' conftest.py replaces."""
 
 LAMP = """protocol lamp
@@ -131,8 +131,8 @@ def test_the_small_suite_holds_scenarios_and_what_was_found(lamp: Path) -> None:
     found = make.look(about, lamp, quiet)
     after = smoke(found)
     assert before.counts()["scenarios"] == 1
-    assert after.ledger.counted("covered") > before.ledger.counted("covered")
-    assert after.ledger.counted("open") == 0
+    assert after.ledger.count_rows("covered") > before.ledger.count_rows("covered")
+    assert after.ledger.count_rows("open") == 0
     assert subject(lamp).found == found.found
 
 
@@ -143,9 +143,9 @@ def test_proofs_count_only_for_the_rules_that_they_are_about(lamp: Path) -> None
     found = Found((), {row: "by hand"}, (), rules, {"another": "its bound"})
     write_found(place(lamp, ""), found)
     assert read_found(place(lamp, "")) == found
-    assert found.searched(about.model, "lamp").proofs == {row: "by hand"}
+    assert found.select_current(about.model, "lamp").proofs == {row: "by hand"}
     lamp.write_text(LAMP.replace("> 9", "> 8"))
-    changed = found.searched(subject(lamp).model, "lamp")
+    changed = found.select_current(subject(lamp).model, "lamp")
     assert changed == Searched({}, {}, "the rules changed since the last search")
 
 
@@ -162,7 +162,7 @@ def test_made_up_proofs_are_open_and_told(lamp: Path) -> None:
         path.write_text(json.dumps(wrong))
         found = read_found(folder)
         assert found.proofs == {}
-        notes = found.searched(about.model, "lamp").notes
+        notes = found.select_current(about.model, "lamp").notes
         assert notes == dict.fromkeys(wrong["proofs"], NOT_AS_WRITTEN)
         assert not tells_of_search(NOT_AS_WRITTEN)
 
@@ -192,10 +192,10 @@ def test_a_full_suite_is_written_twice_alike(
     lamp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By this process, as in other tests, and by two."""
-    monkeypatch.setattr(build, "kept", lambda task: None)
-    assert build._made is not IN_PROCESSES
+    monkeypatch.setattr(build, "read_kept", lambda task: None)
+    assert build._make_parts is not IN_PROCESSES
     two = make.make(subject(lamp), "full", tmp_path / "2", quiet).manifest
-    monkeypatch.setattr(build, "_made", IN_PROCESSES)
+    monkeypatch.setattr(build, "_make_parts", IN_PROCESSES)
     one = make.make(subject(lamp), "full", tmp_path / "1", quiet).manifest
     assert one == two == read_manifest(tmp_path / "1")
     vectors = list(read_lines(tmp_path / "1" / "vectors.jsonl"))
@@ -207,10 +207,10 @@ def test_a_full_suite_is_written_twice_alike(
 def test_records_of_one_question_are_joined_and_keep_the_better_reason(lamp: Path) -> None:
     vector = smoke(subject(lamp)).entries[0].vector
     record = VectorRecord.of(vector)
-    assert unpacked(packed(record)) == record
+    assert unpack(pack(record)) == record
     assert record.line() == vector.line()
     other = VectorRecord.of(replace(vector, why=Why(("branch press/on", "more"), "random")))
-    (joined,) = merged([other, record])
+    (joined,) = merge([other, record])
     assert joined.reasons().source == "scenario"
     assert set(joined.reasons().obligations) == {*vector.why.obligations, "branch press/on", "more"}
 
@@ -275,7 +275,7 @@ def test_a_coin_that_may_fall_either_way_does_not_kill(tmp_path: Path) -> None:
     path.write_text(COIN)
     about = subject(path)
     about = make.look(about, path, quiet)
-    made, (kill,) = published(about), smoke(about).kills
+    made, (kill,) = publish(about), smoke(about).kills
     assert (kill.mutant, kill.outcome) == ("falls", "killed_in_some_runs")
     (name,) = (name for name in made.files if name.endswith("kills.json"))
     told = json.loads(made.files[name])["falls"]
@@ -344,7 +344,7 @@ def test_sections_name_parameters_that_are_rankings_as_ordered(tmp_path: Path) -
     """Arguments are printed in their order, like the variables and fields that hold them."""
     path = tmp_path / "queue.charter"
     path.write_text(QUEUE)
-    made = published(subject(path))
+    made = publish(subject(path))
     (name,) = (name for name in made.files if name.endswith("sections.json"))
     assert json.loads(made.files[name])["ordered"] == ["line", "target", "wishes"]
 
