@@ -36,7 +36,7 @@ def test_the_engines_agree_on_a_constant_that_is_true_or_false(name: str, states
 
 
 def test_tla_has_its_own_word_for_true() -> None:
-    files, _ = api.exported(api.load_text(CHARTER), "tiny")
+    files, _ = api.export_tla(api.load_text(CHARTER), "tiny")
     assert "  loud = TRUE\n" in files["bell_tiny.cfg"]
 
 

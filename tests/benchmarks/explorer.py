@@ -106,7 +106,7 @@ def against_reference(cache):
 def eventually(cache):
     """Verdicts of `eventually` alone: the search for its states, the graph, the runs."""
     for participants in (3, 4, 5):
-        model = api.bounded(api.load(COMMIT), "small", [f"Participant={participants}"])
+        model = api.set_bounds(api.load(COMMIT), "small", [f"Participant={participants}"])
         instance = chosen(model, "small")
         say(f"eventually, two_phase_commit of {participants}, with symmetry")
         options = NativeOptions(cache=cache)

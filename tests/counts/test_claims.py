@@ -30,8 +30,8 @@ def claims_of_kafka() -> Claims:
 def test_each_claim_is_so_and_the_page_says_it() -> None:
     """The page may have been written before searches were out of date."""
     known = claims_of_kafka()
-    wrong = {one.claim.id: one.wrong for one in known.judged() if one.wrong}
-    assert len(known.judged()) > 70 and not wrong
+    wrong = {one.claim.id: one.wrong for one in known.judge_all() if one.wrong}
+    assert len(known.judge_all()) > 70 and not wrong
     then = replace(known, judge=replace(known.judge, rows=read_verdicts(verdicts_file(KAFKA))))
     page = (KAFKA / "verdicts" / "claims.md").read_text("utf-8")
     assert page in (known.markdown(), then.markdown()), (
@@ -41,7 +41,7 @@ def test_each_claim_is_so_and_the_page_says_it() -> None:
 
 @pytest.mark.xdist_group("claims")
 def test_a_claim_on_which_the_texts_differ_names_a_page_of_the_design() -> None:
-    claims = [one.claim for one in claims_of_kafka().judged()]
+    claims = [one.claim for one in claims_of_kafka().judge_all()]
     contradictory = [claim for claim in claims if claim.verdict == "contradictory"]
     unsaid = [claim.id for claim in contradictory if "docs/design/" not in claim.why]
     assert len(contradictory) > 15 and not unsaid

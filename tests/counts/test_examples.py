@@ -102,7 +102,7 @@ def test_the_property_catches_the_mutant_when_its_instance_is_explored(
 def test_an_example_is_as_the_formatter_writes_it(name: str) -> None:
     path = SPEC / f"{name}.charter"
     text = path.read_text(encoding="utf-8")
-    assert api.formatted(Source(path.name, text)) == text
+    assert api.format_text(Source(path.name, text)) == text
 
 
 @pytest.mark.parametrize("name", MODELS)

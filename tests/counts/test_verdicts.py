@@ -128,4 +128,4 @@ def _again(rows: tuple[verdicts.InstanceVerdicts, ...], place: verdicts.Searched
     if row is None:
         return True
     model = charter.model(Selection(place.variant, place.mutant))
-    return verdicts.searched(model, place, row.digest, 0, lambda *_: None).row == row
+    return verdicts.search_instance(model, place, row.digest, 0, lambda *_: None).row == row

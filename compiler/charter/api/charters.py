@@ -51,7 +51,7 @@ class Charter:
         `Missing`."""
         from charter.project import compile as compiling
 
-        chosen = chosen_instance(model, instance)
+        chosen = select_instance(model, instance)
         return compiling.with_state_condition(self.sources, selection, model, chosen, expression)
 
 
@@ -166,7 +166,7 @@ def check_texts(sources: Sequence[Source]) -> Diagnostics:
     return pipeline.check_texts(sources)
 
 
-def flattened(path: Path, variant: str) -> str:
+def flatten_text(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
 
@@ -186,7 +186,7 @@ def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
     return show_model(run_checked(load(path, selection), wanted))
 
 
-def formatted(source: Source) -> str:
+def format_text(source: Source) -> str:
     """The formatted text of one file. Raises `Refused` on a syntax error."""
     from charter.project import compile as compiling
 
@@ -222,12 +222,12 @@ def suite_digests(project: Project, manifest: Manifest) -> tuple[str, str]:
     return "", ""
 
 
-def changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
+def find_changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
     """The files of the model of a suite under generated/ that are not what its charter in the
     project gives. Raises `Refused`, `Missing` or `Unreadable`."""
     from charter.api import models_on_disk
 
-    return models_on_disk.changed_models(project, manifest)
+    return models_on_disk.find_changed_models(project, manifest)
 
 
 def charters_of(project: Project) -> tuple[str, ...]:
@@ -245,12 +245,12 @@ def charter_of(project: Project, protocol: str) -> Path | None:
     return next((project.root / place for place in found), None)
 
 
-def outdated(project: Project) -> str:
+def explain_outdated(project: Project) -> str:
     """A sentence if the counts of a full suite in generated/ are of another version of the charter,
     with the command that updates them; "" if not."""
     from charter.api import generated
 
-    return generated.outdated(project)
+    return generated.explain_outdated(project)
 
 
 def unsearched_suites(project: Project) -> tuple[str, ...]:
@@ -268,7 +268,7 @@ def stale(project: Project) -> str:
     return generated.stale(project)
 
 
-def chosen_instance(model: ir.Model, name: str) -> ir.Instance:
+def select_instance(model: ir.Model, name: str) -> ir.Instance:
     """The instance with a name. For "" it is `tiny`, else the first whose name begins with `tiny`,
     else the only one. Raises `Missing`."""
     known = {instance.name: instance for instance in model.instances}
@@ -294,16 +294,16 @@ def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
     """The names of the instances that match a pattern with `*`, in the order of the charter; "" is
     the default instance. Raises `Missing`."""
     if "*" not in pattern:
-        return (chosen_instance(model, pattern).name,)
+        return (select_instance(model, pattern).name,)
     found = tuple(i.name for i in model.instances if fnmatchcase(i.name, pattern))
-    return found or (chosen_instance(model, pattern).name,)
+    return found or (select_instance(model, pattern).name,)
 
 
-def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
+def set_bounds(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
     """`model` with bounds of an instance replaced, each setting a text `name=number`. `misses` and
     `fails` of the instance are dropped, since they hold for its own bounds only. Raises `Missing`
     or `WrongBound`."""
-    chosen = chosen_instance(model, instance)
+    chosen = select_instance(model, instance)
     made = replace(with_bounds(model, chosen, settings), misses=(), fails=())
     places = tuple(made if known is chosen else known for known in model.instances)
     return replace(model, instances=places)
@@ -313,7 +313,7 @@ def limits(model: ir.Model, instance: str) -> InstanceLimits:
     """What limits an instance. Raises `Missing`."""
     from charter.analysis.instance_table import limits_of
 
-    return limits_of(model, chosen_instance(model, instance))
+    return limits_of(model, select_instance(model, instance))
 
 
 def search_size(model: ir.Model, instance: str) -> SearchSize:
@@ -321,7 +321,7 @@ def search_size(model: ir.Model, instance: str) -> SearchSize:
     does if there is no initial state."""
     from charter.analysis.search_size import search_size as size_of
 
-    return size_of(model, chosen_instance(model, instance))
+    return size_of(model, select_instance(model, instance))
 
 
 def usual_limits(found: Sequence[InstanceLimits]) -> dict[str, str]:
@@ -346,7 +346,7 @@ def explore(
     `NoInitialState`."""
     from charter.explore import select
 
-    return select.explore(model, chosen_instance(model, instance), options, progress)
+    return select.explore(model, select_instance(model, instance), options, progress)
 
 
 def same_search(before: ir.Model, after: ir.Model, instance: str) -> bool:
@@ -358,7 +358,7 @@ def same_search(before: ir.Model, after: ir.Model, instance: str) -> bool:
         return True
     if instance not in (known.name for known in before.instances):
         return False
-    one, other = (Problem.of(each, chosen_instance(each, instance)) for each in (before, after))
+    one, other = (Problem.of(each, select_instance(each, instance)) for each in (before, after))
     return one == other
 
 
@@ -369,7 +369,7 @@ def failing_scenarios(model: ir.Model, machine: str) -> tuple[ScenarioFails, ...
     return failing(model, machine)
 
 
-def replaced_in_property(model: ir.Model, mutant: str) -> tuple[str, ...]:
+def list_replaced_in_property(model: ir.Model, mutant: str) -> tuple[str, ...]:
     """The functions that a mutant of the model replaces and that the property which must catch it
     calls."""
     from charter.core import reach
@@ -391,7 +391,7 @@ def search_json(
 def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
     """The protocol, machine and bounds of an instance, in the fields of `Head`; `mutant` is the
     model's mutant. Raises `Missing`."""
-    chosen = chosen_instance(model, instance)
+    chosen = select_instance(model, instance)
     return {
         "protocol": model.protocol,
         "variant": model.variant,
@@ -406,7 +406,7 @@ def tell(model: ir.Model, instance: str, finding: CheckResult | LivenessResult) 
     """The story of a finding, replayed on the definition. Raises `Missing`."""
     from charter.api import explain
 
-    return explain.story_of(model, chosen_instance(model, instance), explain.found_of(finding))
+    return explain.story_of(model, select_instance(model, instance), explain.make_finding(finding))
 
 
 def tell_trace(model: ir.Model, instance: str, called: tuple[str, str], trace: Trace) -> Story:
@@ -415,7 +415,7 @@ def tell_trace(model: ir.Model, instance: str, called: tuple[str, str], trace: T
     from charter.api import explain
 
     return explain.story_of(
-        model, chosen_instance(model, instance), explain.found_in(called, trace)
+        model, select_instance(model, instance), explain.make_trace_finding(called, trace)
     )
 
 
@@ -434,14 +434,14 @@ def itf(story: Story) -> dict[str, Json]:
     return format_.itf(story)
 
 
-def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diagnostic, ...]]:
+def export_tla(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diagnostic, ...]]:
     """TLA+ modules and cfg files of an instance ("" for all) by file name, and warnings of what
     they leave out.
 
     Raises `Missing`, or `Refused` with everything that cannot be exported."""
     from charter.render.tla.export import export
 
-    chosen = (chosen_instance(model, instance),) if instance else model.instances
+    chosen = (select_instance(model, instance),) if instance else model.instances
     if not chosen:
         raise Missing(f"{model.protocol} has no instance to export; add one to the charter")
 
@@ -468,7 +468,7 @@ def simulate(
     from charter.explore.simulate import WalkPlan
     from charter.explore.swarm import swarm
 
-    chosen = chosen_instance(model, instance)
+    chosen = select_instance(model, instance)
     plan = WalkPlan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
     return swarm((model, chosen), plan, wanted.workers, progress)
 

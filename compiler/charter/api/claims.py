@@ -37,7 +37,7 @@ class Claims:
         """Whether there are verdicts of searches, be they out of date."""
         return bool(self.judge.rows)
 
-    def judged(self) -> tuple[JudgedClaim, ...]:
+    def judge_all(self) -> tuple[JudgedClaim, ...]:
         """Each claim with what searches show of it."""
         return tuple(self.judge.judge(c) for section in self.sections for c in section.claims)
 

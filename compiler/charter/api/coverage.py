@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.analysis.scenario_pairs import ScenarioPairs, scenario_pairs
-from charter.api.charters import Charter, chosen_instance, explore
+from charter.api.charters import Charter, explore, select_instance
 from charter.core import nodes as n
 from charter.core.transition import steps_of
 from charter.explore.model_checker import ExploreOptions, Progress
@@ -22,7 +22,7 @@ __all__ = [
     "ScenarioPairs",
     "StateClass",
     "StepPairs",
-    "reached",
+    "find_reached",
     "scenario_pairs",
     "step_pairs",
     "steps_of",
@@ -88,7 +88,7 @@ def with_walked(charter: Charter, path: Path, selection: Selection = PLAIN) -> n
     return Charter((*charter.sources, *read_sources(path))).model(selection)
 
 
-def reached(model: n.Model, instance: str, most: int, progress: Progress) -> ReachedClasses:
+def find_reached(model: n.Model, instance: str, most: int, progress: Progress) -> ReachedClasses:
     """Search an instance of a model with classes, up to `most` states (0: all). Raises `Missing`
     or `CannotExplore`."""
     machine = next((i.machine for i in model.instances if i.name == instance), "")
@@ -110,7 +110,7 @@ def step_pairs(model: n.Model, instance: str, most: int, progress: Progress) -> 
     from charter.explore import select
 
     options = ExploreOptions(most_states=most)
-    return select.step_pairs(model, chosen_instance(model, instance), options, progress)
+    return select.step_pairs(model, select_instance(model, instance), options, progress)
 
 
 def _bare(model: n.Model) -> tuple[n.Instance, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.analysis.environment import offered
 from charter.analysis.retell import changes
-from charter.api.charters import Charter, chosen_instance
+from charter.api.charters import Charter, select_instance
 from charter.check.names.types import show_type
 from charter.core import nodes as n
 from charter.core import types as t
@@ -121,7 +121,7 @@ def _cause(error: EvaluationError) -> str:
 
 def in_instance(charter: Charter, selection: Selection, model: n.Model, instance: str) -> Place:
     """The initial state of an instance ("": the default one). Raises `Missing`."""
-    machine = Machine.of(model, chosen_instance(model, instance))
+    machine = Machine.of(model, select_instance(model, instance))
     told = f"the initial state of {machine.instance.name}"
     return Place(charter, selection, machine, ((machine.initial(), {}),), told)
 

@@ -18,7 +18,7 @@ def story_of(model: n.Model, instance: n.Instance, found: ToldFinding) -> Story:
     return tell(machine, found, sameness(model, instance))
 
 
-def found_of(one: CheckResult | LivenessResult) -> ToldFinding:
+def make_finding(one: CheckResult | LivenessResult) -> ToldFinding:
     """Converts a finding of an engine to one that a story can be told of."""
     if isinstance(one, LivenessResult):
         loop = len(one.stem) if one.has_run else None
@@ -37,6 +37,6 @@ def _acts(trace: Iterable[Taken]) -> tuple[Act, ...]:
     return tuple((step.operation, step.args) for step in trace)
 
 
-def found_in(called: tuple[str, str], trace: Trace) -> ToldFinding:
+def make_trace_finding(called: tuple[str, str], trace: Trace) -> ToldFinding:
     """Converts a trace with a kind and a name to a finding that a story can be told of."""
     return ToldFinding(*called, _acts(trace))

@@ -40,7 +40,7 @@ from charter.syntax import nodes as sx
 
 __all__ = [
     "PACKAGE", "OpenedProtocol", "Protocol", "Tree", "base_models", "digest", "module_name",
-    "mutant_models", "open_protocol", "outdated", "overlay_models", "protocols", "stale",
+    "mutant_models", "open_protocol", "explain_outdated", "overlay_models", "protocols", "stale",
     "tree", "variant_models", "write", "write_files",
 ]  # fmt: skip
 
@@ -214,10 +214,10 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     earlier: Plain | None = None
     whole = opened.whole.get(overlay.component)
     like = None if whole is None else whole.texts
-    for name, entries, about in _chosen(overlay):
+    for name, entries, about in _list_overlay_modules(overlay):
         selection = replace(within_variant, overlay=(overlay.source,), entries=entries)
         model = pipeline.compile_files(opened.files, selection)
-        component = _overlaid(opened, model, overlay)
+        component = _apply_overlay(opened, model, overlay)
         module = module_name(protocol.name, component.name, f"overlays/{target}", name)
         page = _page(model, component, place, module)
         if name in alone:
@@ -230,7 +230,7 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     return files
 
 
-def _chosen(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def _list_overlay_modules(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """The modules of an overlay, first of entries, then of releases: name, the entries applied,
     docstring."""
     for entry in overlay.entries:
@@ -239,7 +239,7 @@ def _chosen(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ...], str]]:
         yield releases.module(release), names, siblings.of_group(overlay, release, names)
 
 
-def _overlaid(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n.Component:
+def _apply_overlay(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n.Component:
     """The component of an overlay. Raises `Refused` if the protocol has no such component."""
     found = [c for c in model.components if c.name == overlay.component]
     if not found:
@@ -348,7 +348,7 @@ def stale(project: Project) -> str:
             changes = _changes(f"{name}/{path}", old, text)
             return f"{name}/{path} is stale; run `conform generate`\n{changes}"
     stray = [path for path in present if path not in files]
-    return f"{name}/{stray[0]} was not generated; remove it" if stray else outdated(project)
+    return f"{name}/{stray[0]} was not generated; remove it" if stray else explain_outdated(project)
 
 
 def text_of(path: Path) -> str:
@@ -372,7 +372,7 @@ _LINES, _WIDEST = 40, 160
 """How much of a difference is shown: lines, and characters of each."""
 
 
-def outdated(project: Project) -> str:
+def explain_outdated(project: Project) -> str:
     """A sentence if the counts of a full suite are of other rules, obligations, questions or
     instances, with the command that updates them; "" if not. `generate` does not make full suites.
     Raises `Refused` for a charter with errors."""

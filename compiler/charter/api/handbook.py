@@ -48,7 +48,7 @@ def handbook_pages(
 
 def handbook_files(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:
     """The files that the pages are written to."""
-    return {**_texts(made, form), **dict(_drawn(made))}
+    return {**_texts(made, form), **dict(_draw_pictures(made))}
 
 
 def _beside(path: Path, rest: LoadedRest, selection: Selection) -> BesideCharter | None:
@@ -95,6 +95,6 @@ def _texts(made: tuple[DocumentPage, ...], form: Form) -> dict[str, str]:
     return {STYLE: style(), **{f"{page.name}.html": in_html(made, page) for page in made}}
 
 
-def _drawn(made: tuple[DocumentPage, ...]) -> Iterator[tuple[str, str]]:
+def _draw_pictures(made: tuple[DocumentPage, ...]) -> Iterator[tuple[str, str]]:
     for page in made:
         yield from ((block.path, block.svg) for block in page.blocks if isinstance(block, Figure))

@@ -12,7 +12,7 @@ from charter.render.python_model.emit import prelude_text
 from charter.suites.subject import PACKAGE
 
 
-def changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
+def find_changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
     """The files of the model of a suite under generated/ that do something else than the code
     that its charter in the project gives: edited ones, or those of another version of conform.
     Comments do not count. None if the project lacks the charter. Raises `Refused`, or `Missing` if

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "InstanceBaseline", "MadeMutant", "MutantVerdict", "baselines", "by_scenarios", "limits",
-    "mutant_json", "mutants_of", "searched_for", "try_mutants", "without_failing_scenarios",
+    "mutant_json", "mutants_of", "select_searched", "try_mutants", "without_failing_scenarios",
 ]  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def by_scenarios(
     return run.by_scenarios(model, made, jobs)
 
 
-def searched_for(model: n.Model, made: Sequence[MadeMutant]) -> n.Model:
+def select_searched(model: n.Model, made: Sequence[MadeMutant]) -> n.Model:
     """The model with the instances alone that may show something of one of the mutants."""
     from charter.mutate import run
 

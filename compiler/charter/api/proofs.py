@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from charter.api.charters import chosen_instance
+from charter.api.charters import select_instance
 from charter.core import nodes as ir
 from charter.formats.canonical import Json
 from charter.project.sources import Missing
@@ -72,7 +72,7 @@ def prove(model: ir.Model, instance: str) -> ProofResult:
     Needs z3 (ImportError without it). Raises `Missing`, also for an instance of a system."""
     from charter.prove import CannotEncode, NotInductive, invariants
 
-    chosen = chosen_instance(model, instance)
+    chosen = select_instance(model, instance)
     _refuse_system(model, chosen)
     machine = Machine.of(model, chosen)
     props = [p for p in model.properties if p.machine == chosen.machine and p.kind == "always"]

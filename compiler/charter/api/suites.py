@@ -104,7 +104,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     if no instance and no scenario is of the component."""
     from charter.suites import committed_suite, make, search_results
 
-    subject, rest = _opened(wanted)
+    subject, rest = _open_subject(wanted)
     _need_first_states(subject)
     folder = wanted.out or make.usual_folder(subject, wanted.profile)
     if refused := make.why_refused(folder):
@@ -124,8 +124,8 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         made.left,
         made.failed,
         made.unasked,
-        searched(model, component),
-        unsearched(model, component),
+        list_searched(model, component),
+        list_unsearched(model, component),
         tuple(search_results.list_renewed(model, component, subject.found)),
         subject.found.still_left_out(model, component),
         bool(subject.found.rules),
@@ -145,13 +145,13 @@ def _need_first_states(subject: Subject) -> None:
             f"no instance and no scenario is of {component}, so there are no questions: add an"
             " instance of it whose name begins with `tiny`, or name another component"
         )
-    names = {*searched(model, component), *proof_instances(model, component)}
+    names = {*list_searched(model, component), *proof_instances(model, component)}
     for instance in of_component:
         if instance.name in names:
             Machine.of(model, instance).initial()
 
 
-def _opened(wanted: SuiteRequest) -> tuple[Subject, LoadedRest | None]:
+def _open_subject(wanted: SuiteRequest) -> tuple[Subject, LoadedRest | None]:
     """The subject of a suite, and what of the charter was loaded if it has errors. What belongs to
     the project, questions that were found and the counts of a full suite, is of the whole charter
     only. Raises as `make_suite` does."""
@@ -170,14 +170,14 @@ def _opened(wanted: SuiteRequest) -> tuple[Subject, LoadedRest | None]:
     return make.open_subject(wanted.charter, rest.charter.sources, *asked), rest
 
 
-def searched(model: ir.Model, component: str) -> tuple[str, ...]:
+def list_searched(model: ir.Model, component: str) -> tuple[str, ...]:
     """The instances of a component that are searched for questions, by their names."""
     from charter.suites import proofs
 
     return tuple(instance.name for instance in proofs.list_searched(model, component))
 
 
-def unsearched(model: ir.Model, component: str) -> tuple[str, ...]:
+def list_unsearched(model: ir.Model, component: str) -> tuple[str, ...]:
     """The other instances of a component, by their names, but for the one of the solver."""
     from charter.suites import proofs
 
@@ -210,7 +210,7 @@ def bounding_constants(
     from charter.core.show import show_type
 
     (chosen,) = (one for one in model.components if one.name == component)
-    names = {one.instance for one in _searched(charter, model, component, variant).asked}
+    names = {one.instance for one in _read_search(charter, model, component, variant).asked}
     instances = [i for i in model.instances if i.name in names]
     instances += [s.instance for s in model.scenarios if s.instance.machine == component]
     given = [dict(instance.consts) for instance in instances]
@@ -222,7 +222,7 @@ def bounding_constants(
     }
 
 
-def unasked_scenarios(charter: Path, component: str) -> Mapping[str, str]:
+def list_unasked_scenarios(charter: Path, component: str) -> Mapping[str, str]:
     """The scenarios of a component of which no question can be made, by title, with the reason:
     they need a value that nothing shows. Raises as `make_suite` does."""
     from charter.suites import make, smoke
@@ -233,16 +233,16 @@ def unasked_scenarios(charter: Path, component: str) -> Mapping[str, str]:
 def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:
     """How many pairs of branches in a row the small suite of a component takes, or why not; "" if
     no search was made. `model` is that of the whole charter."""
-    return _searched(charter, model, component, variant).pairs
+    return _read_search(charter, model, component, variant).pairs
 
 
 def left_out(charter: Path, model: ir.Model, component: str, variant: str = "") -> dict[str, int]:
     """The instances of a component that the search for questions left out, as they have more than
     so many states. `model` is that of the whole charter."""
-    return _searched(charter, model, component, variant).still_left_out(model, component)
+    return _read_search(charter, model, component, variant).still_left_out(model, component)
 
 
-def _searched(charter: Path, model: ir.Model, component: str, variant: str) -> Found:
+def _read_search(charter: Path, model: ir.Model, component: str, variant: str) -> Found:
     """What the searches for questions about a component found."""
     from charter.suites import search_results
 

@@ -49,7 +49,7 @@ __all__ = [
     "mark_rows",
     "names_of",
     "read_verdicts",
-    "searched",
+    "search_instance",
     "verdicts_file",
     "verdicts_markdown",
     "verdicts_text",
@@ -102,11 +102,11 @@ def _by_instance(
     disk: pages of one charter ask for the same ones, and to compile a variant takes a second."""
     selection = Selection(variant)
 
-    def made() -> bytes:
+    def make() -> bytes:
         return json.dumps(_digests_of(charter.model(selection), omitted, searches)).encode()
 
     what = f"rows {omitted} {searches}"
-    found = json.loads(derive(charter.sources, selection, what, made))
+    found = json.loads(derive(charter.sources, selection, what, make))
     return tuple((instance, text) for instance, text in found)
 
 
@@ -160,7 +160,7 @@ def current(charter: Charter, rows: Sequence[InstanceVerdicts]) -> tuple[Instanc
     return tuple(row for row in mark_out_of_date(charter, rows) if not row.out_of_date)
 
 
-def searched(
+def search_instance(
     model: n.Model, place: SearchedPlace, rules: str, most: int, progress: Progress
 ) -> SearchedInstance:
     """Search the instance of a model, which is that of the variant or the mutant of `place`, up to
@@ -176,12 +176,12 @@ def searched(
         len(found.counts.levels),
         found.counts.complete,
         {name: _verdict(model, found, name) for name in found.verdicts},
-        () if place.variant or place.mutant else tuple(_misstated(found)),
+        () if place.variant or place.mutant else tuple(_list_misstated(found)),
     )
     return SearchedInstance(row, found.why_reference)
 
 
-def _misstated(found: SearchResult) -> Iterator[str]:
+def _list_misstated(found: SearchResult) -> Iterator[str]:
     """What `misses` and `fails` of an instance lack, or list wrongly."""
     for one in dict.fromkeys((one.kind, one.name) for one in found.vacuous):
         yield f"{' '.join(one)} was never met, and is not under `misses`"

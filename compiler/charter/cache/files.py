@@ -49,7 +49,7 @@ def from_cache(path: Path) -> bytes | None:
     return data[_DIGEST:] if whole else None
 
 
-def kept(path: Path, make: Callable[[], bytes], most: int = MOST) -> bytes:
+def read_or_make(path: Path, make: Callable[[], bytes], most: int = MOST) -> bytes:
     """The content of a cached file, or what `make` makes, which is stored as by `to_cache`."""
     found = from_cache(path)
     if found is None:

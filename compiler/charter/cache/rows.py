@@ -60,15 +60,15 @@ class Rows:
             if isinstance(item, type) and is_dataclass(item)
         }
 
-    def encoded(self, tree: object) -> bytes:
+    def encode(self, tree: object) -> bytes:
         """The bytes of a tree."""
         names = {made: (*it.placed, *it.named) for made, it in self._fields.items()}
         return zlib.compress(_rows(tree, names), level=1)
 
-    def decoded(self, data: bytes) -> object:
-        """The inverse of `encoded`. Only for bytes that it made."""
+    def decode(self, data: bytes) -> object:
+        """The inverse of `encode`. Only for bytes that it made."""
         with _no_collection():
-            return self._made(json.loads(zlib.decompress(data)))
+            return self._make(json.loads(zlib.decompress(data)))
 
     def digest(self, tree: object, omitted: Collection[str] = ()) -> str:
         """The same for equal trees. Fields with an `omitted` name, of any class, do not change
@@ -79,7 +79,7 @@ class Rows:
         }
         return sha256(_rows(tree, names)).hexdigest()
 
-    def _made(self, rows: list[list[object]]) -> object:
+    def _make(self, rows: list[list[object]]) -> object:
         """The object of the last row."""
         found = self._fields.values()
         makers = {it.make.__name__: (it.make, 1 + len(it.placed), it.named) for it in found}

@@ -15,7 +15,7 @@ _ROWS = Rows(source, types, expressions, nodes)
 
 def encode(model: Model) -> bytes:
     """The bytes of a model, spans included."""
-    return _ROWS.encoded(model)
+    return _ROWS.encode(model)
 
 
 def digest(model: Model, omitted: Collection[str] = ()) -> str:
@@ -26,6 +26,6 @@ def digest(model: Model, omitted: Collection[str] = ()) -> str:
 
 def decode(data: bytes) -> Model:
     """The inverse of `encode`. Only for bytes that it made."""
-    model = _ROWS.decoded(data)
+    model = _ROWS.decode(data)
     assert isinstance(model, Model)
     return model

@@ -65,7 +65,7 @@ class Span:
         """The text on one line, with the parentheses around its first and its last part, which the
         span of an expression does not have. (Those in a comment may count, and then find none.)"""
         text, start, end = self.source.text, self.start, self.end
-        before, behind = _unmatched(text[start:end])
+        before, behind = _count_unmatched(text[start:end])
         while before and (left := text[:start].rstrip()).endswith("("):
             start, before = len(left) - 1, before - 1
         while behind and (right := text[end:].lstrip()).startswith(")"):
@@ -90,7 +90,7 @@ class Span:
         return f"{margin}{left}{text}{right}\n{' ' * (len(margin) - 2)}| {indent}{'^' * width}"
 
 
-def _unmatched(text: str) -> tuple[int, int]:
+def _count_unmatched(text: str) -> tuple[int, int]:
     """How many closing parentheses have no opening one, and the other way round."""
     depth = lowest = 0
     for char in text:

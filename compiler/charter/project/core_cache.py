@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 
-from charter.cache.files import cache_folder, from_cache, kept, to_cache
+from charter.cache.files import cache_folder, from_cache, read_or_make, to_cache
 from charter.core.encoding import decode, encode
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostics, Source
@@ -62,7 +62,7 @@ def derive(
     """What `make` makes of the core of these texts and edits, from the cache if it is there. `what`
     names it, with all else that it depends on."""
     named = f"{_digest(sources, selection)} {what}"
-    return kept(cache_folder("derived") / sha256(named.encode()).hexdigest(), make)
+    return read_or_make(cache_folder("derived") / sha256(named.encode()).hexdigest(), make)
 
 
 def _digest(sources: Sequence[Source], selection: Selection) -> str:

@@ -26,12 +26,12 @@ def parse_file(text: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
     path = cache_folder("trees") / f"{_digest(text)}.tree"
     known = from_cache(path)
     if known is not None:
-        tree = _ROWS.decoded(known)
+        tree = _ROWS.decode(known)
         assert isinstance(tree, sx.File)
         return tree, ()
     found, errors = _parse_file(text)
     if found is not None and not errors:
-        to_cache(path, _ROWS.encoded(found), MOST)
+        to_cache(path, _ROWS.encode(found), MOST)
     return found, errors
 
 

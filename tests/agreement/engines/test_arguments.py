@@ -117,8 +117,8 @@ def test_tlc_agrees_when_properties_read_arguments(name: str, jar: Path, tmp_pat
 
 def test_tla_holds_arguments_where_a_property_reads_them() -> None:
     model, chosen = instance("tiny")
-    files, warnings = api.exported(model, chosen.name)
+    files, warnings = api.export_tla(model, chosen.name)
     assert not warnings and 'Answers("ask/given", [n |-> n, t |-> t], TRUE)' in files["door.tla"]
     without = tuple(p for p in model.properties if not reads_arguments(p.body))
-    files, _ = api.exported(replace(model, properties=without), chosen.name)
+    files, _ = api.export_tla(replace(model, properties=without), chosen.name)
     assert "args" not in files["door.tla"]

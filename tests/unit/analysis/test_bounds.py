@@ -39,7 +39,7 @@ instance named of box {
 
 
 def instance_of(name: str, *settings: str) -> n.Instance:
-    model = api.bounded(api.load_text(TEXT), name, settings)
+    model = api.set_bounds(api.load_text(TEXT), name, settings)
     return next(i for i in model.instances if i.name == name)
 
 
@@ -85,14 +85,14 @@ def test_a_bound_is_refused_when_the_initial_state_has_no_value() -> None:
         "min(first, most)", "lucky(if most == 2 then present(0) else none)"
     )
     with pytest.raises(api.WrongBound, match="with most=1 the initial state has no value"):
-        api.bounded(api.load_text(text), "tiny", ["most=1"])
+        api.set_bounds(api.load_text(text), "tiny", ["most=1"])
 
 
 def test_only_the_named_instance_changes() -> None:
     model = api.load_text(TEXT)
-    made = api.bounded(model, "named", ["most=4"])
+    made = api.set_bounds(model, "named", ["most=4"])
     assert made.instances[0] == model.instances[0] != made.instances[1]
-    assert api.bounded(model, "", []) == model
+    assert api.set_bounds(model, "", []) == model
 
 
 def test_a_journal_is_of_its_bounds_when_they_change_the_initial_state_alone(
@@ -100,7 +100,7 @@ def test_a_journal_is_of_its_bounds_when_they_change_the_initial_state_alone(
 ) -> None:
     found = {}
     for first in (0, 1):
-        model = api.bounded(api.load_text(TEXT), "tiny", [f"first={first}"])
+        model = api.set_bounds(api.load_text(TEXT), "tiny", [f"first={first}"])
         options = api.ExploreOptions(engine="native", journal=tmp_path / str(first))
         for _ in range(2):
             found[first] = api.explore(model, "tiny", options, lambda *_: None)
@@ -134,6 +134,6 @@ def test_a_text_is_refused_with_the_same_bound(head: str, value: str, said: str)
 def test_the_native_engine_searches_the_largest_sort() -> None:
     """Starting with one element that is held, another one is put, whichever."""
     text = TEXT.replace("only put if node == b", "").replace("most = 3", "most = 2")
-    model = api.bounded(api.load_text(text), "named", [f"Node={MOST_ELEMENTS}"])
+    model = api.set_bounds(api.load_text(text), "named", [f"Node={MOST_ELEMENTS}"])
     found = api.explore(model, "named", api.ExploreOptions(engine="native"), lambda *_: None)
     assert (found.complete, found.counts.distinct) == (True, MOST_ELEMENTS)

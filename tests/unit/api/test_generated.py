@@ -126,9 +126,9 @@ def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
     with_counts(tmp_path / "old", "4" * 20)
     with_counts(tmp_path / "fewer", "5" * 20, obligations=2)
     with_counts(tmp_path / "gone", "5" * 20, variant="dim")
-    assert generate.outdated(project_at(tmp_path / "fresh")) == ""
+    assert generate.explain_outdated(project_at(tmp_path / "fresh")) == ""
     for name, option in (("old", ""), ("fewer", ""), ("gone", " --variant dim")):
-        assert generate.outdated(project_at(tmp_path / name)) == (
+        assert generate.explain_outdated(project_at(tmp_path / name)) == (
             "generated/suites/lamp/lamp/full.json is of an older version of the charter, or of"
             f" conform; run `conform vectors spec/lamp/lamp.charter --profile full{option}`, or"
             " remove it"
@@ -209,9 +209,9 @@ def test_damaged_counts_and_manifests_have_a_remedy(
     with_counts(tmp_path, "5" * 20)
     folder = tmp_path / "generated" / "suites" / "lamp" / "lamp"
     (folder / "full.json").write_bytes(damage)
-    assert "run `conform vectors spec" in generate.outdated(project_at(tmp_path))
+    assert "run `conform vectors spec" in generate.explain_outdated(project_at(tmp_path))
     (folder / "manifest.json").write_bytes(damage)
-    assert "has no suite beside it; remove it" in generate.outdated(project_at(tmp_path))
+    assert "has no suite beside it; remove it" in generate.explain_outdated(project_at(tmp_path))
 
 
 def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(

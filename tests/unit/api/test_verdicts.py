@@ -167,13 +167,13 @@ def test_what_did_not_change_is_not_searched_again(
 ) -> None:
     search()
     asked: list[str] = []
-    searched = verdicts.searched
+    searched = verdicts.search_instance
 
     def noted(model, place, rules, most, progress):  # type: ignore[no-untyped-def]
         asked.append(place.variant or place.mutant)
         return searched(model, place, rules, most, progress)
 
-    monkeypatch.setattr(verdicts, "searched", noted)
+    monkeypatch.setattr(verdicts, "search_instance", noted)
     same = LIGHT.replace("-- A light", "-- The light").replace(
         "when pressed", "when tired: pressed"
     )
@@ -278,14 +278,14 @@ def test_two_commands_at_once_keep_the_rows_of_each_other(
     """While the first one searches, the second one begins and ends."""
     second = "instance more of light { misses far, five fails seldom }"
     charter.write_text(f"{LIGHT}\n{second}\n", encoding="utf-8")
-    searched, others = verdicts.searched, ["more", "tiny"]
+    searched, others = verdicts.search_instance, ["more", "tiny"]
 
     def meanwhile(*given):  # type: ignore[no-untyped-def]
         if others:
             search("--instance", others.pop(0), "--mutant", "*")
         return searched(*given)
 
-    monkeypatch.setattr(verdicts, "searched", meanwhile)
+    monkeypatch.setattr(verdicts, "search_instance", meanwhile)
     search("--instance", "tiny", "--most", "1")
     rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
     assert {(r.variant, r.mutant, r.instance) for r in rows} == {
@@ -376,7 +376,7 @@ def test_a_file_of_the_earlier_format_is_read_and_its_searches_are_kept(
     earlier = {"format": 1, "instances": [_as_objects(row) for row in rows]}
     path.write_text(json.dumps(earlier), encoding="utf-8")
     assert verdicts.read_verdicts(path) == rows
-    monkeypatch.setattr(verdicts, "searched", None)
+    monkeypatch.setattr(verdicts, "search_instance", None)
     assert search() == 0 and path.read_text("utf-8") == text
 
 

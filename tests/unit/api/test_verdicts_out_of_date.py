@@ -50,7 +50,7 @@ def test_an_interrupted_renewal_keeps_what_it_searched_and_marks_the_rest(
 ) -> None:
     search("--mutant", "*")
     charter.write_text(SHORTER, encoding="utf-8")
-    searched, asked = verdicts.searched, list[str]()
+    searched, asked = verdicts.search_instance, list[str]()
 
     def interrupted(model, place, *more):  # type: ignore[no-untyped-def]
         asked.append(place.mutant or place.variant)
@@ -58,7 +58,7 @@ def test_an_interrupted_renewal_keeps_what_it_searched_and_marks_the_rest(
             raise KeyboardInterrupt
         return searched(model, place, *more)
 
-    monkeypatch.setattr(verdicts, "searched", interrupted)
+    monkeypatch.setattr(verdicts, "search_instance", interrupted)
     assert search("--mutant", "*") == 130
     assert stale(charter) == [("", "dark")]
     page = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8")

@@ -214,8 +214,11 @@ def test_only_instances_that_may_show_a_mutant_are_searched_for_it() -> None:
     step, branch = (
         mutation.mutants_of(model, rule=rule) for rule in ("room.glance", "lamp.press/switched")
     )
-    assert [one.name for one in mutation.searched_for(model, step).instances] == ["tiny"]
-    assert [one.name for one in mutation.searched_for(model, branch).instances] == ["tiny", "alone"]
+    assert [one.name for one in mutation.select_searched(model, step).instances] == ["tiny"]
+    assert [one.name for one in mutation.select_searched(model, branch).instances] == [
+        "tiny",
+        "alone",
+    ]
 
 
 def test_a_mutant_of_a_rule_that_no_instance_takes_survives() -> None:

@@ -32,7 +32,7 @@ def test_a_tree_that_is_read_is_the_one_that_was_parsed(cache: Path) -> None:
         read = second[0]
         assert read is not None
         # Spans and sections count for the rows, and not for `==`.
-        assert tree_cache._ROWS.encoded(read) == tree_cache._ROWS.encoded(parsed)
+        assert tree_cache._ROWS.encode(read) == tree_cache._ROWS.encode(parsed)
     assert any(cache.iterdir())
 
 

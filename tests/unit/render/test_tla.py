@@ -166,7 +166,7 @@ def test_a_parameter_with_a_counter_deep_inside_is_refused() -> None:
 
 def test_liveness_is_left_out_aloud() -> None:
     model = api.load(SPEC / "examples" / "dining_philosophers.charter")
-    files, warnings = api.exported(model, model.instances[0].name)
+    files, warnings = api.export_tla(model, model.instances[0].name)
     assert {warning.code for warning in warnings} == {"tla/property"}
     assert len(warnings) == len(model.liveness) > 0
     assert "LEFT OUT: eventually nobody_starves" in files["table.tla"]

@@ -101,7 +101,7 @@ def test_a_line_that_must_not_come_about_changes_nothing() -> None:
 
 def test_the_line_is_formatted_as_it_stands() -> None:
     text = scenario("  never do toss(true) -> worn reply edge\n  never expect up == edge")
-    assert api.formatted(Source("toss.charter", text)).endswith(text[-80:])
+    assert api.format_text(Source("toss.charter", text)).endswith(text[-80:])
 
 
 def test_a_mutant_that_allows_more_is_caught_by_what_must_not_come_about() -> None:

@@ -124,7 +124,7 @@ def refused(error: Refused) -> str:
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """Adds the option that `bounded` reads."""
+    """Adds the option that `set_bounds` reads."""
     parser.add_argument(
         "--set", action="append", default=[], metavar="BOUND=N", dest="bounds",
         help="override the size of a sort or the value of a constant of the instance; repeatable",
@@ -136,7 +136,7 @@ def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
     if not settings:
         return model
     try:
-        return api.bounded(model, instance, settings)
+        return api.set_bounds(model, instance, settings)
     except (api.Missing, api.WrongBound) as error:
         raise ConformError(str(error)) from None
 

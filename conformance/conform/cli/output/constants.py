@@ -49,7 +49,7 @@ def sentence(fixed: Mapping[str, FixedConstant], manifest: Manifest, model: Mode
         f"{name} = {_shown(one.value, one.type)} (of {one.type})" for name, one in fixed.items()
     )
     searched = {i.name: dict(i.consts) for i in model.instances
-                if i.name in api.searched(model, manifest.component)}  # fmt: skip
+                if i.name in api.list_searched(model, manifest.component)}  # fmt: skip
     others = {
         name: [instance for instance, values in searched.items() if values[name] != one.value]
         for name, one in fixed.items()

@@ -226,7 +226,7 @@ class Service:
         name = name_of(params.text_document.uri)
         source = self.workspace.source(name)
         try:
-            text = api.formatted(source)
+            text = api.format_text(source)
         except api.Refused:
             return []
         whole = self._range(ide.Span(source, 0, len(source.text)))

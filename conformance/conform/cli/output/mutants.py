@@ -127,7 +127,7 @@ def _how_else(found: SearchResult, caught_by: str) -> str:
 def _why_missed(model: Model, mutant: str, prop: str) -> str:
     """That a property cannot see a mistake in a function that it calls itself; "" if it calls
     none."""
-    shared = api.replaced_in_property(model, mutant)
+    shared = api.list_replaced_in_property(model, mutant)
     if not shared:
         return ""
     return (

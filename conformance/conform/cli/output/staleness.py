@@ -153,7 +153,7 @@ def _by_other_models(project: Project, manifest: Manifest, where: str) -> Older:
 
     if not manifest.models.charter.startswith(f"{PACKAGE}."):
         return Older()
-    changed = api.changed_models(project, manifest)
+    changed = api.find_changed_models(project, manifest)
     if not changed:
         return Older()
     name = project.relative(project.generated)

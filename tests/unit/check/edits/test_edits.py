@@ -397,7 +397,7 @@ def test_flattened_charter_means_the_same_as_the_variant(tmp_path: Path) -> None
     charter = tmp_path / "a.charter"
     edits = "drop conjunct busy of c.go/on add in c state more: bool = true"
     charter.write_text(WORDS + BASE + f"variant v {{ {edits} }}", encoding="utf-8")
-    text = api.flattened(charter, "v")
+    text = api.flatten_text(charter, "v")
     chosen = api.load(charter, api.Selection(variant="v"))
     assert show_model(api.load_text(text)) == show_model(chosen).replace(" variant v", "")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from charter.analysis.compared_numbers import compared
 from charter.analysis.environment import unrestricted
 from charter.analysis.symmetry import Quotient
-from charter.cache.files import kept
+from charter.cache.files import read_or_make
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
@@ -100,7 +100,7 @@ class CodeSource:
         if self.cache is None:
             return _compile_once(self.text(), optimized)
         place = _place(self.printed.digest, self.cache, optimized)
-        return kept(place, lambda: compile_ir(self.text(), optimized=optimized), MOST_FILES)
+        return read_or_make(place, lambda: compile_ir(self.text(), optimized=optimized), MOST_FILES)
 
     def is_optimized_already(self) -> bool:
         """Whether the cache has optimized code."""

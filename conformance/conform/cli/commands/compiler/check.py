@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.overlay and not found.errors:
             found = api.check_overlay(arguments.charter, arguments.overlay)
         if arguments.show is not None and not found.errors:
-            out(api.flattened(arguments.charter, arguments.show))
+            out(api.flatten_text(arguments.charter, arguments.show))
             return 0
         if arguments.show_core is not None and not found.errors:
             out(api.core_text(arguments.charter, after=arguments.show_core).rstrip("\n"))

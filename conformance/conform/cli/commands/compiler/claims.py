@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError(f"{place} does not exist, or has no claims; `conform help claims`")
     if not known.searched:
         say(f"nothing was searched yet: conform verdicts {arguments.charter} --write FOLDER")
-    judged = known.judged()
+    judged = known.judge_all()
     if arguments.json:
         rows: list[Json] = [
             {
@@ -83,11 +83,11 @@ def _show(known: Claims) -> None:
         rows = [_row(known.judge.judge(claim)) for claim in section.claims]
         out(columns(rows))
         out("")
-    wrong = [one for one in known.judged() if one.wrong]
+    wrong = [one for one in known.judge_all() if one.wrong]
     for one in wrong:
         out(f"{one.claim.id} is not {one.claim.verdict}: {one.wrong}")
     if wrong:
-        every = plural(len(known.judged()), "claim")
+        every = plural(len(known.judge_all()), "claim")
         out(f"{len(wrong)} of {every} {'is' if len(wrong) == 1 else 'are'} not as the file says")
 
 

@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"no instance that matches {arguments.instance!r} is of a machine that a class is of"
         )
     searches = each_searched(
-        names, lambda name, progress: coverage.reached(model, name, arguments.most, progress)
+        names, lambda name, progress: coverage.find_reached(model, name, arguments.most, progress)
     )
     failed, tables = searches.failed, _tables(classes, [*searches.found.values()])
     if arguments.json:

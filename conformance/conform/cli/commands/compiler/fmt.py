@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     broken: list[str] = []
     for source in sources:
         try:
-            text = api.formatted(source)
+            text = api.format_text(source)
         except api.Refused as refused:
             broken.append(source.name)
             for item in refused.diagnostics:

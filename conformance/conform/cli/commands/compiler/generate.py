@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
         for path in changed:
             out(f"{name}/{path}")
         say(f"{plural(len(changed), 'file')} changed" if changed else f"{name}/ is up to date")
-        if counts := api.outdated(project):
+        if counts := api.explain_outdated(project):
             say(counts)
         for told in api.unsearched_suites(project):
             say(told)
@@ -158,7 +158,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _tla(arguments: argparse.Namespace, model: api.Model) -> dict[str, str]:
     try:
-        files, warnings = api.exported(model, arguments.instance)
+        files, warnings = api.export_tla(model, arguments.instance)
     except api.Missing as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:

@@ -243,7 +243,7 @@ def _tried(
                     f"{len(known)} are known without a search; the instances are searched for the"
                     f" other {len(rest)}"
                 )
-            model = mutation.searched_for(model, rest)
+            model = mutation.select_searched(model, rest)
             places = mutation.baselines(
                 model, arguments.instance, limits,
                 lambda name, done, total: tell(f"without a mutant, {name}", done, total),

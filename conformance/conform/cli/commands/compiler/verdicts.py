@@ -204,7 +204,9 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _VerdictTa
             continue
         try:
             with searching() as progress:
-                one = verdicts.searched(model, place, table.digests[place], table.most, progress)
+                one = verdicts.search_instance(
+                    model, place, table.digests[place], table.most, progress
+                )
         except CANNOT as error:
             table.failed.add(_told(place), error, is_finding=not (place.variant or place.mutant))
             continue

@@ -370,7 +370,7 @@ def _generate(
             tested.tell("vectors", f"{component}: looked again for what no question showed")
             changed |= {*api.generate(project)}
     told = [f"{plural(len(changed), 'file')} changed" if changed else "up to date"]
-    told += [f"but {stale}" for stale in [api.outdated(project)] if stale]
+    told += [f"but {stale}" for stale in [api.explain_outdated(project)] if stale]
     tested.tell("generate", ", ".join(told))
 
 
@@ -389,9 +389,9 @@ def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     """Look for questions, unless this was done for the same rules."""
     model, component = about
     looked = _looked(path, component, tested.most)
-    if not api.searched(model, component):
+    if not api.list_searched(model, component):
         tested.tell("vectors", f"{component}: {UNSEARCHED}")
-    elif names := api.unsearched(model, component):
+    elif names := api.list_unsearched(model, component):
         tested.tell("vectors", f"{component}: {not_explored(names)}")
     if left_out := api.left_out(path, model, component):
         tested.tell("vectors", f"{component}: {too_large(left_out, '--most N')}")
@@ -425,7 +425,7 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
         # Two that ask the same are one question.
         scenarios = sum(one.instance.machine == component for one in model.scenarios)
         if not found.variant and found.counts["scenarios"] < scenarios:
-            for title, why in api.unasked_scenarios(path, component).items():
+            for title, why in api.list_unasked_scenarios(path, component).items():
                 tested.tell("scenario", no_question(title, why))
         if pairs := api.branch_pairs(path, model, component, found.variant):
             tested.tell("pairs", f"{name}: of branches in a row, {pairs}")
