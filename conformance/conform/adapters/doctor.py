@@ -28,7 +28,7 @@ from charter.formats.suite import Manifest
 from charter.formats.target import Target
 from conform.adapters.base import AdapterStart, BatchAnswered, Connection, SentQuestion
 from conform.adapters.duplicate_keys import RepeatsNoted
-from conform.adapters.given_state_check import loaded
+from conform.adapters.given_state_check import check_loading
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.leftover_state import OrderComparison
 from conform.adapters.operation_trials import Trial, Trials
@@ -141,7 +141,7 @@ def _checks(start: AdapterStart, probes: Probes, chosen: Target | None) -> Itera
             told = disagreement(connection.welcome, chosen)
             yield Check("hello and adapter.toml agree", not told, told)
         yield from _after_breaks(
-            broke, [*_held_against_charter(connection, start.deadlines.one, probes)]
+            broke, [*_check_against_charter(connection, start.deadlines.one, probes)]
         )
         told = connection.repeated
         yield Check("writes each key of an object once", not told, told)
@@ -161,7 +161,7 @@ def _after_breaks(broke: Sequence[Check], held: Sequence[Check]) -> Iterator[Che
     yield from held
 
 
-def _held_against_charter(
+def _check_against_charter(
     connection: Connection, deadline: float, probes: Probes
 ) -> Iterator[Check]:
     """The rules that need the charter: names in hello, operations, types."""
@@ -195,7 +195,7 @@ def _held_against_charter(
 def _loads(connection: Connection, deadline: float, probes: Probes) -> Check:
     """Whether an adapter that claims `load` shows the states that it is given."""
     types = probes.manifest.read_types() if probes.manifest else None
-    wrong, told = loaded(connection, deadline, probes.given, probes.variables, types)
+    wrong, told = check_loading(connection, deadline, probes.given, probes.variables, types)
     if told.startswith("0 "):
         count = len(probes.given)
         told = f"{NOT_CHECKED}each of {plural(count, 'given state')} is answered with not_loadable"
@@ -218,9 +218,9 @@ class _Rules:
         yield "answers an empty batch", self.empty_batch
         yield "answers a question without operations", self.no_operations
         yield "its lines follow the schema", self.in_schema
-        yield "answers several batches that were sent ahead", self.sent_ahead
+        yield "answers several batches that were sent ahead", self.send_ahead
         yield "keeps no state of the question before", self.forgets
-        yield "answers `unresolved` for a reference that leads nowhere", self.unresolved
+        yield "answers `ask_unresolved` for a reference that leads nowhere", self.ask_unresolved
         yield "survives an operation that does not exist", self.unknown_operation
         yield "ignores fields that it does not know", self.unknown_field
         if "image" in self.connection.welcome.capabilities:
@@ -263,7 +263,7 @@ class _Rules:
         if error is not None:
             raise _Failed(error.message[:200])
 
-    def sent_ahead(self) -> None:
+    def send_ahead(self) -> None:
         for number in range(3):
             self.connection.send(
                 [SentQuestion(f"{number}", f"ahead-{number}", self._question())], 10
@@ -293,7 +293,7 @@ class _Rules:
             return f"{NOT_CHECKED}no operation was performed in any question"
         return f"{plural(found.compared, 'question')} compared in several orders"
 
-    def unresolved(self) -> None:
+    def ask_unresolved(self) -> None:
         operation, name = self._with_argument()
         nowhere: Json = {"ref": [0, "there is no such variable"]}
         args = {**self._args(operation), name: nowhere}

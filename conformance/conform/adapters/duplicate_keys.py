@@ -37,7 +37,7 @@ class RepeatsNoted:
     def receive(self) -> BatchAnswered | AdapterBroken:
         answer = self.connection.receive()
         if isinstance(answer, BatchAnswered) and not self.repeated:
-            self.repeated = repeated_key(answer.line)
+            self.repeated = find_repeated_key(answer.line)
         return answer
 
     def restart(self) -> None:
@@ -47,14 +47,14 @@ class RepeatsNoted:
         self.connection.close()
 
 
-def repeated_key(line: bytes) -> str:
+def find_repeated_key(line: bytes) -> str:
     """The first object in a line of JSON that has a key twice, told with the key; "" for none."""
     found: list[str] = []
 
     def read(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         whole = dict(pairs)
         if len(whole) < len(pairs) and not found:
-            found.append(_told(pairs))
+            found.append(_check_pairs(pairs))
         return whole
 
     try:
@@ -64,7 +64,7 @@ def repeated_key(line: bytes) -> str:
     return found[0] if found else ""
 
 
-def _told(pairs: Sequence[tuple[str, Json]]) -> str:
+def _check_pairs(pairs: Sequence[tuple[str, Json]]) -> str:
     names = [name for name, _ in pairs]
     twice = next(name for number, name in enumerate(names) if name in names[:number])
     whole = ", ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in pairs)

@@ -12,7 +12,7 @@ from charter.formats.canonical import Json
 from charter.formats.types import JudgedTypes
 from charter.formats.verdict import Kind
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
-from conform.adapters.session import compared_variables, offers
+from conform.adapters.session import offers, select_compared
 from conform.console.terminal import plural
 from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
@@ -22,7 +22,7 @@ MOST = 16
 """The most given states that are asked for."""
 
 
-def given_of(items: Iterable[VectorItem]) -> tuple[VectorItem, ...]:
+def select_given(items: Iterable[VectorItem]) -> tuple[VectorItem, ...]:
     """Vectors of a suite from different given states, without their operations: `MOST` of them."""
     found: dict[bytes, VectorItem] = {}
     for item in items:
@@ -41,7 +41,7 @@ def given_of(items: Iterable[VectorItem]) -> tuple[VectorItem, ...]:
     return tuple(found.values())
 
 
-def loaded(
+def check_loading(
     connection: Connection,
     deadline: float,
     asked: Sequence[VectorItem],
@@ -51,7 +51,7 @@ def loaded(
     """What is wrong with how an adapter loads given states, "" for nothing, and how many it loaded.
     Raises `CannotStart` if the adapter cannot be started again."""
     welcome = connection.welcome
-    judge = Judge(compared_variables(welcome, variables), offers(welcome), types)
+    judge = Judge(select_compared(welcome, variables), offers(welcome), types)
     came, refused = 0, 0
     for item in asked:
         connection.send([SentQuestion(item.id, "nonce", item.question)], deadline)

@@ -136,12 +136,12 @@ class OrderComparison:
             for number in sorted(first.keys() & again.keys()):
                 if first[number] != again[number]:
                     seen = ((range(len(asked)), first), (order, again))
-                    told = self._confirmed(asked, number, seen, began + SECONDS)
+                    told = self._confirm(asked, number, seen, began + SECONDS)
                     if told:
                         return Forgetting(len(asked), told)
-        return Forgetting(sum(map(_performed, first.values())))
+        return Forgetting(sum(map(_was_performed, first.values())))
 
-    def _confirmed(
+    def _confirm(
         self,
         asked: Sequence[Trial],
         number: int,
@@ -193,7 +193,7 @@ class OrderComparison:
         return found
 
 
-def _performed(answer: PlacedTexts) -> bool:
+def _was_performed(answer: PlacedTexts) -> bool:
     """Whether an answer has an operation that was performed."""
     return any(place.startswith(_STEP) for place, _ in answer)
 

@@ -17,7 +17,7 @@ from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.session import offers
 from conform.judging.read_result import BatchTexts, Malformed, ResultReader
-from conform.judging.refutations import lacks_variable, mistyped
+from conform.judging.refutations import find_mistyped, lacks_variable
 from conform.judging.verdict import VectorItem
 
 MOST = 8
@@ -123,7 +123,7 @@ class Trials:
     def _try(self, trial: Trial, found: TrialResults) -> None:
         """Ask one question. Its last operation fails if the adapter breaks or says `error`."""
         name = trial.operations[-1]
-        answer = self._asked(trial)
+        answer = self._ask(trial)
         if isinstance(answer, str):
             found.failing[name] = answer
             return
@@ -135,17 +135,17 @@ class Trials:
             found.unwritten.append(name)
         elif result.status is Status.OK:
             found.answered += 1
-            wrong = mistyped(self.types, trial.question, result, batch) if self.types else ""
+            wrong = find_mistyped(self.types, trial.question, result, batch) if self.types else ""
             wrong = wrong or lacks_variable(result, batch, self.connection.welcome.observes)
             if wrong:
-                found.mistyped.setdefault(_blamed(trial, wrong), wrong)
+                found.mistyped.setdefault(_find_blame(trial, wrong), wrong)
             fault = _fault(trial, result, batch)
             if fault:
                 found.faults.setdefault(name, []).append(fault)
             else:
                 found.performed.add(name)
 
-    def _asked(self, trial: Trial) -> tuple[Result, BatchTexts] | str:
+    def _ask(self, trial: Trial) -> tuple[Result, BatchTexts] | str:
         """The answer to a question; how the adapter broke, if it did: it is started again then."""
         text = orjson.dumps(trial.question, option=orjson.OPT_SORT_KEYS)
         self.connection.send([SentQuestion("trial", "nonce", text)], self.deadline)
@@ -161,7 +161,7 @@ class Trials:
         return f"the adapter breaks ({str(answer.kind).replace('_', ' ')}): {answer.detail}"
 
 
-def _blamed(trial: Trial, wrong: str) -> str:
+def _find_blame(trial: Trial, wrong: str) -> str:
     """The operation after which a value is wrong; the last one where that is the first state."""
     step = _STEP.match(wrong)
     return trial.operations[int(step[1]) - 1 if step else -1]

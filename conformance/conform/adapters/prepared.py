@@ -13,7 +13,7 @@ from pathlib import Path
 from charter.formats.files import files_below
 
 
-def prepared_digests(said: Iterable[str]) -> dict[str, str]:
+def digest_prepared(said: Iterable[str]) -> dict[str, str]:
     """The SHA-256 of each file in what `prepare` printed and built, by its name.
 
     A value may be a path, or several as in a class path: a folder has one digest for all files in

@@ -44,7 +44,7 @@ class Reference(sdk.Adapter):
         sorts = element_names(question.sorts)
         self.random = random.Random(question.id)
         if question.given is not None:
-            self.state = self.model.given(question.given, sorts, question.consts)
+            self.state = self.model.make_given(question.given, sorts, question.consts)
             return
         try:
             self.state = self.model.initial(sorts, question.consts)
@@ -73,7 +73,7 @@ class Reference(sdk.Adapter):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the model that the arguments name."""
-    name, folders = _chosen(sys.argv[1:] if arguments is None else arguments)
+    name, folders = _parse_arguments(sys.argv[1:] if arguments is None else arguments)
     use_folders([folder for folder in folders.split(os.pathsep) if folder])
     try:
         model = load(name)
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sdk.serve(Reference(model))
 
 
-def _chosen(arguments: Sequence[str]) -> tuple[str, str]:
+def _parse_arguments(arguments: Sequence[str]) -> tuple[str, str]:
     """The module of the model, and the folders with models."""
     if len(arguments) == 4 and [*arguments[::2]] == ["--models", "--model"]:
         return arguments[3], arguments[1]  # as runs start it; to import argparse takes longer

@@ -68,7 +68,7 @@ class Session:
         self.deadlines = deadlines
         welcome = connection.welcome
         self.judge = Judge(
-            compared_variables(welcome, variables), welcome.operations | welcome.capabilities
+            select_compared(welcome, variables), welcome.operations | welcome.capabilities
         )
         self._broken: list[BrokenBatch] = []
         self._nonce = nonce
@@ -89,7 +89,7 @@ class Session:
             for item in group:
                 missing = self._missing(item.needs)
                 if missing:
-                    yield _unsent(item, missing)
+                    yield _judge_unsent(item, missing)
                 else:
                     sendable.append(visible(item, self.judge, self.siblings))
             if not sendable:
@@ -106,7 +106,7 @@ class Session:
         before, self._nonce = self._nonce, nonce
         return before
 
-    def broken(self) -> list[BrokenBatch]:
+    def take_broken(self) -> list[BrokenBatch]:
         """The batches that broke since this was last asked."""
         found, self._broken = self._broken, []
         return found
@@ -137,7 +137,7 @@ class Session:
         answer = self.connection.receive()
         if isinstance(answer, BatchAnswered):
             self._size = min(2 * self._size, BATCH)
-            yield self._judged(items, answer)
+            yield self._judge(items, answer)
             return
         self._size = 1
         if self._fresh and len(items) == 1:
@@ -165,7 +165,7 @@ class Session:
         self._send([item])
         answer = self.connection.receive()
         if isinstance(answer, BatchAnswered):
-            return self._judged([item], answer)
+            return self._judge([item], answer)
         return self._broke_alone(item, answer)
 
     def _broke_alone(self, item: VectorItem, answer: AdapterBroken) -> Judgement:
@@ -180,7 +180,7 @@ class Session:
                 f" {answer.detail}; fix it and repeat the command to continue"
             )
         self._fresh = self._ended = True
-        return _broken(item, answer)
+        return _judge_broken(item, answer)
 
     def _restart(self) -> None:
         try:
@@ -193,7 +193,7 @@ class Session:
                     f"the adapter broke, and cannot be started again: {error}"
                 ) from None
 
-    def _judged(self, items: Sequence[VectorItem], answer: BatchAnswered) -> Judgement:
+    def _judge(self, items: Sequence[VectorItem], answer: BatchAnswered) -> Judgement:
         self._broken_in_a_row, self._fresh = 0, False
         results = answer.results
         batch = BatchTexts.of(results, self.judge.observes)
@@ -210,17 +210,17 @@ def offers(welcome: Welcome) -> frozenset[str]:
     return welcome.operations | (welcome.capabilities & {LOAD}) | consts
 
 
-def compared_variables(welcome: Welcome, variables: Sequence[str] | None) -> tuple[str, ...] | None:
+def select_compared(welcome: Welcome, variables: Sequence[str] | None) -> tuple[str, ...] | None:
     """The variables to compare, or None if the target shows all `variables` of the charter."""
     if variables is None or set(variables) <= set(welcome.observes):
         return None
     return tuple(name for name in variables if name in welcome.observes)
 
 
-def _unsent(item: VectorItem, missing: str) -> Judgement:
+def _judge_unsent(item: VectorItem, missing: str) -> Judgement:
     verdict = Verdict(item.id, Kind.UNSUPPORTED, missing)
     return Judgement((item,), (Assessment(verdict),))
 
 
-def _broken(item: VectorItem, broken: AdapterBroken) -> Judgement:
+def _judge_broken(item: VectorItem, broken: AdapterBroken) -> Judgement:
     return Judgement((item,), (Assessment(Verdict(item.id, broken.kind, broken.detail)),))

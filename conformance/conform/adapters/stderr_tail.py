@@ -24,7 +24,7 @@ class Heard:
 
 
 @contextlib.contextmanager
-def heard() -> Iterator[Heard | None]:
+def listen() -> Iterator[Heard | None]:
     """A context in which a program is run with `pipe` as its stderr. None where our stderr is a
     terminal: the program should see that it is one, and a person sees what it writes."""
     if os.isatty(_STDERR):

@@ -94,7 +94,7 @@ class _Child:
         self.scanned = 0
         return line
 
-    def said(self) -> str:
+    def read_stderr(self) -> str:
         """What stderr said, for messages: its lines that matter."""
         with contextlib.suppress(OSError, ValueError):
             self.pump(0)
@@ -236,7 +236,7 @@ class StdioConnection:
     def said(self) -> tuple[str, ...]:
         """The lines that matter of what the adapter wrote to stderr since the last batch was
         sent."""
-        text = self._child.said()
+        text = self._child.read_stderr()
         return tuple(text.split(BETWEEN)) if text else ()
 
     def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
@@ -318,7 +318,7 @@ class StdioConnection:
             if child.eof:
                 return AdapterBroken(Kind.CRASHED, self._obituary())
             if left <= 0:
-                said = child.said()
+                said = child.read_stderr()
                 shown = f"{STDERR}{said}" if said else ""
                 return AdapterBroken(Kind.TIMED_OUT, f"no answer in {seconds:g} s{shown}")
             if len(child.incoming) > _LINE_BYTES:
@@ -338,7 +338,7 @@ class StdioConnection:
             how = f"it was ended by signal {-code}"
         else:
             how = f"it ended with {code}"
-        said = self._child.said()
+        said = self._child.read_stderr()
         return f"{how}{STDERR}{said}" if said else how
 
     def _break(self, broken: AdapterBroken) -> AdapterBroken:

@@ -26,7 +26,7 @@ from charter.formats.target import FILE, Target, ids_of, read_target, target_fil
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest
-from conform.adapters.stderr_tail import heard
+from conform.adapters.stderr_tail import listen
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
 from conform.console.terminal import say
 from conform.storage.lease import Lease
@@ -62,12 +62,12 @@ def target_of(project: Project, wanted: str) -> Target:
     `UnknownTarget`, and `BadProject`."""
     _files((project, builtin()))
     ids = ids_of(target_files(project))
-    found = _found(wanted, ids)
+    found = _find_target(wanted, ids)
     if found is None:
         known = _names(ids)
         raise UnknownTarget(
             f"{wanted!r} is no adapter of the project; there are: {', '.join(known) or 'none'}"
-            f" (in {project.adapters}){_meant(wanted, known)}"
+            f" (in {project.adapters}){_suggest(wanted, known)}"
         )
     return read(found)
 
@@ -76,7 +76,7 @@ def target(wanted: str) -> Target:
     """The target with the id `wanted`, or in the folder of that name or path. Raises
     `UnknownTarget`, and `BadProject`."""
     known = _files(projects())
-    listed = _found(wanted, known)
+    listed = _find_target(wanted, known)
     for path in [listed] if listed else [Path(wanted) / FILE, Path(wanted)]:
         if path.is_file() and path.name == FILE:
             return read(path)
@@ -87,14 +87,14 @@ def target(wanted: str) -> Target:
     names = _names(known)
     raise UnknownTarget(
         f"there is no target {wanted!r}; there are: {', '.join(names) or 'none'}"
-        f" ({place}){_meant(wanted, names)}"
+        f" ({place}){_suggest(wanted, names)}"
     )
 
 
-def found_by(chosen: Target) -> str:
+def name_lookup(chosen: Target) -> str:
     """What `target` finds a target by: its id, or its folder if the id finds another or none."""
     try:
-        found = _found(chosen.id, _files(projects()))
+        found = _find_target(chosen.id, _files(projects()))
     except UnknownTarget:
         found = None
     same = found is not None and found.parent.resolve() == chosen.folder.resolve()
@@ -106,12 +106,12 @@ def _names(ids: Mapping[Path, str]) -> list[str]:
     return [own or path.parent.name for path, own in ids.items()]
 
 
-def _meant(wanted: str, known: Sequence[str]) -> str:
+def _suggest(wanted: str, known: Sequence[str]) -> str:
     like = suggest(wanted, known)
     return f"; {like}" if like else ""
 
 
-def _found(wanted: str, ids: Mapping[Path, str]) -> Path | None:
+def _find_target(wanted: str, ids: Mapping[Path, str]) -> Path | None:
     """Which of these adapter.toml has the id `wanted`, or lies in the folder of that name or path.
     Raises `UnknownTarget` if the id of one is the name of the folder of another."""
     named = [path for path, own in ids.items() if wanted in (own, path.parent.name)]
@@ -214,12 +214,12 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
     }
     said: dict[str, str] = {}
     if chosen.prepare:
-        command = filled(chosen.prepare, values, chosen)
+        command = fill_placeholders(chosen.prepare, values, chosen)
         _make_folders(cache, downloads, chosen.folder)
         with _alone(cache, chosen):
             said = _run_prepare(chosen, command)
     start = AdapterStart(
-        command=filled(chosen.start, {**values, **said}, chosen),
+        command=fill_placeholders(chosen.start, {**values, **said}, chosen),
         release=release,
         variant=chosen.variant(release),
         errors=chosen.errors,
@@ -260,7 +260,9 @@ def _make_folders(cache: Path, downloads: Path, adapter: Path) -> None:
         ) from None
 
 
-def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) -> tuple[str, ...]:
+def fill_placeholders(
+    command: Sequence[str], values: Mapping[str, str], chosen: Target
+) -> tuple[str, ...]:
     """A command with its placeholders replaced. Raises `UnknownTarget` for one without value."""
 
     def value(match: re.Match[str]) -> str:
@@ -301,7 +303,7 @@ def java() -> str:
 def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
     stderr: tuple[str, ...] = ()
     try:
-        with heard() as ears:
+        with listen() as ears:
             done = subprocess.run(
                 list(command),
                 stdout=subprocess.PIPE,

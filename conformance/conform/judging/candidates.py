@@ -40,7 +40,7 @@ class Candidate:
     def is_seen(self, seen: SeenStep) -> bool:
         return key(self.reply) == seen.reply and key(self.observation) == seen.observation
 
-    def allowed(self) -> Allowed:
+    def list_allowed(self) -> Allowed:
         return Allowed(self.outcome.branch, self.reply, self.observation)
 
 

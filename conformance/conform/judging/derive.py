@@ -67,11 +67,11 @@ def _difference(
         assert isinstance(nodes, list)
         following: dict[tuple[frozenset[int], Shown], _Together] = {}
         for pair in pairs:
-            told = _allowed(answer, nodes, pair.nodes)
+            told = _read_allowed(answer, nodes, pair.nodes)
             with _bugs_of(model, question, str(call["operation"])):
-                made = _made(call, pair.traces, model)
+                made = _derive(call, pair.traces, model)
             if told.keys() != made.keys():
-                return f"step {number}: {_said(told.keys(), made.keys())}"
+                return f"step {number}: {_explain(told.keys(), made.keys())}"
             for label, held in told.items():
                 following[frozenset(held), label] = _Together(frozenset(held), made[label])
         pairs = list(following.values())
@@ -91,7 +91,7 @@ def _bugs_of(model: JudgeModel, question: dict[str, Json], operation: str) -> It
         raise bug_of(model, question, operation, error) from None
 
 
-def _made(
+def _derive(
     call: dict[str, Json], traces: Sequence[ModelTrace], model: JudgeModel
 ) -> dict[Shown, tuple[ModelTrace, ...]]:
     """What the model allows after some traces, each trace once."""
@@ -114,7 +114,7 @@ def _distinct(traces: Sequence[ModelTrace], model: JudgeModel) -> tuple[ModelTra
     return tuple(held.values())
 
 
-def _allowed(
+def _read_allowed(
     answer: dict[str, Json], nodes: list[Json], before: frozenset[int]
 ) -> dict[Shown, list[int]]:
     """What the suite's answer allows after some nodes."""
@@ -139,7 +139,7 @@ def _nodes(answer: dict[str, Json], nodes: Json) -> list[Shown]:
     return found
 
 
-def _said(told: Collection[Shown], made: Collection[Shown]) -> str:
+def _explain(told: Collection[Shown], made: Collection[Shown]) -> str:
     extra = sorted({branch for branch, *_ in {*told} - {*made}})
     lacking = sorted({branch for branch, *_ in {*made} - {*told}})
     parts = [f"the suite allows {', '.join(extra)}" if extra else ""]

@@ -61,12 +61,12 @@ def value_at(value: Json, path: str) -> Json:
     return value
 
 
-def shown_part(observation: Json, image: Json) -> Json:
+def select_shown(observation: Json, image: Json) -> Json:
     """The part of an observation that an image shows: images may leave out variables, fields and
     keys."""
     if isinstance(observation, dict) and isinstance(image, dict):
         return {
-            name: shown_part(observation[name], value)
+            name: select_shown(observation[name], value)
             for name, value in image.items()
             if name in observation
         }
@@ -78,7 +78,7 @@ def image_paths(observation: Json, image: Json) -> tuple[str, ...]:
     image that could not be made one alone."""
     if is_fault(image):
         return ("image.fault",)
-    return tuple(paths(shown_part(observation, image), image, "image"))
+    return tuple(paths(select_shown(observation, image), image, "image"))
 
 
 def differing(allowed: Allowed, seen: RelabelledStep) -> tuple[str, ...]:

@@ -49,14 +49,14 @@ def equal_values(steps: OpaqueSteps, nearest: Allowed | None, several: bool) -> 
     told: list[str] = []
     for (expected, observed), places in pairs.items():
         there, here = earlier.get(expected), earlier.get(observed)
-        there = there or _agreed(expected, wanted, came)
-        here = here or _agreed(observed, came, wanted)
+        there = there or _find_agreed(expected, wanted, came)
+        here = here or _find_agreed(observed, came, wanted)
         place = next((path for path in places if path.startswith("reply")), places[0])
         must = "in the nearest outcome must" if several else "must"
         says = _is(expected, there, earlier, "equal", "be")
         saw = _is(observed, here, earlier, "equals", "is")
         new = there is None and here is None
-        turned = _turned((expected, observed), (wanted, came), earlier) if new else iter(())
+        turned = _find_turned((expected, observed), (wanted, came), earlier) if new else iter(())
         if beside := next(turned, ""):
             says = _is_beside(expected, str(value_at(wanted.value, beside)), beside, "be")
             saw = _is_beside(observed, str(value_at(came.value, beside)), beside, "is")
@@ -74,14 +74,14 @@ class _TypedStep:
 
     @staticmethod
     def of(steps: OpaqueSteps, reply: Json, observation: Json, at: int = -1) -> _TypedStep:
-        shown = steps.opaque.observation(observation, _typed)
+        shown = steps.opaque.observation(observation, _find_type)
         variables = shown if isinstance(shown, dict) else {}
         return _TypedStep(
-            {"reply": steps.opaque.reply(steps.operations[at], reply, _typed), **variables}
+            {"reply": steps.opaque.reply(steps.operations[at], reply, _find_type), **variables}
         )
 
 
-def _typed(kind: str, label: str) -> str:
+def _find_type(kind: str, label: str) -> str:
     return f"{label} {kind}"
 
 
@@ -117,7 +117,7 @@ def _earlier(steps: OpaqueSteps) -> dict[str, str]:
     return found
 
 
-def _agreed(label: str, shown: _TypedStep, other: _TypedStep) -> str | None:
+def _find_agreed(label: str, shown: _TypedStep, other: _TypedStep) -> str | None:
     """Another place of the same step with this value, as expected."""
     for found, path in _labels({**shown.value}):
         if found == label and value_at(other.value, path) == label:
@@ -139,7 +139,7 @@ def _is(label: str, there: str | None, earlier: dict[str, str], equals: str, be:
     return f'{be} a new value, not greater than all before ("{text}")'
 
 
-def _turned(
+def _find_turned(
     pair: tuple[str, str], shown: tuple[_TypedStep, _TypedStep], earlier: Collection[str]
 ) -> Iterator[str]:
     """The paths of other new values of the step, to which an expected and an observed new value

@@ -31,10 +31,10 @@ from conform.judging.model import (
     world_of,
 )
 from conform.judging.model_bugs import ComputedStates, ModelCall
-from conform.judging.never_issued import Wishes, shown_alone, shown_for
+from conform.judging.never_issued import Wishes, find_shown, find_single_new
 from conform.judging.read_result import project
 from conform.judging.relabel import key
-from conform.judging.translate import NoPlace, overlaid, translate
+from conform.judging.translate import NoPlace, overlay, translate
 
 _MOST_STATES = 64
 _MEMORY = 2_000
@@ -45,7 +45,7 @@ _UNDEFINED = "Undefined"
 """The exception of a generated model where the charter has no value; each folder of models has a
 class of its own."""
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
-"""The exceptions of a model's `given` and `decode` for JSON that is not a state. If the JSON comes
+"""The exceptions of a model's `make_given` and `decode` for JSON that is not a state. If the JSON comes
 from the target, the target is at fault; any other exception is a bug of the model."""
 
 
@@ -61,7 +61,7 @@ class ObservedStep:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The result of following one step with the model. `allowed` is true if the charter has this
+    """The result of following one step with the model. `list_allowed` is true if the charter has this
     transition; `branches` are those that it may have taken, `widths` how much the `entries` that
     explain it allow."""
 
@@ -140,20 +140,20 @@ class Follower:
         self.lost = "the state is not known"
         self.deviated = False
         self._begin(start)
-        self.computed = self._computed()
+        self.computed = self._compute()
 
     def _begin(self, start: Json) -> None:
         model = self.siblings.charter
         observation, encoded = self._first(model)
         self._own = encoded
         none = self.labels
-        _, renamed, labels = none.step(None, self._shown(observation))
+        _, renamed, labels = none.step(None, self._select_shown(observation))
         _, shown, self.labels = none.step(None, start)
         if key(renamed) != key(shown):
             raise CannotFollow("the state before the first operation is not the charter's")
         try:
             adopted = self._adopt(encoded, labels, self.labels, start)
-            self.states = self.likely = (self._decoded(model, adopted),)
+            self.states = self.likely = (self._decode(model, adopted),)
         except NoPlace as error:
             raise CannotFollow(str(error)) from None
         self.known = key(adopted)
@@ -164,7 +164,11 @@ class Follower:
         JSON."""
         given = self.question["given"]
         try:
-            first = model.initial(*self.world) if given is None else model.given(given, *self.world)
+            first = (
+                model.initial(*self.world)
+                if given is None
+                else model.make_given(given, *self.world)
+            )
         except Exception as error:
             if isinstance(error, _NOT_A_STATE) and not self.siblings.same_state:
                 raise CannotFollow(f"the given state is not one of the model ({error})") from None
@@ -174,7 +178,7 @@ class Follower:
         except Exception as error:
             raise self._bug(model, "", error) from error
 
-    def _decoded(self, model: JudgeModel, value: Json) -> object:
+    def _decode(self, model: JudgeModel, value: Json) -> object:
         """Decodes a state of the target. Raises `CannotFollow` if it is not a state of the
         model."""
         try:
@@ -198,13 +202,13 @@ class Follower:
                 raise CannotFollow(_after_deviation("write down", error)) from None
             raise self._bug(model, "", error) from error
 
-    def _computed(self) -> ComputedStates:
+    def _compute(self) -> ComputedStates:
         return ComputedStates(self.siblings.charter, self.world, self.states, self.history)
 
     def _bug(self, model: JudgeModel, operation: str, error: Exception) -> ModelBug:
         return bug_of(model, self.question, operation, error)
 
-    def _shown(self, observation: Json) -> Json:
+    def _select_shown(self, observation: Json) -> Json:
         return observation if self.observes is None else project(observation, self.observes)
 
     def step(self, step: ObservedStep) -> Judged:
@@ -213,7 +217,7 @@ class Follower:
         if not self.states:
             raise CannotFollow(self.lost)
         if not self.deviated:
-            self.computed = self._computed()
+            self.computed = self._compute()
         try:
             call = self.resolved(step)
         except Unresolved as error:
@@ -244,16 +248,16 @@ class Follower:
         known = self._explains("", call, seen)
         asked = self.wishes.asked
         if matching:
-            self.wished = shown_for(asked, matching[0].labels, labels)
-            likely = self._adopted(self.siblings.entries[""], known, seen) if known else {}
-            self._go_on(self._adopted(charter, matching, seen), likely, seen)
+            self.wished = find_shown(asked, matching[0].labels, labels)
+            likely = self._complete(self.siblings.entries[""], known, seen) if known else {}
+            self._go_on(self._complete(charter, matching, seen), likely, seen)
             return Judged(True, branches(matching))
-        expected = tuple(item.allowed() for item in candidates)
-        entries, (model, found) = self._explained(call, known, seen)
+        expected = tuple(item.list_allowed() for item in candidates)
+        entries, (model, found) = self._explain(call, known, seen)
         widths = tuple(self._widths(entries, call, seen))
-        alone = shown_alone(asked, self.labels, [item.labels for item in candidates], labels)
-        self.wished = shown_for(asked, found[0].labels, labels) if found else alone
-        adopted = self._adopted(model, found or candidates, seen)
+        alone = find_single_new(asked, self.labels, [item.labels for item in candidates], labels)
+        self.wished = find_shown(asked, found[0].labels, labels) if found else alone
+        adopted = self._complete(model, found or candidates, seen)
         if not found and len(adopted) > 1:
             self.lost, adopted = _OPEN, {}
         elif not found and self._is_half_known(candidates, adopted, seen):
@@ -268,7 +272,7 @@ class Follower:
         if any(key(item.observation) == seen.observation for item in candidates):
             return False
         before = self.encoded(self.siblings.charter, self.states)
-        return not adopted.keys() <= {key(overlaid(state, seen.raw)) for state in before}
+        return not adopted.keys() <= {key(overlay(state, seen.raw)) for state in before}
 
     def fault(self, step: ObservedStep) -> Judged:
         """Judge a fault: what the charter allows instead, and which entries explain it. Following
@@ -288,7 +292,7 @@ class Follower:
         except Unresolved:
             return Judged(False, ())
         candidates = self._candidates(self.siblings.charter, self.states, call)
-        expected = tuple(item.allowed() for item in candidates)
+        expected = tuple(item.list_allowed() for item in candidates)
         changed = step.observation is not None and self._has_changed(step.observation)
         entries = () if changed else self.failing(step)
         return Judged(False, (), expected, entries)
@@ -309,7 +313,7 @@ class Follower:
 
     def _has_changed(self, observation: Json) -> bool:
         before = self.history.observations[-1]
-        return key(self._shown(observation)) != key(self._shown(before))
+        return key(self._select_shown(observation)) != key(self._select_shown(before))
 
     def _knows_fault(self, sibling: JudgeModel, step: ObservedStep, call: ModelCall) -> bool:
         """Whether an entry's model has this fault in one of the possible states."""
@@ -322,7 +326,7 @@ class Follower:
             raise self.failed(sibling, call, error) from error
         return any(_is_thrown(fault, step.reply) for fault in known)
 
-    def _explained(
+    def _explain(
         self, call: ModelCall, known: list[Candidate], seen: SeenStep
     ) -> tuple[tuple[str, ...], tuple[JudgeModel, list[Candidate]]]:
         """The entries that explain the observed outcome, and a model with the outcomes to continue
@@ -399,7 +403,8 @@ class Follower:
             raise self.failed(model, call, error) from error
         return [
             Candidate(
-                outcome, *self.labels.step(outcome.reply, self._shown(observation), call.operation)
+                outcome,
+                *self.labels.step(outcome.reply, self._select_shown(observation), call.operation),
             )
             for outcome, observation in found
         ]
@@ -424,7 +429,7 @@ class Follower:
             )
         return self._bug(model, operation, error)
 
-    def _adopted(
+    def _complete(
         self, model: JudgeModel, candidates: Sequence[Candidate], seen: SeenStep
     ) -> dict[bytes, Json]:
         """The observed state, completed by the hidden state of `candidates`; empty if they do not
@@ -452,8 +457,8 @@ class Follower:
         self.known = b""
         charter = self.siblings.charter
         try:
-            found = tuple(self._decoded(charter, value) for value in states.values())
-            by_overlay = tuple(self._decoded(charter, value) for value in likely.values())
+            found = tuple(self._decode(charter, value) for value in states.values())
+            by_overlay = tuple(self._decode(charter, value) for value in likely.values())
         except CannotFollow as error:
             self.lost = str(error)
             return
@@ -463,7 +468,7 @@ class Follower:
     def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
         """The model's state in the target's opaque values, with the observed part as it was
         observed."""
-        return overlaid(translate(encoded, model, target), observed)
+        return overlay(translate(encoded, model, target), observed)
 
     def resolved(self, step: ObservedStep) -> ModelCall:
         """A step as a call of a model: without references. Raises `Unresolved`."""

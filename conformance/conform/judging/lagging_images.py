@@ -19,7 +19,7 @@ from conform.judging.model import JudgeModel, images
 from conform.judging.model_bugs import ModelCall
 from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
-from conform.judging.translate import overlaid
+from conform.judging.translate import overlay
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _EntryImages:
             return
         asked = follower.resolved(step)
         for state in follower.encoded(follower.siblings.charter, follower.likely):
-            values = [overlaid(state, each) for each in (image.now, image.last, moved)]
+            values = [overlay(state, each) for each in (image.now, image.last, moved)]
             now, last, following = (v if isinstance(v, dict) else {} for v in values)
             found = dict(following)
             for name, operation in edited.items():

@@ -81,7 +81,9 @@ class JudgeModel(Protocol):
     def encode(self, state: object) -> Json: ...
     def decode(self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
     def observe(self, state: object) -> Json: ...
-    def given(self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
+    def make_given(
+        self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /
+    ) -> object: ...
 
 
 def can_fail(model: JudgeModel) -> bool:
@@ -165,7 +167,7 @@ def use_folders(folders: Sequence[str]) -> None:
 
 def load(module: str) -> JudgeModel:
     """The model in `module`. Raises `BadSuite` if there is none, or if the module is none."""
-    found = _imported(module)
+    found = _import(module)
     missing = [name for name in EXPORTS if not hasattr(found, name)]
     if missing:
         raise BadSuite(
@@ -175,14 +177,14 @@ def load(module: str) -> JudgeModel:
     return cast("JudgeModel", found)
 
 
-def _imported(module: str) -> ModuleType:
+def _import(module: str) -> ModuleType:
     try:
         return importlib.import_module(module + WIRE if find_spec(module + WIRE) else module)
     except ImportError as error:
         raise BadSuite(
             f"the suite names the model {module}, which cannot be imported ({error}): call the"
             " command in the project of its charter, or name a suite or the folder of a target"
-            f" there, after `conform generate`; searched: {_searched()}"
+            f" there, after `conform generate`; searched: {_describe_folders()}"
         ) from None
 
 
@@ -200,7 +202,7 @@ def sections_of(module: str) -> Path | None:
     return path if path.exists() else None
 
 
-def _searched() -> str:
+def _describe_folders() -> str:
     """The folders in which models are searched, as a person reads them."""
     from pathlib import Path  # with hashlib a tenth of the start of the reference
 
@@ -220,7 +222,7 @@ def digest(modules: Collection[str]) -> str:
 
     folders: set[Path] = set()
     for module in modules:
-        _imported(module)
+        _import(module)
         package = sys.modules[module.partition(".")[0]]
         folders |= {Path(place) for place in getattr(package, "__path__", ())}
     found = hashlib.sha256(" ".join(sorted(modules)).encode())

@@ -76,7 +76,7 @@ class Wishes:
         return value
 
 
-def shown_for(asked: Mapping[_Place, str], model: Labels, target: Labels) -> dict[str, str]:
+def find_shown(asked: Mapping[_Place, str], model: Labels, target: Labels) -> dict[str, str]:
     """The target's values for those that were asked: those with the label that the model's has."""
     back = {(kind, label): raw for (kind, raw), label in target.raw_names().items()}
     wanted = set(asked.values())
@@ -87,7 +87,7 @@ def shown_for(asked: Mapping[_Place, str], model: Labels, target: Labels) -> dic
     }
 
 
-def shown_alone(
+def find_single_new(
     asked: Mapping[_Place, str], before: Labels, models: Sequence[Labels], target: Labels
 ) -> dict[str, str]:
     """The target's value for the one that was asked, after a deviation: the only one that is new,

@@ -28,17 +28,17 @@ SUCH_AS = "; such as "
 """Stands before an example in a detail, which differs from vector to vector."""
 
 
-def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
+def refute(needs: str, result: Result, offers: Collection[str]) -> str:
     """Why a status without steps is contradicted, or "". `needs` is what the question needs, and
     `offers` are the operations and capabilities that hello claims."""
     if result.status is Status.NOT_LOADABLE and LOAD not in needs.split():
         return "it answered not_loadable, but the question gives no state"
     if result.status is Status.UNSUPPORTED and result.detail in offers:
-        return refused(result.detail)
+        return explain_refusal(result.detail)
     return ""
 
 
-def refused(name: str) -> str:
+def explain_refusal(name: str) -> str:
     """The sentence about an operation or capability that hello claims and an answer denies."""
     return f"it answered that {name} is unsupported, but its hello claims it"
 
@@ -81,7 +81,7 @@ def _history(result: Result, batch: BatchTexts) -> History:
     return History(observations, tuple(batch.at(step[0]) for step in result.steps))
 
 
-def mistyped(
+def find_mistyped(
     types: JudgedTypes, question: Mapping[str, Json], result: Result, batch: BatchTexts
 ) -> str:
     """The first value in the steps of a result that is not of its type, or ""."""

@@ -26,7 +26,7 @@ def translate(value: Json, model: Labels, target: Labels) -> Json:
     }
     scales: dict[str, _Scale] = {}
 
-    def replaced(kind: str, raw: str) -> str:
+    def replace_value(kind: str, raw: str) -> str:
         known = forward.get((kind, raw))
         if known is not None or raw[:1] != "@":
             return raw if known is None else known
@@ -34,7 +34,7 @@ def translate(value: Json, model: Labels, target: Labels) -> Json:
             scales[kind] = _Scale(model.order(kind), target.order(kind))
         return scales[kind].place(raw)
 
-    return model.types.whole(value, replaced)
+    return model.types.whole(value, replace_value)
 
 
 class _Scale:
@@ -69,11 +69,11 @@ class _Scale:
         return f"@{placed}"
 
 
-def overlaid(state: Json, observed: Json) -> Json:
+def overlay(state: Json, observed: Json) -> Json:
     """`state` with all observed parts replaced; a union in another case is replaced as a whole."""
     if not isinstance(state, dict) or not isinstance(observed, dict):
         return observed
     if state.get("case") != observed.get("case"):
         return observed
-    shown = {name: overlaid(state.get(name), value) for name, value in observed.items()}
+    shown = {name: overlay(state.get(name), value) for name, value in observed.items()}
     return {**state, **shown}

@@ -24,10 +24,10 @@ from conform.judging.lagging_images import ImagedStep, explaining
 from conform.judging.read_result import BatchTexts, Malformed, RelabelledSteps, project
 from conform.judging.refutations import (
     EXCEPTION,
+    find_mistyped,
     lacks_image,
     lacks_variable,
-    mistyped,
-    refuted,
+    refute,
     resolves,
     shows_another,
 )
@@ -91,18 +91,18 @@ def assess(
     """The verdict on one vector. `siblings` are the models to follow the run with after a
     divergence; without them only the first deviation is found."""
     if result.status in NOT_JUDGED:
-        lie = refuted(item.needs, result, judge.offers)
+        lie = refute(item.needs, result, judge.offers)
         kind = Kind.ADAPTER_ERROR if lie else NOT_JUDGED[result.status]
         threw = EXCEPTION if result.status is Status.ERROR else ""
         return Assessment(Verdict(item.id, kind, lie or f"{threw}{result.detail}"))
-    found = _compared(item, result, batch, judge, siblings)
+    found = _compare(item, result, batch, judge, siblings)
     if IMAGE in judge.offers and found.verdict.kind in JUDGED:
         lacking = lacks_image(item.question, result, batch)
         return replace(found, imageless=lacking, images=judge.reader.image_parts(result, batch))
     return found
 
 
-def _compared(
+def _compare(
     item: VectorItem, result: Result, batch: BatchTexts, judge: Judge, siblings: Siblings | None
 ) -> Assessment:
     """As `assess`, for a result with steps."""
@@ -112,7 +112,7 @@ def _compared(
         if judge.observes is None and result.status is Status.OK and not relabelled.images:
             taken: list[str] | None = orjson.loads(item.ways).get(relabelled.behaviour)
             if taken is not None:
-                return _allowed(item, relabelled, taken)
+                return _conclude_allowed(item, relabelled, taken)
         answer: AnswerJson = orjson.loads(item.answer)
         track = judge.track(answer, result, relabelled, operations)
     except Malformed as error:
@@ -123,10 +123,10 @@ def _compared(
         false_claim = _false_claim(item, result, batch) if track.kind is Kind.UNRESOLVED else ""
         if false_claim:
             return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, false_claim))
-        verdict = _undisturbed(item, answer, track, asked)
+        verdict = _conclude_undisturbed(item, answer, track, asked)
         return Assessment(verdict, _transitions(relabelled, verdict.branches), relabelled.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
-    wrong = mistyped(judge.types, question, result, batch) if judge.types else ""
+    wrong = find_mistyped(judge.types, question, result, batch) if judge.types else ""
     claimed = _variables(answer) if judge.observes is None else judge.observes
     wrong = wrong or lacks_variable(result, batch, claimed)
     if wrong:
@@ -164,9 +164,11 @@ def _false_claim(item: VectorItem, result: Result, batch: BatchTexts) -> str:
     return resolves(orjson.loads(item.question), result, batch)
 
 
-def _allowed(item: VectorItem, relabelled: RelabelledSteps, taken: list[str]) -> Assessment:
+def _conclude_allowed(
+    item: VectorItem, relabelled: RelabelledSteps, taken: list[str]
+) -> Assessment:
     """The run has one of the few behaviours that the answer allows."""
-    missed = _missed(item.why, taken)
+    missed = _list_missed(item.why, taken)
     kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
     detail = f"not taken: {', '.join(missed)}" if missed else ""
     verdict = Verdict(item.id, kind, detail, (), tuple(taken), judged=len(taken) - 1)
@@ -182,13 +184,15 @@ def _transitions(
     return tuple((state, branch) for state, branch in pairs if branch)
 
 
-def _undisturbed(item: VectorItem, answer: AnswerJson, track: Track, operations: int) -> Verdict:
+def _conclude_undisturbed(
+    item: VectorItem, answer: AnswerJson, track: Track, operations: int
+) -> Verdict:
     """Every observed step was allowed."""
     judged = max(0, len(track.fronts) - 1)
     taken, possible = branches(answer, track.fronts)
     kind, detail = track.kind, track.detail
     if kind is None:
-        missed = _missed(item.why, possible)
+        missed = _list_missed(item.why, possible)
         kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
         detail = f"not taken: {', '.join(missed)}" if missed else ""
     return Verdict(
@@ -196,7 +200,7 @@ def _undisturbed(item: VectorItem, answer: AnswerJson, track: Track, operations:
     )
 
 
-def _missed(why: bytes, possible: Collection[str]) -> list[str]:
+def _list_missed(why: bytes, possible: Collection[str]) -> list[str]:
     if b'"purpose":[]' in why:
         return []
     purpose = orjson.loads(why)["purpose"]
@@ -221,7 +225,7 @@ class _DivergingVector:
         self, track: Track, relabelled: RelabelledSteps, siblings: Siblings | None
     ) -> _Findings:
         """All deviations. Raises `Malformed` for an image with a value that no type has."""
-        seen = self._seen(relabelled)
+        seen = self._list_seen(relabelled)
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
         behind = self._behind(relabelled, siblings)
@@ -249,10 +253,10 @@ class _DivergingVector:
         if stop.step or stop.fault or self.question["given"] is None:
             return ""
         return shows_another(
-            self._expected(stop), RelabelledStep(None, orjson.loads(relabelled.states[0]))
+            self._list_expected(stop), RelabelledStep(None, orjson.loads(relabelled.states[0]))
         )
 
-    def _seen(self, relabelled: RelabelledSteps) -> list[RelabelledStep]:
+    def _list_seen(self, relabelled: RelabelledSteps) -> list[RelabelledStep]:
         """All steps, relabelled; images only if they do not agree with the observation."""
         images = self._images(relabelled) if relabelled.images else {}
         seen = [
@@ -300,7 +304,7 @@ class _DivergingVector:
         operation, args = self._call(step)
         return ObservedStep(operation, args, self.batch.at(reply), self.batch.at(observation))
 
-    def _expected(self, stop: Stop) -> tuple[Allowed, ...]:
+    def _list_expected(self, stop: Stop) -> tuple[Allowed, ...]:
         nodes = [self.answer["steps"][stop.step][position] for position in stop.possible]
         allowed = []
         for node in nodes:
@@ -358,7 +362,7 @@ class _DivergingVector:
         return tuple(sorted(names))
 
     def _first(self, stop: Stop, seen: list[RelabelledStep], judged: Judged | None) -> Deviation:
-        expected = self._expected(stop)
+        expected = self._list_expected(stop)
         if self.observes is not None and judged and judged.expected:
             expected = judged.expected
         entries = judged.entries if judged else ()
@@ -412,12 +416,12 @@ class _DivergingVector:
             if stop.step == 0:
                 found.lost = _ANOTHER_MODEL
                 return None
-            return self._judged(follower, stop.step)
+            return self._judge(follower, stop.step)
         except CannotFollow as error:
             found.lost = str(error)
             return None
 
-    def _judged(self, follower: Follower, step: int) -> Judged:
+    def _judge(self, follower: Follower, step: int) -> Judged:
         """Judge a step that may be a fault, with or without an observation."""
         raw = self._raw(step)
         return follower.fault(raw) if is_fault(raw.reply) else follower.step(raw)
@@ -431,7 +435,7 @@ class _DivergingVector:
             return
         for step in range(after + 1, len(seen)):
             try:
-                judged = self._judged(follower, step)
+                judged = self._judge(follower, step)
             except CannotFollow as error:
                 found.lost = str(error)
                 return

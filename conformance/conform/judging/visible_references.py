@@ -68,7 +68,7 @@ class _Sight:
         assert isinstance(operations, list)
         for call in operations:
             assert isinstance(call, dict)
-            calls.append({**call, "args": self._shown(call["args"], earlier)})
+            calls.append({**call, "args": self._show(call["args"], earlier)})
             traces = tuple(s.after for t in earlier.traces for s in steps(self.model, call, t))
             if not 0 < len(traces) <= _MOST_TRACES:
                 return dict(question)
@@ -82,14 +82,14 @@ class _Sight:
         assert isinstance(path, list)
         return "in" not in reference and path[1] not in self.observes
 
-    def _shown(self, value: Json, earlier: _Earlier) -> Json:
+    def _show(self, value: Json, earlier: _Earlier) -> Json:
         """A value with its references replaced."""
         if isinstance(value, list):
-            return [self._shown(item, earlier) for item in value]
+            return [self._show(item, earlier) for item in value]
         if not isinstance(value, dict):
             return value
         if not is_reference(value):
-            return {name: self._shown(item, earlier) for name, item in value.items()}
+            return {name: self._show(item, earlier) for name, item in value.items()}
         return self._elsewhere(value, earlier) if self.is_hidden(value) else value
 
     def _elsewhere(self, hidden: dict[str, Json], earlier: _Earlier) -> Json:
@@ -110,10 +110,10 @@ class _Sight:
         path = hidden["ref"]
         assert isinstance(path, list) and isinstance(path[0], int)
         _, name, *rest = path
-        found = self._observed(history.observations[path[0]], str(name))
+        found = self._list_observed(history.observations[path[0]], str(name))
         return next((kind for at, kind, _ in found if [*at] == rest), "")
 
-    def _observed(self, observation: Json, name: str) -> Iterator[tuple[Path, str, Json]]:
+    def _list_observed(self, observation: Json, name: str) -> Iterator[tuple[Path, str, Json]]:
         assert isinstance(observation, dict)
         return self.types.numbers(self.types.observes[name], observation[name])
 
@@ -122,7 +122,7 @@ class _Sight:
         history = earlier.traces[0].history
         for step in range(len(earlier.done) - 1, -1, -1):
             for name in self.observes:
-                for path, kind, value in self._observed(history.observations[step], name):
+                for path, kind, value in self._list_observed(history.observations[step], name):
                     yield _Place({"ref": [step, name, *path]}, kind, value)
             shape = self.types.replies.get(earlier.done[step])
             for path, kind, value in (
@@ -130,7 +130,7 @@ class _Sight:
             ):
                 yield _Place({"ref": [step, *path], "in": REPLY}, kind, value)
         for name in self.types.observes if earlier.loaded else ():
-            for _, kind, value in self._observed(history.observations[0], name):
+            for _, kind, value in self._list_observed(history.observations[0], name):
                 yield _Place(value, kind, value)
 
 

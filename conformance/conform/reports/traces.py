@@ -26,7 +26,7 @@ from conform.reports.values import (
     rows,
     shown,
 )
-from conform.storage.observations import labelled_by
+from conform.storage.observations import read_label_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace
         for name, seen in _seen(line, known.keys() & set(held)).items():
             known[name].raw = seen
     questions = run.questions(ids)
-    places, opaque = run.places, labelled_by(run.about)
+    places, opaque = run.places, read_label_types(run.about)
     for name, found in known.items():
         asked = questions.get(name)
         called = [call.operation for call in asked[0].operations] if asked else []

@@ -21,7 +21,7 @@ from conform.judging.differ import paths, value_at
 from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
 from conform.runs.not_compared import obstacle
-from conform.storage.observations import labelled_by, observations, renamed_steps
+from conform.storage.observations import observations, read_label_types, rename_steps
 from conform.storage.store import RunFolder
 
 _EXAMINED = 2_000
@@ -213,7 +213,7 @@ class _TwoRuns:
                 for result in observed.results.results:
                     if result.id in names:
                         values, called = observed.results.values, operations[result.id]
-                        renamed = renamed_steps(
+                        renamed = rename_steps(
                             values, result.steps, side.opaque, called, self.observes
                         )
                         yield (
@@ -345,7 +345,7 @@ def _opened(place: str) -> _Side:
     table = folder.table("verdicts", ["id", "kind", "detail", "behaviour"])
     columns = [column.to_pylist() for column in table.columns]
     verdicts = {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
-    return _Side(folder, about, labelled_by(about), verdicts)
+    return _Side(folder, about, read_label_types(about), verdicts)
 
 
 Steps = list[tuple[Json, Json, bool]]

@@ -160,4 +160,4 @@ def stale_entries(
 
 def stopped(folder: RunFolder) -> bool:
     """Whether a bucket of a run with -x had a new finding."""
-    return any(bucket.get("stopped") is True for bucket in folder.committed().values())
+    return any(bucket.get("stopped") is True for bucket in folder.read_committed().values())

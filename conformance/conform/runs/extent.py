@@ -123,7 +123,7 @@ def extent_of_run(
     folder: RunFolder, suite: Suite, scope: ComparedScope, verdicts: pa.Table, older: str
 ) -> Extent:
     """The extent of a run, from its committed buckets and their verdicts. Raises `BadSuite`."""
-    committed = folder.committed().values()
+    committed = folder.read_committed().values()
     imageless = sum(own_number(content.get("imageless", 0)) for content in committed)
     return extent_of(suite, scope, verdicts, imageless, older)
 

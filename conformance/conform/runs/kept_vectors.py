@@ -13,7 +13,7 @@ from charter.formats.suite import MANIFEST
 from charter.formats.verdict import Kind
 from conform.runs.judged_rows import of_kinds
 from conform.storage.store import RunFolder
-from conform.suites.cache import Suite, stored_in
+from conform.suites.cache import Suite, store_in
 
 MOST = 10_000
 """The most vectors that are kept besides those that a run names."""
@@ -43,7 +43,7 @@ def _named(listed: Json) -> Iterator[str]:
 def kept(run: Path) -> Suite | None:
     """The vectors that a run kept; None if it kept none."""
     place = run / PLACE
-    return stored_in(place, 1) if (place / MANIFEST).is_file() else None
+    return store_in(place, 1) if (place / MANIFEST).is_file() else None
 
 
 def remedy(about: Mapping[str, Json]) -> str:

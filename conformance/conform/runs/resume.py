@@ -15,7 +15,7 @@ from charter.formats.project import find_project
 from conform.console.errors import BadRun
 from conform.runs.kept_vectors import PLACE
 from conform.storage.lease import Lease
-from conform.storage.store import RunFolder, guarded
+from conform.storage.store import RunFolder, guard_write
 
 _LOCK, _CONTINUED = ".lock", "continued"
 DIGESTS = {
@@ -166,4 +166,4 @@ def _clear(folder: RunFolder) -> None:
     for name in _OURS:
         shutil.rmtree(root / name, ignore_errors=True)
     for name in ("summary.json", "canaries.json", "run.json", "prepared.json"):
-        guarded(folder.place, partial((root / name).unlink, missing_ok=True))
+        guard_write(folder.place, partial((root / name).unlink, missing_ok=True))

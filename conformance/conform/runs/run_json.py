@@ -9,9 +9,9 @@ from charter.formats.canonical import Json
 from charter.formats.suite import Manifest
 from conform.adapters.base import Connection
 from conform.adapters.hello import check_hello, disagreement
-from conform.adapters.prepared import prepared_digests
+from conform.adapters.prepared import digest_prepared
 from conform.adapters.sources import files_digest, sources_digests
-from conform.adapters.targets import found_by
+from conform.adapters.targets import name_lookup
 from conform.console.errors import UnknownTarget
 from conform.judging import model
 from conform.runs.options import RunOptions
@@ -41,7 +41,7 @@ def described(
         "format": 1,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": chosen.id,
-        "found_by": found_by(chosen),
+        "found_by": name_lookup(chosen),
         "title": chosen.title,
         "release": prepared.release,
         "implementation": {"name": welcome.name, "version": welcome.version},
@@ -77,7 +77,7 @@ def file_digests(resolved: ResolvedRun) -> dict[str, Json]:
     return {
         "adapter": files_digest(prepared.target),
         "sources": None if sources is None else {**sources},
-        "prepared": {**prepared_digests(prepared.files)},
+        "prepared": {**digest_prepared(prepared.files)},
         "models": judged_with(resolved.suite, resolved.entries)["models"],
     }
 

@@ -114,7 +114,7 @@ class ConclusionInputs:
 def collect(folder: RunFolder) -> RunCounts:
     """The sums of the committed buckets."""
     counts = RunCounts()
-    for _, bucket in sorted(folder.committed().items()):
+    for _, bucket in sorted(folder.read_committed().items()):
         counts.add(bucket)
     return counts
 

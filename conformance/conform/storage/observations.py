@@ -43,7 +43,7 @@ def observations(folder: RunFolder, bucket: int) -> Iterator[ObservationBatch]:
         yield ObservationBatch(tuple(ids), results, line.encode())
 
 
-def labelled_by(about: Mapping[str, Json]) -> OpaqueTypes:
+def read_label_types(about: Mapping[str, Json]) -> OpaqueTypes:
     """The types by which the labels of a run count, from its run.json. Raises `BadRun`."""
     return OpaqueTypes.of(types_of(about))
 
@@ -57,7 +57,7 @@ def types_of(about: Mapping[str, Json]) -> JudgedTypes | None:
         raise BadRun(f"run.json is not what `conform run` writes ({error})") from None
 
 
-def renamed_steps(
+def rename_steps(
     values: Sequence[Json],
     steps: Sequence[Sequence[int]],
     opaque: OpaqueTypes,

@@ -64,10 +64,10 @@ def end_marked(name: str, value: str) -> int:
         starting = False
         for pid in _other_processes():
             with contextlib.suppress(OSError):  # it ended, or belongs to somebody else
-                held = _told_of(pid, "environ")
+                held = _read_proc(pid, "environ")
                 if not held:  # to read `stat` takes eight times as long
-                    starting |= _is_starting(_told_of(pid, "stat").decode(errors="replace"))
-                    held = _told_of(pid, "environ")  # the program may have started meanwhile
+                    starting |= _is_starting(_read_proc(pid, "stat").decode(errors="replace"))
+                    held = _read_proc(pid, "environ")  # the program may have started meanwhile
                 if wanted in held.split(b"\0"):
                     os.kill(pid, signal.SIGKILL)
                     ended.add(pid)
@@ -85,7 +85,7 @@ def _other_processes() -> list[int]:
     return [int(name) for name in names if name.isdecimal() and int(name) != os.getpid()]
 
 
-def _told_of(pid: int, what: str) -> bytes:
+def _read_proc(pid: int, what: str) -> bytes:
     """A file of /proc about a process. Raises OSError."""
     with open(f"/proc/{pid}/{what}", "rb", buffering=0) as file:
         return file.read()

@@ -46,7 +46,7 @@ class StateFile:
     rows: int
 
 
-def opened(folder: Path) -> tuple[dict[str, Json], tuple[Path, ...]]:
+def open_dump(folder: Path) -> tuple[dict[str, Json], tuple[Path, ...]]:
     """The manifest of saved states, and their files in order. Raises NotKept if the folder contains
     something else, or if files are missing."""
     try:
@@ -104,7 +104,7 @@ def refuse_other(folder: Path, place: Mapping[str, Json]) -> None:
         return
     if not folder.exists():
         return
-    manifest, _ = opened(folder)
+    manifest, _ = open_dump(folder)
     for name, value in place.items():
         if manifest.get(name) != value:
             raise NotKept(
@@ -122,12 +122,12 @@ def keep(table: StateTable, folder: Path, progress: Callable[[int, int], None]) 
     try:
         shutil.rmtree(beside, ignore_errors=True)
         (beside / STATES).mkdir(parents=True)
-        files = list(_written(table, beside, progress))
+        files = list(_write(table, beside, progress))
         listed: list[Json] = [{"name": f.name, "bytes": f.size, "rows": f.rows} for f in files]
         manifest = {**table.head.json(), "files": listed}
         content = orjson.dumps(manifest, option=orjson.OPT_INDENT_2)
         (beside / MANIFEST).write_bytes(content + b"\n")
-        _moved(beside, folder)
+        _move(beside, folder)
     except OSError as error:
         reason = error.strerror or str(error)
         raise CannotWrite(
@@ -141,7 +141,7 @@ def keep(table: StateTable, folder: Path, progress: Callable[[int, int], None]) 
 def _refuse_fewer(table: StateTable, folder: Path) -> None:
     if table.head.complete or not (folder / MANIFEST).exists():
         return
-    manifest, _ = opened(folder)
+    manifest, _ = open_dump(folder)
     if manifest.get("complete"):
         raise NotKept(
             f"{folder} holds all {manifest.get('distinct')} states, and this search gave up after"
@@ -149,7 +149,7 @@ def _refuse_fewer(table: StateTable, folder: Path) -> None:
         )
 
 
-def _moved(made: Path, folder: Path) -> None:
+def _move(made: Path, folder: Path) -> None:
     if not folder.exists():
         made.rename(folder)
         return
@@ -164,7 +164,7 @@ def _moved(made: Path, folder: Path) -> None:
     shutil.rmtree(old)
 
 
-def _written(
+def _write(
     table: StateTable, folder: Path, progress: Callable[[int, int], None]
 ) -> Iterator[StateFile]:
     head = table.head

@@ -60,14 +60,14 @@ def open_files(files: Sequence[str], schema: pa.Schema | None = None) -> Dataset
     return pa.dataset.dataset(files, schema=schema, format="parquet", partitioning=None)
 
 
-def _opened(system: fs.FileSystem, path: str) -> pa.NativeFile:
+def _open(system: fs.FileSystem, path: str) -> pa.NativeFile:
     """A file, open for reading. Raises OSError."""
     if isinstance(system, fs.LocalFileSystem):
         regular(Path(path))
     return system.open_input_stream(path)
 
 
-def guarded(what: str, write: Callable[[], T]) -> T:
+def guard_write(what: str, write: Callable[[], T]) -> T:
     """The result of `write()`; errors of the filesystem become `CannotWrite` with one sentence."""
     try:
         return write()
@@ -120,7 +120,7 @@ class RunFolder:
         """A JSON file of the run. Raises `BadRun` if it is missing or not an object."""
         system, root = filesystem(self.place)
         try:
-            with _opened(system, f"{root}/{name}") as file:
+            with _open(system, f"{root}/{name}") as file:
                 value = orjson.loads(file.read())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadRun(
@@ -152,7 +152,7 @@ class RunFolder:
 
     def spill(self, writer: BucketWriter, tables: Mapping[str, DatasetRows]) -> None:
         """Write rows of a bucket before it is committed, and empty them."""
-        guarded(self.place, lambda: writer.spill(tables))
+        guard_write(self.place, lambda: writer.spill(tables))
 
     def commit(
         self,
@@ -167,13 +167,13 @@ class RunFolder:
         with writer or self.writer(bucket) as last:
             if self.has(_commit(bucket)):
                 return
-            guarded(f"{self.place}, bucket {bucket},", lambda: last.finish(tables))
+            guard_write(f"{self.place}, bucket {bucket},", lambda: last.finish(tables))
         files: dict[str, Json] = {
             path: self._digest(path) for path in (_part(name, bucket) for name in tables)
         }
-        self.write_json(_commit(bucket), sealed({**summary, "files": files}))
+        self.write_json(_commit(bucket), seal({**summary, "files": files}))
 
-    def committed(self) -> dict[int, dict[str, Json]]:
+    def read_committed(self) -> dict[int, dict[str, Json]]:
         """The summaries of the committed buckets."""
         return {bucket: self.commit_of(bucket) for bucket in self.buckets_done()}
 
@@ -188,14 +188,14 @@ class RunFolder:
         system, root = filesystem(self.place)
         for bucket in damaged:
             path = f"{root}/{_commit(bucket)}"
-            guarded(path, functools.partial(system.delete_file, path))
+            guard_write(path, functools.partial(system.delete_file, path))
         return len(damaged)
 
     def finish(self, summary: Mapping[str, Json]) -> None:
         """Write summary.json, the last file of a run, with the digest of all others; files that
         killed workers began are removed."""
         self._sweep()
-        self.write_json("summary.json", sealed({**summary, "files": self._files()}))
+        self.write_json("summary.json", seal({**summary, "files": self._files()}))
 
     def check(self) -> None:
         """Raises `BadRun` if the run did not end, or if its files are not as it wrote them."""
@@ -219,20 +219,20 @@ class RunFolder:
 
     def buckets_done(self) -> list[int]:
         """The buckets that have a commit file."""
-        return self._numbered("commits")
+        return self._list_buckets("commits")
 
     def note(self, bucket: int, judged: int) -> None:
         """Note how many vectors of an unfinished bucket are judged, for those who watch the run."""
         with contextlib.suppress(CannotWrite):
             self.write_json(_note(bucket), judged)
 
-    def noted(self, besides: Collection[int] = ()) -> dict[int, int]:
+    def read_noted(self, besides: Collection[int] = ()) -> dict[int, int]:
         """The numbers that were noted, by bucket, without those of the buckets `besides`."""
         found: dict[int, int] = {}
         system, root = filesystem(self.place)
-        for bucket in set(self._numbered(_NOTES)).difference(besides):
+        for bucket in set(self._list_buckets(_NOTES)).difference(besides):
             with contextlib.suppress(OSError, ValueError):
-                found[bucket] = int(_opened(system, f"{root}/{_note(bucket)}").read())
+                found[bucket] = int(_open(system, f"{root}/{_note(bucket)}").read())
         return found
 
     def drop_notes(self) -> None:
@@ -241,7 +241,7 @@ class RunFolder:
         with contextlib.suppress(OSError):
             system.delete_dir(f"{root}/{_NOTES}")
 
-    def _numbered(self, name: str) -> list[int]:
+    def _list_buckets(self, name: str) -> list[int]:
         """The buckets that have a JSON file in a folder of the run."""
         system, root = filesystem(self.place)
         selector = fs.FileSelector(f"{root}/{name}", allow_not_found=True)
@@ -280,7 +280,7 @@ class RunFolder:
         system, root = filesystem(self.place)
         total = hashlib.sha256()
         try:
-            with _opened(system, f"{root}/{name}") as file:
+            with _open(system, f"{root}/{name}") as file:
                 while chunk := file.read(_CHUNK):
                     total.update(chunk)
         except OSError:
@@ -340,10 +340,10 @@ class RunFolder:
             write(hidden, system)
             system.move(hidden, f"{folder}/{base}")
 
-        guarded(f"{self.place}/{name}", whole)
+        guard_write(f"{self.place}/{name}", whole)
 
 
-def sealed(content: Mapping[str, Json]) -> dict[str, Json]:
+def seal(content: Mapping[str, Json]) -> dict[str, Json]:
     """The content of a JSON file with its own digest."""
     return {**content, "digest": _own_digest(content)}
 

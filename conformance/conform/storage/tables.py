@@ -110,7 +110,7 @@ class DatasetRows:
     def table(self) -> pa.Table:
         return pa.table(self.columns, schema=self.schema)
 
-    def taken(self) -> pa.Table:
+    def take_table(self) -> pa.Table:
         """The rows, which are not kept here."""
         found = self.table()
         self.columns = {name: [] for name in self.schema.names}
@@ -155,7 +155,7 @@ def add_deviations(rows: DatasetRows, verdict: Verdict, question: bytes) -> None
             deviation.operation,
             key(deviation.args).decode(),
             deviation.branch,
-            expected_branches(deviation),
+            list_expected_branches(deviation),
             str(deviation.severity),
             key(deviation.before).decode(),
             key(deviation.expected).decode(),
@@ -190,9 +190,9 @@ def element_sorts(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     return {name: sort for sort, ids in sorts.items() for name in ids}
 
 
-def expected_branches(deviation: Deviation) -> list[str]:
+def list_expected_branches(deviation: Deviation) -> list[str]:
     """All branches that the charter allows instead of a deviation."""
-    return sorted({allowed.branch for allowed in _expected(deviation)})
+    return sorted({allowed.branch for allowed in _list_expected(deviation)})
 
 
 def differing_paths(deviation: Deviation) -> list[str]:
@@ -203,11 +203,11 @@ def differing_paths(deviation: Deviation) -> list[str]:
         return list(image_paths(observed["observation"], observed["image"]))
     reply = observed["reply"]
     seen = RelabelledStep(reply, observed["observation"], is_fault(reply))
-    closest = nearest(_expected(deviation), seen)
+    closest = nearest(_list_expected(deviation), seen)
     return list(differing(closest, seen)) if closest else []
 
 
-def _expected(deviation: Deviation) -> list[Allowed]:
+def _list_expected(deviation: Deviation) -> list[Allowed]:
     assert isinstance(deviation.expected, list)
     found = []
     for item in deviation.expected:
@@ -259,7 +259,7 @@ class Transitions:
 def state_number(state: Json, elements: Mapping[str, str], counters: Sequence[str] = ()) -> int:
     """A hash that is equal for states which differ only by names of elements, or by values of the
     fields `counters` with the same order."""
-    ranked = _ranked(state, counters)
+    ranked = _rank(state, counters)
     present = [name for name in elements if f'"{name}"' in canonical.text(ranked)]
     views = sorted(f"{elements[name]} {_view(ranked, name, elements)}" for name in present) or [
         canonical.text(ranked)
@@ -286,7 +286,7 @@ def _as_seen(name: str, own: str, elements: Mapping[str, str]) -> str:
     return "*" if name == own else elements.get(name, name)
 
 
-def _ranked(state: Json, counters: Sequence[str]) -> Json:
+def _rank(state: Json, counters: Sequence[str]) -> Json:
     if not counters:
         return state
     values: dict[str, set[int]] = {name: set() for name in counters}

@@ -34,7 +34,7 @@ class BucketWriter:
     def spill(self, tables: Mapping[str, DatasetRows]) -> None:
         """Write rows of some datasets, and empty them."""
         for name, rows in tables.items():
-            file, taken = self._file(name, rows), rows.taken()
+            file, taken = self._file(name, rows), rows.take_table()
             if taken.num_rows:
                 file.parquet.write_table(taken)
 

@@ -180,7 +180,7 @@ def batch_items(batch: pa.RecordBatch) -> Iterator[VectorItem]:
         yield VectorItem(*row)
 
 
-def stored_in(folder: Path, buckets: int) -> Suite:
+def store_in(folder: Path, buckets: int) -> Suite:
     """A suite that is stored in a folder outside of the cache. Raises `BadSuite`."""
     try:
         manifest = read_manifest(folder)
@@ -233,7 +233,7 @@ def _of_folder(folder: Path, cores: int) -> Suite:
         lease.share()
         stored = _intact(cached)
         if stored:
-            if _fingerprint(folder) != _stored_fingerprint(cached):
+            if _fingerprint(folder) != _read_fingerprint(cached):
                 _check(folder, manifest, cached)
             return Suite(cached, manifest, stored, lease)
         if (lease.take() or not lease.works) and not _intact(cached):
@@ -361,7 +361,7 @@ def _fingerprint(folder: Path) -> str:
     return total.hexdigest()
 
 
-def _stored_fingerprint(cached: Path) -> str:
+def _read_fingerprint(cached: Path) -> str:
     path = cached / _FINGERPRINT
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
@@ -443,11 +443,11 @@ def _vectors(folder: Path) -> Iterator[Imported]:
         with regular(path).open("rb") as file:
             for batch in _batches(file, str(path), list(_TEXTS[:3])):
                 for row in batch.to_pylist():
-                    value = {name: _parsed(row[name], path) for name in _TEXTS[:3]}
+                    value = {name: _parse(row[name], path) for name in _TEXTS[:3]}
                     yield import_value(value, f"{path}: a vector")
 
 
-def _parsed(text: object, path: Path) -> Json:
+def _parse(text: object, path: Path) -> Json:
     try:
         value: Json = orjson.loads(text)  # type: ignore[arg-type]
         return value

@@ -71,7 +71,7 @@ def import_line(line: bytes, where: str) -> Imported:
     try:
         return _quick(orjson.loads(line))
     except _ODDITIES:
-        return _checked(read_line(line, where), where)
+        return _check(read_line(line, where), where)
 
 
 def import_value(value: dict[str, Json], where: str) -> Imported:
@@ -79,17 +79,17 @@ def import_value(value: dict[str, Json], where: str) -> Imported:
     try:
         return _quick(value)
     except _ODDITIES:
-        return _checked(read_vector(value, where), where)
+        return _check(read_vector(value, where), where)
 
 
-def _checked(vector: Vector, where: str) -> Imported:
+def _check(vector: Vector, where: str) -> Imported:
     try:
-        return imported(vector)
+        return import_vector(vector)
     except TypeError as problem:  # JSON that cannot be written again, such as half a surrogate pair
         raise BadVector(f"{where}: {problem}") from None
 
 
-def imported(vector: Vector) -> Imported:
+def import_vector(vector: Vector) -> Imported:
     """The import of a validated vector."""
     item = item_of(vector)
     return Imported(item, digest_line(vector), vector.why.obligations)

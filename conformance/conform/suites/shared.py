@@ -12,7 +12,7 @@ from typing import IO
 
 from conform.console.errors import BadSuite
 from conform.judging.verdict import VectorItem
-from conform.storage.store import filesystem, guarded
+from conform.storage.store import filesystem, guard_write
 from conform.suites.cache import Suite, file_items
 
 FOLDER = "shipped"
@@ -63,7 +63,7 @@ def in_cache(suite: Suite, buckets: Sequence[int]) -> tuple[SharedBucket, ...]:
     )
 
 
-def copied(suite: Suite, buckets: Sequence[int], place: str) -> tuple[SharedBucket, ...]:
+def copy_buckets(suite: Suite, buckets: Sequence[int], place: str) -> tuple[SharedBucket, ...]:
     """Copies of the buckets below the URI `place`. Raises `BadSuite` and `CannotWrite`."""
     system, root = filesystem(place)
     shared = []
@@ -76,13 +76,13 @@ def copied(suite: Suite, buckets: Sequence[int], place: str) -> tuple[SharedBuck
                 while chunk := file.read(_CHUNK):
                     out.write(chunk)
 
-        guarded(f"{inside} in {place}", copy)
+        guard_write(f"{inside} in {place}", copy)
         shared.append(SharedBucket(bucket, place, inside, suite.stored[bucket].digest))
     return tuple(shared)
 
 
 def remove_copies(place: str) -> None:
-    """Remove what `copied` wrote."""
+    """Remove what `copy_buckets` wrote."""
     system, root = filesystem(place)
     with contextlib.suppress(OSError):
         system.delete_dir(f"{root}/{FOLDER}")

@@ -25,7 +25,7 @@ class ShownFinding:
     deviation: Deviation
     observed: int
 
-    def known(self, reasons: Mapping[str, str]) -> str:
+    def explain_known(self, reasons: Mapping[str, str]) -> str:
         """Why the finding may be there: the entry of the overlay, or the reason of the baseline."""
         if self.deviation.entries:
             return f"explained by {self.id}"

@@ -59,7 +59,7 @@ class JudgedAdapter:
         return DirectConnection(lambda: _instance(self.name, self.made), start)
 
 
-def judged(wanted: str, suite: str) -> JudgedAdapter:
+def open_judged(wanted: str, suite: str) -> JudgedAdapter:
     """The implementation `wanted`, with the suite. Raises `ConformError`, and `BadProject`."""
     if not wanted:
         raise ConformError(
@@ -75,7 +75,7 @@ def judged(wanted: str, suite: str) -> JudgedAdapter:
     folders = model_folders(found.manifest.models.charter, suite)
     use_folders(folders)
     start = AdapterStart((), consts=found.manifest.consts)
-    made = _named(module, name)
+    made = _find_named(module, name)
     chosen = _target(module, wanted)
     check_sections(found.manifest)
     resolved = ResolvedRun(Prepared(chosen, "", start, {}), found, {}, folders)
@@ -95,7 +95,7 @@ def _target(module: str, wanted: str) -> Target:
     )
 
 
-def _named(module: str, name: str) -> object:
+def _find_named(module: str, name: str) -> object:
     """What a module calls by this name. Raises `ConformError`."""
     try:
         found: object = importlib.import_module(module)

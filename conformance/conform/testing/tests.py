@@ -24,7 +24,7 @@ from conform.runs.findings.observed_digest import ObservedDigest
 from conform.runs.run_json import file_digests
 from conform.runs.selection import branches_of
 from conform.testing.failure_text import ShownFinding, broke, command, diverges, findings_of
-from conform.testing.implementation import JudgedAdapter, VectorJudge, judged
+from conform.testing.implementation import JudgedAdapter, VectorJudge, open_judged
 from conform.testing.judged_vectors import NOTE, JudgedVectors, SessionEnd, gaps_told, note_of
 
 ROOT = "charter"
@@ -40,7 +40,7 @@ def charter_tests(config: pytest.Config) -> CharterTests:
     place = str(config.getoption("--charter-baseline") or config.getini("charter_baseline"))
     try:
         baseline = read_baseline(place) if place else NO_BASELINE
-        return CharterTests(suite, judged(adapter, suite), baseline)
+        return CharterTests(suite, open_judged(adapter, suite), baseline)
     except (ConformError, BadProject) as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -296,7 +296,7 @@ class VectorTest(_Test):
             case Kind.DIVERGES if new:
                 raise DoesNotConform(diverges(item, new[0], again))
             case Kind.DIVERGES:
-                known = [finding.known(tests.baseline.reasons) for finding in findings]
+                known = [finding.explain_known(tests.baseline.reasons) for finding in findings]
                 pytest.xfail(one_line("; ".join(known)))
             case Kind.INCONCLUSIVE | Kind.UNSUPPORTED | Kind.NOT_LOADABLE | Kind.UNRESOLVED:
                 kind = str(verdict.kind).replace("_", " ")
@@ -309,7 +309,7 @@ class VectorTest(_Test):
     def _new(self, findings: Sequence[ShownFinding]) -> list[ShownFinding]:
         """The findings that neither the overlay nor the baseline gives a reason for."""
         reasons = self.tests.baseline.reasons
-        return [finding for finding in findings if not finding.known(reasons)]
+        return [finding for finding in findings if not finding.explain_known(reasons)]
 
 
 class CanariesTest(_Test):

@@ -14,7 +14,7 @@ from charter.api import generated as generate
 from charter.formats.project import project_at
 from conform.adapters.projects import builtin
 from conform.judging.model import load, use_folders
-from conform.testing.implementation import judged
+from conform.testing.implementation import open_judged
 
 OTHER = LAMP.replace("reply true", "reply false")
 """A charter of the same name by which the lamp of the first project does not conform."""
@@ -70,7 +70,7 @@ def test_a_target_is_judged_by_the_suite_of_its_project_outside_of_it(conform, p
         assert out.splitlines()[-1].startswith("fine by the small suite: ")
     code, out, _ = conform("doctor", "--adapter", target)
     assert code == 1 and "NOT  survives an operation that does not exist" in out, "it is asked"
-    context = judged(str(target), str(suite_of(project))).context
+    context = open_judged(str(target), str(suite_of(project))).context
     assert context.reference and context.model == "charter_models.lamp.lamp"
 
 

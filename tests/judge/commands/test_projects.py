@@ -3,7 +3,7 @@
 import pytest
 from tests.support import charters
 
-from conform.adapters.targets import found_by, target
+from conform.adapters.targets import name_lookup, target
 
 
 def test_generate_outside_of_a_project_says_how_to_make_one(conform, tmp_path, monkeypatch):
@@ -129,7 +129,7 @@ def pybox(tmp_path, monkeypatch):
 @pytest.mark.parametrize("wanted", ["letterbox", "pybox", "adapters/pybox"])
 def test_an_adapter_is_found_by_its_id_and_by_its_folder(conform, pybox, wanted):
     assert target(wanted).folder == pybox.parent
-    assert found_by(target(wanted)) == "letterbox"
+    assert name_lookup(target(wanted)) == "letterbox"
     for command in (
         ("run", "--target", wanted),
         ("doctor", "--adapter", wanted),
@@ -160,7 +160,7 @@ def test_the_id_of_one_adapter_that_is_the_folder_of_another_is_refused(conform,
         assert (code, err.count("\n")) == (2, 1)
         assert "'letterbox' is the id of one adapter and the folder of another" in err
     assert target("adapters/letterbox").id == target("postbox").id == "postbox"
-    assert found_by(target("pybox")) == str(pybox.parent)
+    assert name_lookup(target("pybox")) == str(pybox.parent)
 
 
 def _adapter(root, name, own_id):

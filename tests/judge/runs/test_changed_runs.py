@@ -101,9 +101,9 @@ def test_bucket_is_judged_again_when_its_files_were_changed(run):
     assert folder.drop_damaged() == 0
     (run / part("observations")).write_bytes(b"")
     assert folder.drop_damaged() == 1
-    assert folder.committed() == {}
+    assert folder.read_committed() == {}
 
 
 def test_commit_with_a_foreign_name_is_not_read(run):
     (run / "commits" / "bucket=first.json").write_text("{}")
-    assert list(RunFolder(str(run)).committed()) == [0]
+    assert list(RunFolder(str(run)).read_committed()) == [0]

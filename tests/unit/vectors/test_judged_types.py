@@ -17,7 +17,7 @@ from conform import sdk
 from conform.adapters.reference import Reference
 from conform.judging import model
 from conform.judging.read_result import BatchTexts
-from conform.judging.refutations import mistyped
+from conform.judging.refutations import find_mistyped
 
 SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"
 LEASE = """protocol lease
@@ -114,4 +114,4 @@ def test_nothing_that_the_model_shows_is_of_another_type() -> None:
     results = read_results(orjson.loads(orjson.dumps(answer)), 1, asked)
     batch = BatchTexts.of(results, None)
     for question, result in zip(questions, results.results, strict=True):
-        assert mistyped(types, question, result, batch) == ""
+        assert find_mistyped(types, question, result, batch) == ""

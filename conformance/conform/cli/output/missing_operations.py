@@ -9,7 +9,7 @@ from charter.formats.canonical import Json
 from conform.adapters.targets import target
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
-from conform.judging.refutations import refused
+from conform.judging.refutations import explain_refusal
 from conform.runs.conclusion import Finished
 
 _SOURCES = frozenset({".py", ".js", ".ts", ".go", ".rs", ".java", ".kt"})
@@ -20,7 +20,7 @@ def unwritten(finished: Finished) -> list[str]:
     does; first those that most vectors wait for."""
     operations = finished.run["operations"]
     assert isinstance(operations, list)
-    sentences = {refused(str(name)): str(name) for name in operations}
+    sentences = {explain_refusal(str(name)): str(name) for name in operations}
     details = [detail for detail, _ in trouble(finished)]
     return [sentences[detail] for detail in details if detail in sentences]
 
@@ -63,7 +63,7 @@ def denied(finished: Finished, listed: Iterable[Mapping[str, Json]]) -> list[str
     capabilities = finished.run["capabilities"]
     assert isinstance(capabilities, list)
     details = {str(item["detail"]) for item in listed}
-    return [str(name) for name in capabilities if refused(str(name)) in details]
+    return [str(name) for name in capabilities if explain_refusal(str(name)) in details]
 
 
 def _place(wanted: str, operation: str) -> str:

@@ -15,7 +15,7 @@ from charter.formats.run import RunFinding
 from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.output.missing_operations import allowing, denied, next_step, trouble, unwritten
 from conform.console.terminal import columns, number, one_line, out, plural, shortened
-from conform.judging.refutations import EXCEPTION, refused
+from conform.judging.refutations import EXCEPTION, explain_refusal
 from conform.runs.canaries import trust
 from conform.runs.canaries.canaries import FORGETS, canary_told
 from conform.runs.canaries.forgetful_canaries import LOOKS_FOR_QUESTIONS
@@ -382,7 +382,7 @@ def _replay(finished: Finished, vector: str) -> str:
 def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
     """Shows how the adapter failed, with what it wrote to stderr, apart from operations that are
     missing."""
-    told = {refused(name) for name in missing}
+    told = {explain_refusal(name) for name in missing}
     listed = [item for detail, item in trouble(finished) if detail not in told]
     for item in listed:
         how, _, stderr = str(item["detail"]).partition(STDERR)

@@ -257,7 +257,7 @@ def judge_bucket(
         canaries = [*on_target(session, usable, where), *derived(context, tally.drawn, where)]
         if fresh:
             canaries += of_worker(context, tally.sample, f"worker of {where}")
-        tally.broken = session.broken()
+        tally.broken = session.take_broken()
         summary = summarised(tally, bucket, began, canaries)
         folder.commit(bucket, datasets(tally, context), summary, writer)
     return summary

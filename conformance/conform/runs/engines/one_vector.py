@@ -18,7 +18,7 @@ from conform.adapters.stdio import StdioConnection
 from conform.judging import model
 from conform.judging.follow import Siblings
 from conform.judging.verdict import Assessment, VectorItem
-from conform.storage.observations import renamed_steps
+from conform.storage.observations import rename_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _steps(
     operations = [str(call["operation"]) for call in calls[1:]]
     verdict = assessment.verdict
     deviations = {deviation.step: deviation.json() for deviation in verdict.deviations}
-    renamed = renamed_steps(values, message["results"][0]["steps"], opaque, operations)
+    renamed = rename_steps(values, message["results"][0]["steps"], opaque, operations)
     return tuple(
         Shown(
             number,

@@ -39,5 +39,5 @@ class JudgedSoFar:
                 vectors = self.folder.commit_of(bucket)["vectors"]
                 assert isinstance(vectors, int)
                 self.committed[bucket] = vectors
-        noted = self.folder.noted(self.committed)  # a large run has thousands of the others
+        noted = self.folder.read_noted(self.committed)  # a large run has thousands of the others
         return sum(noted.values()) + sum(self.committed.values())

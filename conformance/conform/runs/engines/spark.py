@@ -25,7 +25,7 @@ from conform.runs.engines.cluster import ClusterWatch, is_local, why_lost
 from conform.runs.engines.shipping import Shipment, packed
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite
-from conform.suites.shared import SharedBucket, copied, in_cache, remove_copies
+from conform.suites.shared import SharedBucket, copy_buckets, in_cache, remove_copies
 
 _POLL_SECONDS = 0.3
 _CANCEL_SECONDS = 10.0
@@ -47,7 +47,7 @@ def run(
     else:
         archive, shipment = packed(context)
         sent.addFile(str(archive))
-        job, shared = _BucketJob(context, shipment), copied(suite, buckets, context.place)
+        job, shared = _BucketJob(context, shipment), copy_buckets(suite, buckets, context.place)
     try:
         watch = None if local else ClusterWatch(master, lambda: _workers(sent))
         _collected(sent.parallelize(shared, len(shared)).map(job), progress, watch)

@@ -19,7 +19,7 @@ from charter.formats.run import RunFinding, ShrunkQuestion, findings_of
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Kind, Severity
 from conform.console.errors import BadRun
-from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, shown_part, value_at
+from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, select_shown, value_at
 from conform.judging.relabel import key
 from conform.runs.findings.limits import NO_LIMITS, RunLimits
 from conform.runs.findings.observed_digest import ObservedDigest
@@ -281,7 +281,7 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
     rows = [("", "expected", "observed")]
     if "image" in observed:
         image = observed["image"]
-        wanted, seen = {"image": shown_part(observed["observation"], image)}, {"image": image}
+        wanted, seen = {"image": select_shown(observed["observation"], image)}, {"image": image}
         if is_fault(image):
             rows.append(("image", _text(wanted.pop("image")), _whole(seen.pop("image"))))
     elif is_fault(observed["reply"]):  # its message has the reason, and is never cut
@@ -367,7 +367,7 @@ def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, J
         image = observed["image"]
         if is_fault(image):
             return f"expected an image, got the fault {image['fault']}"
-        return _told(shown_part(observed["observation"], image), image, "image.")
+        return _told(select_shown(observed["observation"], image), image, "image.")
     if is_fault(fault):
         return f"expected {_text(allowed.reply)}, got the fault {fault['fault']}"
     if _case(allowed.reply) != _case(fault):

@@ -9,7 +9,7 @@ from tests.support.judging import fake_start
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.doctor import Probes, check_adapter, ends
-from conform.adapters.duplicate_keys import repeated_key
+from conform.adapters.duplicate_keys import find_repeated_key
 from conform.adapters.stdio import StdioConnection, last_words, not_json
 from conform.cli.commands.judge.doctor import _java
 from conform.console.errors import CannotStart
@@ -143,7 +143,7 @@ def test_a_key_that_an_object_has_twice_is_told(mode, told):
     ("[" * 5000 + "]" * 5000, ""), ("{", ""), (f'{{"a":"{"x" * 999}","a":2}}', '"a"'),
 ])  # fmt: skip
 def test_the_first_repeated_key_is_found(line, key):
-    told = repeated_key(line.encode())
+    told = find_repeated_key(line.encode())
     assert told.startswith(f"{key} is a key twice in {{") if key else not told
     assert len(told) < 200
 

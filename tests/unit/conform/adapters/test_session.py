@@ -40,7 +40,7 @@ def judged(poison=""):
     connection = Recorded(items[poison].id if poison != "" else "")
     session = Session(connection, Siblings(charter), QUICK, "test", charter.OBSERVES)
     kinds = [a.verdict.kind for j in session.run(items) for a in j.assessments]
-    return connection.sent, kinds, session.broken()
+    return connection.sent, kinds, session.take_broken()
 
 
 def test_batches_double_while_the_adapter_answers():

@@ -14,7 +14,7 @@ from charter.formats.reading import BadVector
 from charter.formats.suite import read_manifest
 from charter.formats.target import id_from
 from conform.adapters.base import AdapterStart
-from conform.adapters.prepared import prepared_digests
+from conform.adapters.prepared import digest_prepared
 from conform.adapters.sources import files_digest
 from conform.adapters.targets import (
     Prepared,
@@ -93,13 +93,13 @@ def test_adapters_with_the_same_id_share_no_program(tmp_path, monkeypatch):
 def test_the_program_that_was_built_is_part_of_the_run(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     chosen = written(tmp_path / "one", COMPILED)
-    before = prepared_digests(prepare(chosen, "", {}).files)
+    before = digest_prepared(prepare(chosen, "", {}).files)
     assert list(before) == ["program"]
     (tmp_path / "one" / "main.c").write_text("changed")
     ready = prepare(chosen, "", {})
     assert ready.start.command[2] == files_digest(chosen)
     Path(ready.start.command[0]).write_text("another program")
-    assert prepared_digests(ready.files) != before
+    assert digest_prepared(ready.files) != before
 
 
 def test_what_an_adapter_built_goes_with_its_folder(tmp_path, monkeypatch):

@@ -70,7 +70,7 @@ def test_states_come_back_when_they_are_kept(tmp_path: Path) -> None:
     assert table.column_names == ["_number", "_level", "lit", "held"]
     assert table["_number"].to_pylist() == list(range(25_000))
     assert table["lit"].to_pylist()[:3] == [None, False, True]
-    manifest, files = kept.opened(folder)
+    manifest, files = kept.open_dump(folder)
     assert {name: manifest[name] for name in PLACE} == PLACE
     assert (manifest["complete"], manifest["levels"]) == (True, [1, 24_999])
     assert [file.name for file in files] == ["part-00000.parquet"]
@@ -79,7 +79,7 @@ def test_states_come_back_when_they_are_kept(tmp_path: Path) -> None:
 
 def test_there_are_several_files_when_there_are_many_states(tmp_path: Path) -> None:
     kept.keep(Counted(replace(HEAD, distinct=200_001)), tmp_path / "s", lambda *_: None)
-    manifest, files = kept.opened(tmp_path / "s")
+    manifest, files = kept.open_dump(tmp_path / "s")
     listed = manifest["files"]
     assert isinstance(listed, list) and len(files) == 3
     assert [item["rows"] for item in listed if isinstance(item, dict)] == [100_000, 100_000, 1]
@@ -90,7 +90,7 @@ def test_kept_states_are_replaced_when_they_are_of_the_same_place(tmp_path: Path
     kept.keep(Counted(), tmp_path / "s", lambda *_: None)
     kept.refuse_other(tmp_path / "s", PLACE)
     kept.keep(Counted(replace(HEAD, distinct=3)), tmp_path / "s", lambda *_: None)
-    assert kept.opened(tmp_path / "s")[0]["distinct"] == 3
+    assert kept.open_dump(tmp_path / "s")[0]["distinct"] == 3
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
@@ -98,7 +98,7 @@ def test_nothing_changes_when_states_cannot_be_written(tmp_path: Path) -> None:
     kept.keep(Counted(), tmp_path / "s", lambda *_: None)
     with pytest.raises(CannotWrite, match="No space left on device"):
         kept.keep(Counted(stop=10_000), tmp_path / "s", lambda *_: None)
-    assert kept.opened(tmp_path / "s")[0]["distinct"] == 25_000
+    assert kept.open_dump(tmp_path / "s")[0]["distinct"] == 25_000
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
@@ -122,7 +122,7 @@ def test_all_states_stay_when_a_search_gave_up(tmp_path: Path) -> None:
     fewer = Counted(replace(HEAD, distinct=3, complete=False))
     with pytest.raises(kept.NotKept, match="holds all 25000 states, and this search gave up"):
         kept.keep(fewer, tmp_path / "s", lambda *_: None)
-    assert kept.opened(tmp_path / "s")[0]["distinct"] == 25_000
+    assert kept.open_dump(tmp_path / "s")[0]["distinct"] == 25_000
     kept.keep(fewer, tmp_path / "t", lambda *_: None)
     kept.keep(fewer, tmp_path / "t", lambda *_: None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "t"]
@@ -142,7 +142,7 @@ def test_kept_states_come_back_when_new_ones_cannot_be_moved_there(
     monkeypatch.setattr(Path, "rename", refused)
     with pytest.raises(CannotWrite, match="Permission denied"):
         kept.keep(Counted(replace(HEAD, distinct=3)), tmp_path / "s", lambda *_: None)
-    assert kept.opened(tmp_path / "s")[0]["distinct"] == 25_000
+    assert kept.open_dump(tmp_path / "s")[0]["distinct"] == 25_000
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
@@ -157,7 +157,7 @@ def test_a_folder_is_refused_or_fine_when_a_bit_of_a_file_was_flipped(tmp_path: 
         flipped[place] ^= bit
         part.write_bytes(flipped)
         try:
-            kept.opened(folder)
+            kept.open_dump(folder)
         except kept.NotKept:
             refused += 1
     assert refused > 1000
@@ -167,7 +167,7 @@ def test_a_folder_is_fine_when_it_is_empty_or_not_there(tmp_path: Path) -> None:
     kept.refuse_other(tmp_path, PLACE)
     kept.refuse_other(tmp_path / "no" / "such", PLACE)
     kept.keep(Counted(), tmp_path, lambda *_: None)
-    assert kept.opened(tmp_path)[0]["distinct"] == 25_000
+    assert kept.open_dump(tmp_path)[0]["distinct"] == 25_000
 
 
 @pytest.mark.parametrize("damage", ["cut off", "missing", "other rows", "no list"])

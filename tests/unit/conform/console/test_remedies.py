@@ -15,9 +15,9 @@ from conform.adapters.stdio import StdioConnection
 from conform.cli.output.missing_operations import denied
 from conform.cli.output.run_output import _show_hidden, _show_unclaimed
 from conform.console.errors import CannotStart, CannotWrite
-from conform.judging.refutations import refused
+from conform.judging.refutations import explain_refusal
 from conform.runs.conclusion import Finished
-from conform.storage.store import RunFolder, guarded
+from conform.storage.store import RunFolder, guard_write
 
 ALLOW = "or allow it by a reason in adapter.toml, under [not_compared]:\n"
 
@@ -48,7 +48,7 @@ def test_folder_that_cannot_be_written_has_the_remedy_of_its_cause(
         raise OSError(number, os.strerror(number))
 
     with pytest.raises(CannotWrite, match=rf"the run could not be written \(.*\); {remedy}"):
-        guarded("the run", refused)
+        guard_write("the run", refused)
 
 
 def test_operation_that_hello_leaves_out_has_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,4 +99,4 @@ def test_what_is_no_operation_of_hello_is_told_apart(capsys: pytest.CaptureFixtu
 
 def test_capability_that_hello_claims_and_an_answer_denies_is_told() -> None:
     run = Finished(RunFolder("run"), {"capabilities": ["elr", "load"]}, {}, [])
-    assert denied(run, [{"detail": refused("load")}, {"detail": "it ended"}]) == ["load"]
+    assert denied(run, [{"detail": explain_refusal("load")}, {"detail": "it ended"}]) == ["load"]

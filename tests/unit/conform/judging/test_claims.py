@@ -7,7 +7,7 @@ from tests.support.toy.vectors import question
 from charter.formats.adapter import Result
 from charter.formats.status import Status
 from conform.judging.read_result import BatchTexts
-from conform.judging.refutations import lacks_image, refuted, resolves
+from conform.judging.refutations import lacks_image, refute, resolves
 
 SHOWN = {"registration": {"n1": {"epoch": "@4"}, "n2": None}, "version": 0}
 FAULT = {"fault": "java.lang.IllegalStateException", "message": ""}
@@ -36,7 +36,7 @@ def write(*path, **more):
     ],
 )
 def test_status_without_steps(status, detail, needs, told):
-    sentence = refuted(needs, result(status, detail=detail), {"elect", "image"})
+    sentence = refute(needs, result(status, detail=detail), {"elect", "image"})
     assert told in sentence and bool(told) == bool(sentence)
 
 

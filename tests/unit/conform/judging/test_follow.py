@@ -14,7 +14,7 @@ from charter.formats.labels import Labels
 from conform.judging.automaton import Judge
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
 from conform.judging.read_result import BatchTexts
-from conform.judging.translate import NoPlace, overlaid, translate
+from conform.judging.translate import NoPlace, overlay, translate
 from conform.judging.verdict import assess
 
 R1, R2 = ("register", {"node": "n1"}), ("register", {"node": "n2"})
@@ -174,7 +174,7 @@ def test_hidden_value_without_a_certain_place():
 def test_observed_part_is_put_over_the_state():
     state = {"a": {"seen": 1, "hidden": 2}, "b": {"case": "x", "v": 1}, "c": 3}
     observed = {"a": {"seen": 9}, "b": {"case": "y"}}
-    assert overlaid(state, observed) == {
+    assert overlay(state, observed) == {
         "a": {"seen": 9, "hidden": 2}, "b": {"case": "y"}, "c": 3}  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from conform.runs.compare import Steps, difference, differs
-from conform.storage.observations import renamed_steps
+from conform.storage.observations import rename_steps
 
 KINDS = ("conforms", "diverges")
 START: tuple[Json, Json, bool] = (None, {"held": []}, True)
@@ -52,7 +52,7 @@ def test_nothing_is_made_up_when_both_observed_the_same() -> None:
 def steps_of(*steps: list[int]) -> list[tuple[Json, Json]]:
     values: list[Json] = [{"held": []}, "done", {"held": ["@7"]}, {"held": ["@seven"]}]
     values.append({"fault": "Taken", "message": "@7 is held"})
-    return renamed_steps(values, steps, OpaqueTypes(), ["put", "put"])
+    return rename_steps(values, steps, OpaqueTypes(), ["put", "put"])
 
 
 def test_steps_are_shown_up_to_the_first_that_violates_the_protocol() -> None:

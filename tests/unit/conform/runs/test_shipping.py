@@ -14,7 +14,7 @@ from conform.console.errors import BadSuite, CannotStart, CannotWrite
 from conform.runs.engines.shipping import Shipment, packed, packed_packages
 from conform.runs.run_context import RunContext
 from conform.suites.cache import open_suite
-from conform.suites.shared import copied, in_cache, remove_copies
+from conform.suites.shared import copy_buckets, in_cache, remove_copies
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def suite(toy_suite, tmp_path, monkeypatch):
 def test_copies_of_a_suite_have_its_vectors(suite, tmp_path):
     place = f"file://{tmp_path}/run"
     every = range(suite.buckets)
-    for shared in (in_cache(suite, every), copied(suite, every, place)):
+    for shared in (in_cache(suite, every), copy_buckets(suite, every, place)):
         assert [list(one.items()) for one in shared] == [list(suite.items(b)) for b in every]
     remove_copies(place)
     assert not list((tmp_path / "run").iterdir())
@@ -114,7 +114,7 @@ def test_copies_of_a_suite_have_its_vectors(suite, tmp_path):
 
 def test_copy_that_was_changed_or_is_missing_is_told(suite, tmp_path):
     place = f"file://{tmp_path}/run"
-    one, other, *_ = copied(suite, range(suite.buckets), place)
+    one, other, *_ = copy_buckets(suite, range(suite.buckets), place)
     (tmp_path / "run" / one.name).write_bytes((tmp_path / "run" / other.name).read_bytes())
     with pytest.raises(BadSuite, match="was changed while it was judged"):
         next(one.items())
@@ -126,4 +126,4 @@ def test_copy_that_was_changed_or_is_missing_is_told(suite, tmp_path):
 @pytest.mark.parametrize("place", ["nonsense://a/b", "file://a/b"])
 def test_uri_that_names_no_file_system_is_told(suite, place):
     with pytest.raises(CannotWrite, match="names no file system"):
-        copied(suite, [0], place)
+        copy_buckets(suite, [0], place)

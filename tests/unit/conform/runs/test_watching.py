@@ -33,7 +33,7 @@ def test_what_is_noted_counts_until_its_bucket_is_committed(
 
 def test_a_short_run_notes_nothing(folder: RunFolder) -> None:
     BucketNotes(folder, 0)(64)
-    assert folder.noted() == {}
+    assert folder.read_noted() == {}
 
 
 def test_a_note_that_cannot_be_read_or_written_changes_nothing(

@@ -13,7 +13,7 @@ from tests.unit.formats.test_vector import all_places, anything
 from charter.formats import canonical
 from charter.formats.reading import BadVector
 from charter.formats.vector import read_vector
-from conform.suites.importing import _quick, import_line, import_value, imported
+from conform.suites.importing import _quick, import_line, import_value, import_vector
 
 VECTORS = random_vectors(10, seed=31)
 ONE = VECTORS[0].json()
@@ -21,8 +21,8 @@ ONE = VECTORS[0].json()
 
 def test_quick_and_strict_agree():
     for one in VECTORS:
-        assert _quick(one.json()) == imported(one)
-        assert import_line(one.line().encode(), "x") == imported(one)
+        assert _quick(one.json()) == import_vector(one)
+        assert import_line(one.line().encode(), "x") == import_vector(one)
 
 
 @given(st.data())
@@ -34,7 +34,7 @@ def test_any_change_is_refused_as_by_the_strict_reader(data):
         at = at[part]
     at[last] = data.draw(anything)
     try:
-        expected = imported(read_vector(changed))
+        expected = import_vector(read_vector(changed))
     except BadVector as error:
         with pytest.raises(BadVector) as refused:
             import_value(changed, "vector")

@@ -15,7 +15,7 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.target import Target
 from conform.adapters.doctor import NOT_CHECKED, NOT_YET, Check, Probes, check_adapter
-from conform.adapters.given_state_check import given_of
+from conform.adapters.given_state_check import select_given
 from conform.adapters.leftover_state import sample_of
 from conform.adapters.operation_trials import trials_of
 from conform.adapters.projects import model_folders
@@ -141,7 +141,7 @@ def probes_of(suite: Suite) -> Probes:
     chosen = max(sorted(calls), key=lambda world: len(calls[world]))
     trials, sample = trials_of(_items(suite)), sample_of(_items(suite))
     return Probes(orjson.loads(chosen), calls[chosen], trials, suite.manifest, sample=sample,
-                  given=given_of(_items(suite)), variables=variables(suite))  # fmt: skip
+                  given=select_given(_items(suite)), variables=variables(suite))  # fmt: skip
 
 
 def _items(suite: Suite) -> Iterator[VectorItem]:

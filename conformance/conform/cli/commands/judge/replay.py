@@ -16,9 +16,9 @@ from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.vector import Vector
 from charter.formats.verdict import Kind, Severity, Verdict
-from conform.adapters.prepared import prepared_digests
+from conform.adapters.prepared import digest_prepared
 from conform.adapters.sources import files_digest, sources_digests
-from conform.adapters.targets import found_by
+from conform.adapters.targets import name_lookup
 from conform.cli.output.explain_finding import example_of
 from conform.cli.output.overlay import releases_of
 from conform.cli.output.staleness import older_suite
@@ -153,14 +153,14 @@ def _is_shrunk(folder: RunFolder, vector: str) -> bool:
 def _otherwise(run: RunFolder, resolved: ResolvedRun) -> str:
     """What to think of a vector that diverged in the run and conforms now."""
     about, prepared = run.read_json("run.json"), resolved.prepared
-    digests: dict[str, Json] = {**prepared_digests(prepared.files)}
+    digests: dict[str, Json] = {**digest_prepared(prepared.files)}
     named = sources_digests(prepared.target)
     sources: Json = None if named is None else {**named}
     same = about.get("adapter") == files_digest(prepared.target) and about["prepared"] == digests
     same = same and about.get("sources") == sources
     if not same or about["release"] != prepared.release:
         return "it diverged in the run, with another adapter or program than this one"
-    asks = shlex.join(["conform", "doctor", "--adapter", found_by(prepared.target)])
+    asks = shlex.join(["conform", "doctor", "--adapter", name_lookup(prepared.target)])
     return (
         "it diverged in the run, and the adapter's files are the same: if its implementation is,"
         " too, it keeps state of an earlier question, or answers otherwise each time;"

@@ -16,7 +16,7 @@ from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import OVERLAY, Target
 from conform.adapters.projects import project_here
-from conform.adapters.targets import found_by, target_of, targets_of
+from conform.adapters.targets import name_lookup, target_of, targets_of
 from conform.cli.commands.compiler.generate import writing_into
 from conform.cli.commands.compiler.vectors import (
     MOST,
@@ -300,7 +300,7 @@ def _judged(
             release=release,
             baseline=_baseline(project, target),
             go_on=tested.go_on,
-            command=("conform", "test", "--adapter", found_by(target)),
+            command=("conform", "test", "--adapter", name_lookup(target)),
         )
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
         tested.codes.append(finished[-1].exit_code)
@@ -338,7 +338,7 @@ def _larger(path: Path, target: Target, tested: Tested) -> None:
     """Tell that there is a larger suite than the one that was just judged by."""
     make = ["conform", "vectors", str(path), "--component", target.component]
     make += ["--profile", "full", "--out", "build/full"]
-    judge = ["conform", "run", "--target", found_by(target), "--suite", "build/full"]
+    judge = ["conform", "run", "--target", name_lookup(target), "--suite", "build/full"]
     tested.tell(
         "suite",
         "small. One with every transition of the small instances:"
