@@ -16,11 +16,11 @@ from conform.runs.findings.findings import (
     FindingExample,
     FindingGroup,
     gravity,
-    grouped,
+    group_deviations,
     lengths,
-    listed_findings,
+    print_shrunk,
+    read_findings,
     sentence,
-    shrunk_lines,
 )
 
 LISTED = 200
@@ -107,7 +107,7 @@ def findings(run: ReportedRun) -> tuple[Finding, ...]:
     """The findings of a run: new ones first, then by severity, then by number of vectors."""
     operations = lengths(run.dataset("verdicts").to_table(columns=COUNTED, filter=DIVERGING))
     batches = run.dataset("deviations").to_batches(columns=GROUPED)
-    found = grouped(batches, lambda name, entry: _finding(run, name, entry), operations)
+    found = group_deviations(batches, lambda name, entry: _finding(run, name, entry), operations)
     labels = run.labels({name for finding in found.values() for name in finding.cases})
     for finding in found.values():
         known = {name: labels[name] for name in finding.cases if name in labels}
@@ -142,11 +142,11 @@ def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
         new=not entry and not reason,
         reason=reason,
         sentence=listed.sentence if listed and shrunk else "",
-        shrunk=ShrunkVector(shrunk.vector, shrunk_lines(shrunk)) if shrunk else None,
+        shrunk=ShrunkVector(shrunk.vector, print_shrunk(shrunk)) if shrunk else None,
         limits=every.limits if every else (),
     )
 
 
 def _listed(run: ReportedRun) -> dict[str, RunFinding]:
     """What summary.json says of each finding."""
-    return {one.id: one for one in listed_findings(run.summary)}
+    return {one.id: one for one in read_findings(run.summary)}

@@ -14,7 +14,7 @@ from conform.console.terminal import plural, visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
 from conform.runs.findings.adapter_failures import place_told
-from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
 
 
 def junit(run: ReportedRun) -> str:
@@ -25,7 +25,7 @@ def junit(run: ReportedRun) -> str:
     if not run.trusted:
         _error(suite, "the run", "untrusted", "; ".join(texts(run.summary.get("reasons"))))
         return _written(suite, run)
-    findings = listed_findings(run.summary)
+    findings = read_findings(run.summary)
     counts = run.branch_counts()
     rules = [rule.name for rule in run.sections.branches] or sorted(counts)
     for rule in dict.fromkeys([*rules, *(one.rule for one in findings)]):
@@ -103,7 +103,7 @@ def _finding(suite: Xml.Element, run: ReportedRun, finding: RunFinding) -> None:
     lines = [
         f"{finding.severity}: {finding.sentence}",
         f"{plural(finding.vectors, 'vector')}; step {example.step} of {example.vector}:",
-        *(shrunk_lines(shrunk) if shrunk else finding.shown),
+        *(print_shrunk(shrunk) if shrunk else finding.shown),
         *((CHOSEN_START,) if not shrunk and finding.chosen else ()),
         *(f"{LIMIT_TOLD} {says}" for says in finding.limits),
         _replay(run, example.vector),

@@ -18,7 +18,7 @@ from conform.judging import model
 from conform.judging.model import sections_of
 from conform.reports.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
-from conform.runs.kept_vectors import kept
+from conform.runs.kept_vectors import read_kept
 from conform.storage.observations import types_of
 from conform.storage.store import Dataset, RunFolder, open_files
 from conform.storage.tables import DATASETS
@@ -205,7 +205,7 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
     about, summary = store.read_json("run.json"), store.read_json("summary.json")
     outcome = store.read_json("canaries.json")
     canaries = outcome.get("canaries")
-    suite = _suite(about.get("suite")) or kept(folder)
+    suite = _suite(about.get("suite")) or read_kept(folder)
     return ReportedRun(
         slug=_slug(about, taken),
         folder=folder,

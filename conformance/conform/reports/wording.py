@@ -14,10 +14,10 @@ from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import Extent, read_extent
 from conform.runs.findings.baseline import compared_told
-from conform.runs.findings.findings import listed_findings
+from conform.runs.findings.findings import read_findings
 from conform.runs.findings.limits import images_told
 from conform.runs.not_compared import Left
-from conform.runs.resume import continued_told
+from conform.runs.resume import tell_continued
 
 VERDICTS: Mapping[str, str] = {
     "conforms": "the charter allows every step",
@@ -108,10 +108,10 @@ def statement(run: ReportedRun) -> RunStatement:
         measured += f", {plural(known, 'deviation')} explained by {covered} of the overlay"
     if baseline:
         measured += f", {plural(baseline, 'deviation')} known in the baseline"
-        if told := compared_told(texts(run.summary.get("listed_by_another_suite"))):
+        if told := tell_compared(texts(run.summary.get("listed_by_another_suite"))):
             measured += f" ({told})"
-    measured += f"; {seen.told()}"
-    if told := continued_told(run.count("continued")):
+    measured += f"; {seen.tell()}"
+    if told := tell_continued(run.count("continued")):
         measured += f"; {told}"
     if seen.by:
         measured += f"; by {seen.by}"
@@ -147,7 +147,7 @@ def unexplained(run: ReportedRun, new: int) -> str:
     findings."""
     if not new or "findings" not in run.summary:
         return f"{plural(new, 'deviation')} not explained"
-    found = sum(one.new for one in listed_findings(run.summary))
+    found = sum(one.new for one in read_findings(run.summary))
     return f"{plural(found, 'finding')} not explained ({plural(new, 'deviation')})"
 
 

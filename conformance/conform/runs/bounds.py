@@ -87,7 +87,7 @@ class JudgedBounds:
         _grow(self.named, _sizes(bounds.get("named", {})))
         for constants, sizes in _together(bounds):
             _add_within(self.within, constants, sizes)
-        for constants, sizes in _listed(bounds.get("scenarios", [])):
+        for constants, sizes in _list_bounds(bounds.get("scenarios", [])):
             _add_within(self.scenarios, constants, sizes)
         for place, asked in _ranges(bounds.get("arguments", {})):
             self._ask(place, asked)
@@ -191,10 +191,10 @@ def _together(bounds: Mapping[str, Json]) -> Iterator[tuple[Constants, dict[str,
         alone, sizes = bounds["constants"], bounds.get("together", [bounds["elements"]])
         assert isinstance(alone, list)
         listed = [{"constants": values, "elements": sizes} for values in alone or [{}]]
-    yield from _listed(listed)
+    yield from _list_bounds(listed)
 
 
-def _listed(listed: Json) -> Iterator[tuple[Constants, dict[str, int]]]:
+def _list_bounds(listed: Json) -> Iterator[tuple[Constants, dict[str, int]]]:
     assert isinstance(listed, list)
     for one in listed:
         assert isinstance(one, dict)
@@ -231,7 +231,7 @@ def bounds_rows(bounds: Json) -> tuple[Row, ...]:
     judged.join(bounds)
     rows = _groups(judged.judged)
     rows += [(f"{what}, in scenarios alone", most) for what, most in _groups(judged.beyond)]
-    if fewer := _unnamed(judged):
+    if fewer := _list_unnamed(judged):
         rows.append(("elements that the operations of one question name", fewer))
     rows += [_argument(place, found) for place, found in sorted(judged.arguments.items()) if found]
     return tuple(rows)
@@ -260,7 +260,7 @@ def _combinations(several: Sequence[Constants]) -> str:
     return f"{_tuple(names)} = {', '.join(shown[:SHOWN])}{more}"
 
 
-def _unnamed(judged: JudgedBounds) -> str:
+def _list_unnamed(judged: JudgedBounds) -> str:
     """The most elements that a question names, of the sorts of which it has more; "" for none."""
     elements = judged.elements
     fewer = [

@@ -227,7 +227,7 @@ class _TwoRuns:
 
 def compare(left: str, right: str) -> Comparison:
     """Compare two runs by the questions that are in both. Raises `BadRun`."""
-    sides = (_opened(left), _opened(right))
+    sides = (_open(left), _open(right))
     if sides[0].opaque.differ != sides[1].opaque.differ:
         old = (left, right)[sides[0].opaque.differ]
         raise BadRun(
@@ -239,7 +239,7 @@ def compare(left: str, right: str) -> Comparison:
         raise NothingInCommon(
             f"{left} and {right} have no question in common; run the same suite on both"
         )
-    hidden = _hidden(*sides)
+    hidden = _list_hidden(*sides)
     common = tuple(name for name in sorted(sides[0].shows) if name in sides[1].shows)
     pair = _TwoRuns(sides, common if any(hidden) else None)
     unknown = {name for name in shared if not JUDGED.issuperset(pair.kinds(name))}
@@ -268,7 +268,7 @@ SHOWN = "what the runs show"
 """What differs if one run shows variables that the other does not."""
 
 
-def _hidden(left: _Side, right: _Side) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_hidden(left: _Side, right: _Side) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The variables that the left run does not show and the right one does, and the reverse."""
     return (
         tuple(name for name in right.shows if name not in left.shows),
@@ -337,7 +337,7 @@ def differs(one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
     return "the judge"
 
 
-def _opened(place: str) -> _Side:
+def _open(place: str) -> _Side:
     """A run to compare. Raises `BadRun` for one that did not end or was changed."""
     folder = RunFolder(place if "://" in place else str(Path(place).resolve()))
     folder.check()

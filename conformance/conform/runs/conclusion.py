@@ -25,12 +25,12 @@ from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, ComparedScope, Left, saw_all
 from conform.runs.options import RunOptions
-from conform.runs.resume import continued
+from conform.runs.resume import count_continued
 from conform.runs.run_context import RunContext
-from conform.runs.run_json import changed_since
+from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
 from conform.runs.selection import AskedVectors, record_failed
-from conform.runs.shrink import given_states, with_shrunk
+from conform.runs.shrink import find_given_states, with_shrunk
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 
@@ -83,25 +83,27 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     rows = JudgedRows.of(folder)
     intended = scope(suite, run.about, run.asked)
     wish = options.wanted.option or LIMIT
-    intended = replace(intended, wish=wish, stopped=stopped(folder))
+    intended = replace(intended, wish=wish, stopped=has_stopped(folder))
     extent = extent_of_run(folder, suite, intended, rows.verdicts, options.older)
     target, asked = run.resolved.prepared.target, AskedVectors.of(rows, options.baseline.known)
     unsteady = record_failed(target, run.about, asked)
-    found = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(run.about))
-    changed = options.baseline.changed(found, suite.manifest.digest, whole=saw_all(extent.left))
+    found = run_findings(rows, find_given_states(rows.deviations, suite), RunLimits.of(run.about))
+    changed = options.baseline.find_changed(
+        found, suite.manifest.digest, whole=saw_all(extent.left)
+    )
     findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)
     if options.shrink:
         findings = with_shrunk(findings, context, suite)
     inputs = summary.ConclusionInputs(
         tuple(entries), stale, options.strict, extent, findings, baseline,
         {} if options.update_baseline else changed, suite.manifest.digest,
-        changed_since(run.about, run.resolved), unsteady,
+        list_changed(run.about, run.resolved), unsteady,
         allowing_both(counts.entry_steps, suite.manifest.models.charter, target.overlay),
     )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)
     concluded["changed_baseline"] = {name: [*both] for name, both in changed.items()}
-    concluded["continued"] = continued(run.about)
+    concluded["continued"] = count_continued(run.about)
     concluded["judging_seconds"] = round(run.judging_seconds, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - run.began), 3)
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
@@ -125,7 +127,7 @@ def _with_baseline(
     if options.update_baseline:
         kept = () if saw_all(left) else baseline.stale(found)
         baseline = write_baseline(baseline, found, kept, suite)
-    return baseline.applied(found), baseline
+    return baseline.apply(found), baseline
 
 
 def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> ComparedScope:
@@ -155,9 +157,9 @@ def stale_entries(
     wanted = variables(suite)
     all_shown = set(wanted) <= set(shows)
     observes = None if all_shown else tuple(name for name in wanted if name in shows)
-    return tuple(overclaims.denied(overclaims.RunOutput(folder, suite, observes), models))
+    return tuple(overclaims.find_denied(overclaims.RunOutput(folder, suite, observes), models))
 
 
-def stopped(folder: RunFolder) -> bool:
+def has_stopped(folder: RunFolder) -> bool:
     """Whether a bucket of a run with -x had a new finding."""
     return any(bucket.get("stopped") is True for bucket in folder.read_committed().values())

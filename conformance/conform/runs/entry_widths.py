@@ -28,7 +28,7 @@ class StepsOfEntry:
     vector: str = ""
     step: int = 0
 
-    def joined(self, other: StepsOfEntry) -> StepsOfEntry:
+    def join(self, other: StepsOfEntry) -> StepsOfEntry:
         places = [(one.vector, one.step) for one in (self, other) if one.both]
         both = self.both + other.both
         added = max(self.added, other.added)
@@ -62,7 +62,7 @@ class EntrySteps:
             self._join(entry, steps)
 
     def _join(self, entry: str, steps: StepsOfEntry) -> None:
-        self.found[entry] = self.found.get(entry, StepsOfEntry()).joined(steps)
+        self.found[entry] = self.found.get(entry, StepsOfEntry()).join(steps)
 
     def json(self) -> dict[str, Json]:
         return {entry: steps.json() for entry, steps in sorted(self.found.items())}

@@ -17,7 +17,7 @@ from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 from conform.console.progress import bar
 from conform.runs.canaries.forgetful_canaries import left_open, outlook, unobserved
-from conform.runs.conclusion import Finished, JudgedRun, finish, stopped
+from conform.runs.conclusion import Finished, JudgedRun, finish, has_stopped
 from conform.runs.earlier_target import folder_noted
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
@@ -28,7 +28,7 @@ from conform.runs.make_run_context import context_of
 from conform.runs.options import RunOptions
 from conform.runs.resume import explain_interrupt, folder_at, lock, start_or_resume
 from conform.runs.run_context import RunContext
-from conform.runs.run_json import described, file_digests
+from conform.runs.run_json import describe_run, file_digests
 from conform.runs.select import (
     Ranges,
     ResolvedRun,
@@ -36,9 +36,9 @@ from conform.runs.select import (
     check_fits,
     choose,
     no_ranges,
-    prepared_run,
+    prepare_run,
 )
-from conform.runs.selection import SuitePart, all_asked_told, failed_before, part_of
+from conform.runs.selection import SuitePart, all_asked_told, part_of, read_failed
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 
@@ -63,17 +63,17 @@ def run_target(
     chosen = choose(RunSelection("", options.target, options.release, options.suite))
     options = replace(options, engine=engine_for(options, chosen.suite.manifest.vectors, say))
     spark = starting_spark(options)
-    resolved = prepared_run(chosen, ranges)
+    resolved = prepare_run(chosen, ranges)
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
-    failed = frozenset(failed_before(prepared.target, prepared.release))
+    failed = frozenset(read_failed(prepared.target, prepared.release))
     part = part_of(suite, options.wanted, failed)
     if told := all_asked_told(options.wanted, part):
         say(told)
     selection = part.json(options.wanted)
     digests = file_digests(resolved)  # an adapter may change files when it is started
     with contextlib.closing(StdioConnection(prepared.start)) as greeted:
-        about = described(greeted, resolved, digests, options, say)
+        about = describe_run(greeted, resolved, digests, options, say)
         if spark is not None:
             greeted.close()  # its workers start their own
         if selection:
@@ -110,7 +110,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     chosen = context_of(resolved, str(about["id"]), folder.place, options.limit)
     manifest = resolved.suite.manifest
     for warning in (
-        unobserved(chosen.variables, manifest.component),
+        explain_unobserved(chosen.variables, manifest.component),
         outlook(manifest, chosen.forgetful),
         left_open(manifest),
     ):
@@ -121,7 +121,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
         first=options.wanted.first, known=options.baseline.known,
     )  # fmt: skip
     spent = _judge_all(resolved.suite, context, options, begun)
-    asked = _asked(context, part)
+    asked = _count_asked(context, part)
     return finish(JudgedRun(folder, about, resolved, context, asked, begun.time, spent), options)
 
 
@@ -130,7 +130,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
     folder = begun.folder
     done = set(folder.buckets_done())
     left = [bucket for bucket in range(suite.buckets) if bucket not in done]
-    is_over = stopped(folder)
+    is_over = has_stopped(folder)
     for bucket in list(left):
         if is_over or not begun.part.counts[bucket]:
             empty_bucket(bucket, context)
@@ -150,7 +150,7 @@ def _judge(
 ) -> float:
     """Judge some buckets with the engine of the run; returns the seconds this took."""
     title = f"{options.target} {context.start.release}".strip()
-    with bar(title, _asked(context, begun.part), JudgedSoFar(begun.folder)) as progress:
+    with bar(title, _count_asked(context, begun.part), JudgedSoFar(begun.folder)) as progress:
         began = time.time()
         if begun.spark is None:
             inline.run(suite, buckets, context, progress, begun.greeted)
@@ -163,6 +163,6 @@ def _judge(
         return time.time() - began
 
 
-def _asked(context: RunContext, part: SuitePart) -> int:
+def _count_asked(context: RunContext, part: SuitePart) -> int:
     """How many vectors a run asks."""
     return sum(min(count, context.limit or count) for count in part.counts)

@@ -18,17 +18,17 @@ from conform.runs.not_compared import (
     WISHES,
     ComparedScope,
     Left,
+    describe,
     left_out,
     obstacle,
     read,
-    shown,
 )
 from conform.runs.obligations import (
     UNKNOWN,
     AskedObligations,
     Fate,
     Gap,
-    asked_obligations,
+    count_obligations,
     ledger_of,
     read_obligations,
 )
@@ -75,7 +75,7 @@ class Extent:
         """By what was judged, if that is neither the charter of today nor a full suite."""
         return self.older or self.small
 
-    def told(self) -> str:
+    def tell(self) -> str:
         """A sentence: how much was judged, what was not compared, and what is not asked."""
         some = f", {self.inconclusive:,} of them inconclusive" if self.inconclusive else ""
         told = f"judged {self.judged:,} of {self.suite:,}{some}"
@@ -83,9 +83,9 @@ class Extent:
 
     def gaps_told(self) -> str:
         """What was not compared, and what is not asked; "" for nothing."""
-        left = shown(self.left)
+        left = describe(self.left)
         told = f"not compared: {left}" if left else ""
-        return "; ".join(filter(None, (told, self.obligations.told())))
+        return "; ".join(filter(None, (told, self.obligations.tell())))
 
     def json(self) -> dict[str, Json]:
         """The fields of summary.json that say it."""
@@ -139,7 +139,7 @@ def extent_of(
     fate = _fates(scope, verdicts)
     return Extent(
         suite.manifest.vectors, judged, kinds[Kind.INCONCLUSIVE], left,
-        asked_obligations(suite, fate, scope.allowed), older, small_suite(suite.manifest),
+        count_obligations(suite, fate, scope.allowed), older, small_suite(suite.manifest),
     )  # fmt: skip
 
 

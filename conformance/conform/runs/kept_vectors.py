@@ -27,20 +27,20 @@ def keep(folder: RunFolder, suite: Suite, summary: Mapping[str, Json], verdicts:
     """Keep vectors of a run, as a stored suite with one bucket: those that its findings and its
     trouble with the adapter name, and at most `MOST` others that did not conform."""
     others = sorted(of_kinds(verdicts, _KEPT)["id"].to_pylist())[:MOST]
-    wanted = {*others, *_named(summary["findings"]), *_named(summary["adapter_trouble"])}
+    wanted = {*others, *_list_named(summary["findings"]), *_list_named(summary["adapter_trouble"])}
     if not wanted:
         return
     folder.write_table(f"{PLACE}/bucket=0000/part-0.parquet", suite.rows(wanted))
     folder.write_json(f"{PLACE}/{MANIFEST}", suite.manifest.json())
 
 
-def _named(listed: Json) -> Iterator[str]:
+def _list_named(listed: Json) -> Iterator[str]:
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, dict):
             yield str(item["vector"])
 
 
-def kept(run: Path) -> Suite | None:
+def read_kept(run: Path) -> Suite | None:
     """The vectors that a run kept; None if it kept none."""
     place = run / PLACE
     return store_in(place, 1) if (place / MANIFEST).is_file() else None

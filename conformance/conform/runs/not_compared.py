@@ -67,7 +67,7 @@ def left_out(scope: ComparedScope, verdicts: pa.Table, imageless: int) -> tuple[
     lost = "-x" if scope.stopped else ""
     found = [Left(NOT_ASKED, scope.asked - came, lost)] if scope.asked > came else []
     found += [Left(NOT_ASKED, scope.limited, scope.wish)] if scope.limited else []
-    unjudged = _unjudged(verdicts, scope.allowed)
+    unjudged = _count_unjudged(verdicts, scope.allowed)
     judged = came - sum(unjudged.values())
     found += [Left(what, count) for what, count in sorted(unjudged.items())]
     found += [Left(f"variable {name}", judged) for name in scope.hidden]
@@ -78,7 +78,7 @@ def left_out(scope: ComparedScope, verdicts: pa.Table, imageless: int) -> tuple[
     )
 
 
-def _unjudged(verdicts: pa.Table, allowed: Mapping[str, str]) -> Counter[str]:
+def _count_unjudged(verdicts: pa.Table, allowed: Mapping[str, str]) -> Counter[str]:
     """The number of vectors that were not judged, by the name of the obstacle."""
     rows = of_kinds(verdicts, {*Kind} - JUDGED).to_pylist()
     return Counter(obstacle(row, allowed) for row in rows)
@@ -94,12 +94,12 @@ def obstacle(row: Mapping[str, str], allowed: Mapping[str, str]) -> str:
     return f"{kind} {row['detail']}" if row["kind"] == Kind.UNSUPPORTED else kind
 
 
-def shown(left: Iterable[Left]) -> str:
+def describe(left: Iterable[Left]) -> str:
     """What was not compared, in words; "" for nothing."""
-    return ", ".join(map(_shown, left))
+    return ", ".join(map(_describe, left))
 
 
-def _shown(left: Left) -> str:
+def _describe(left: Left) -> str:
     concerned = f"{left.vectors:,} {left.what}"
     if left.what.startswith("variable "):
         concerned = f"the {left.what}"

@@ -88,7 +88,7 @@ class AskedObligations:
         """Whether a run is not fine because of them."""
         return self.too_few and not self.allowed
 
-    def told(self) -> str:
+    def tell(self) -> str:
         """How many are not asked, in words; "" for none. Those that were lost are not among them:
         a vector asked for them, which is told as not compared."""
         unasked = self.unasked - self.left.get(Gap.LOST, 0)
@@ -151,7 +151,7 @@ def check_sections(manifest: Manifest) -> None:
         raise BadSuite(f"{path} cannot be read ({error}); `conform generate` writes it") from None
 
 
-def asked_obligations(suite: Suite, fate: Fate, allowed: Mapping[str, str]) -> AskedObligations:
+def count_obligations(suite: Suite, fate: Fate, allowed: Mapping[str, str]) -> AskedObligations:
     """The obligations of the rules of a suite, of which vectors with a `fate` were not judged;
     `allowed` is the table of adapter.toml."""
     manifest = suite.manifest
@@ -163,7 +163,7 @@ def asked_obligations(suite: Suite, fate: Fate, allowed: Mapping[str, str]) -> A
     book = ledger_of(manifest)
     if book is None:
         return _by_manifest(manifest, named, reason)
-    return _counted(book, named, reason, full=_is_full(manifest))
+    return _count(book, named, reason, full=_is_full(manifest))
 
 
 def _is_full(manifest: Manifest) -> bool:
@@ -178,7 +178,7 @@ def _best(ids: list[str], fate: Fate) -> Gap | None:
     return min(fates, key=order.index)
 
 
-def _counted(
+def _count(
     book: LedgerFile, named: Mapping[str, Gap | None], allowed: str, *, full: bool
 ) -> AskedObligations:
     """The obligations of a ledger; `named` has those that vectors of the suite name."""

@@ -36,7 +36,7 @@ class Claimed:
         return {"id": self.id, "step": self.step, "branch": self.branch}
 
 
-def claimed_too_much(
+def find_overclaims(
     judgement: Judgement, overlay: Siblings, observes: tuple[str, ...] | None
 ) -> list[Claimed]:
     """The first such transition of each conforming vector of a batch. `overlay` has the model with
@@ -65,7 +65,7 @@ class RunOutput:
     observes: tuple[str, ...] | None
 
 
-def denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Claimed]:
+def find_denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Claimed]:
     """Those of `entries` (none explains a deviation of the run) that no longer apply: the target
     was in a situation where the entry differs from the charter, and behaved like the charter.
 

@@ -20,10 +20,10 @@ from conform.judging.read_result import BatchTexts
 from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs import summary
-from conform.runs.canaries.canaries import ANOTHER, derived, skipped
+from conform.runs.canaries.canaries import ANOTHER, derive_again, skip
 from conform.runs.conclusion import Finished, scope
 from conform.runs.earlier_target import folder_noted, target_or_noted
-from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
+from conform.runs.engines.bucket import Tally, datasets, siblings, summarise
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
 from conform.runs.findings.adapter_failures import adapter_trouble
@@ -36,10 +36,10 @@ from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, saw_all
 from conform.runs.obligations import check_sections
 from conform.runs.run_context import RunContext
-from conform.runs.run_json import judged_with, label_types
+from conform.runs.run_json import digest_judging, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.runs.selection import SuiteFilter
-from conform.runs.shrink import given_states
+from conform.runs.shrink import find_given_states
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -101,9 +101,9 @@ def rejudge(
     if found:
         about["limits"] = judged_target.limits_of(str(before["release"]))
     else:
-        entries = _applied(entries, before)
+        entries = _list_applied(entries, before)
     about.pop("types", None)
-    about |= {**judged_with(suite, entries), **label_types(manifest)}
+    about |= {**digest_judging(suite, entries), **label_types(manifest)}
     about["not_compared"] = dict(judged_target.not_compared)
     new.write_json("run.json", about)
     module = manifest.models.charter
@@ -117,16 +117,16 @@ def rejudge(
     counts = summary.collect(new)
     earlier_canaries = canaries["canaries"]
     assert isinstance(earlier_canaries, list)
-    other = [] if same else [skipped("judging again", ANOTHER)]
+    other = [] if same else [skip("judging again", ANOTHER)]
     counts.canaries = [*earlier_canaries, *counts.canaries, *(one.json() for one in other)]
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
     rows, intended = JudgedRows.of(new), replace(intended, wish=_wish(about))
     extent = extent_of_run(new, suite, intended, rows.verdicts, options.older)
-    found_now = run_findings(rows, given_states(rows.deviations, suite), RunLimits.of(about))
-    changed = options.baseline.changed(found_now, manifest.digest, whole=saw_all(extent.left))
+    found_now = run_findings(rows, find_given_states(rows.deviations, suite), RunLimits.of(about))
+    changed = options.baseline.find_changed(found_now, manifest.digest, whole=saw_all(extent.left))
     inputs = summary.ConclusionInputs(
-        tuple(entries), (), False, extent, options.baseline.applied(found_now), options.baseline,
+        tuple(entries), (), False, extent, options.baseline.apply(found_now), options.baseline,
         changed, manifest.digest,
         allowing_both=allowing_both(counts.entry_steps, module, judged_target.overlay),
     )  # fmt: skip
@@ -140,7 +140,7 @@ def rejudge(
     return Finished(new, about, concluded, tuple(counts.canaries))
 
 
-def _applied(entries: Mapping[str, str], before: Mapping[str, Json]) -> dict[str, str]:
+def _list_applied(entries: Mapping[str, str], before: Mapping[str, Json]) -> dict[str, str]:
     """The entries that applied in a run: of a target that is gone nobody knows their releases."""
     held = before["entries"]
     assert isinstance(held, dict)
@@ -220,8 +220,8 @@ def _bucket(job: _Rejudging, bucket: int, items: Mapping[str, VectorItem]) -> in
         if item.id not in seen:
             seen.add(item.id)
             tally.add(Judgement((item,), (Assessment(verdict),)))
-    content = summarised(
-        tally, bucket, began, derived(job.context, tally.drawn, f"bucket {bucket}")
+    content = summarise(
+        tally, bucket, began, derive_again(job.context, tally.drawn, f"bucket {bucket}")
     )
     job.new.commit(bucket, datasets(tally, job.context), content)
     return len(seen)

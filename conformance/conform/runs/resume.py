@@ -140,15 +140,15 @@ def explain_interrupt(
         raise
 
 
-def continued(about: Mapping[str, Json]) -> int:
+def count_continued(about: Mapping[str, Json]) -> int:
     """How many buckets a run had judged when it was last continued with --continue, perhaps with
     another implementation (`about`: run.json)."""
     count = about.get(_CONTINUED, 0)
     return count if isinstance(count, int) else 0
 
 
-def continued_told(count: int) -> str:
-    """What a result says of a run that was `continued`; "" for none."""
+def tell_continued(count: int) -> str:
+    """What a result says of a run that was `count_continued`; "" for none."""
     if not count:
         return ""
     were = "1 bucket was" if count == 1 else f"{count} buckets were"

@@ -20,7 +20,7 @@ from conform.runs.select import ResolvedRun
 from conform.suites.cache import Suite
 
 
-def described(
+def describe_run(
     greeted: Connection,
     resolved: ResolvedRun,
     digests: Mapping[str, Json],
@@ -64,7 +64,7 @@ def described(
         "limit": options.limit,
         "command": list(options.command),
         **label_types(manifest),
-        **judged_with(suite, resolved.entries),
+        **digest_judging(suite, resolved.entries),
         **digests,
     }
 
@@ -78,11 +78,11 @@ def file_digests(resolved: ResolvedRun) -> dict[str, Json]:
         "adapter": files_digest(prepared.target),
         "sources": None if sources is None else {**sources},
         "prepared": {**digest_prepared(prepared.files)},
-        "models": judged_with(resolved.suite, resolved.entries)["models"],
+        "models": digest_judging(resolved.suite, resolved.entries)["models"],
     }
 
 
-def changed_since(before: Mapping[str, Json], resolved: ResolvedRun) -> tuple[str, ...]:
+def list_changed(before: Mapping[str, Json], resolved: ResolvedRun) -> tuple[str, ...]:
     """Which files are not as their digests `before` say (those of run.json, or a part of them), in
     words."""
     try:
@@ -98,7 +98,7 @@ def label_types(manifest: Manifest) -> dict[str, Json]:
     return {"types": dict(manifest.types)} if manifest.types else {}
 
 
-def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
+def digest_judging(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
     """What verdicts depend on besides suite and target: the models, and which entries apply."""
     module = suite.manifest.models.charter
     modules = sorted({module, *entries.values()} - {""})

@@ -33,7 +33,7 @@ from conform.console.errors import BadSuite, UnknownTarget
 from conform.judging.model import PACKAGE, load, use_folders
 from conform.judging.refutations import LOAD
 from conform.runs.earlier_target import target_of_run
-from conform.runs.kept_vectors import kept, remedy
+from conform.runs.kept_vectors import read_kept, remedy
 from conform.runs.obligations import check_sections
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
@@ -82,7 +82,7 @@ class ChosenRun:
 def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     """Resolve target, release, suite and overlay entries of a run, whose models are the ones that
     this process then imports. Raises `ConformError`s, and `BadProject`."""
-    return prepared_run(choose(selection), ranges)
+    return prepare_run(choose(selection), ranges)
 
 
 def choose(selection: RunSelection) -> ChosenRun:
@@ -95,14 +95,14 @@ def choose(selection: RunSelection) -> ChosenRun:
         about = RunFolder(str(earlier)).read_json("run.json")
         chosen = target(name) if name else target_of_run(earlier, about)
         release = release or (str(about["release"]) if name in ("", about["target"]) else "")
-        suite = suite or generated_suite(str(about["suite"]), chosen.folder)
+        suite = suite or find_generated_suite(str(about["suite"]), chosen.folder)
     else:
         chosen = target(name)
     place = suite_for(chosen, release, suite)
-    return ChosenRun(chosen, release, _opened(place, selection), place)
+    return ChosenRun(chosen, release, _open(place, selection), place)
 
 
-def prepared_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
+def prepare_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
     """Prepare the target of a run, and find the models. Raises `ConformError`s."""
     chosen, found = run.target, run.suite
     module = found.manifest.models.charter
@@ -116,14 +116,14 @@ def prepared_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
     return ResolvedRun(prepared, found, entries, folders)
 
 
-def _opened(place: str, selection: RunSelection) -> Suite:
+def _open(place: str, selection: RunSelection) -> Suite:
     """A suite; if it is gone, the vectors of it that the earlier run kept. Raises `BadSuite`."""
     try:
         return open_suite(place, os.cpu_count() or 1)
     except BadSuite:
         if not selection.earlier or selection.suite:
             raise
-        if held := kept(Path(selection.earlier)):
+        if held := read_kept(Path(selection.earlier)):
             return held
         if Path(place).exists():
             raise
@@ -148,9 +148,7 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
     if any(_waits_for_generate(project, chosen.protocol) for project in searched):
         raise BadSuite(f"there is no suite for {chosen.id} yet: run `conform generate`")
     of = (
-        f"fits {chosen.id}, an adapter of the {_described(chosen)}"
-        if chosen.protocol
-        else "is here"
+        f"fits {chosen.id}, an adapter of the {_describe(chosen)}" if chosen.protocol else "is here"
     )
     raise BadSuite(
         f"no generated suite {of}; {_at_hand()}; `conform vectors` makes the suite of any charter,"
@@ -167,7 +165,7 @@ def _waits_for_generate(project: Project, protocol: str) -> bool:
     return any(begins.search(text.read_text("utf-8", "replace")) for text in texts)
 
 
-def _described(chosen: Target) -> str:
+def _describe(chosen: Target) -> str:
     """What a target says that it implements."""
     part = f"component {chosen.component!r} of the " if chosen.component else ""
     return f"{part}protocol {chosen.protocol!r}"
@@ -187,7 +185,7 @@ def _at_hand() -> str:
     )
 
 
-def generated_suite(digest: str, target_folder: Path | None = None) -> str:
+def find_generated_suite(digest: str, target_folder: Path | None = None) -> str:
     """The folder of the generated suite with a digest, else the digest, for the cache."""
     for project in projects_of(target_folder):
         for path in sorted((project.generated / "suites").rglob(MANIFEST)):
@@ -309,7 +307,7 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     """
     found = dict(manifest.models.overlays.get(chosen.overlay, {}))
     if not found and chosen.overlay and not manifest.variant:
-        found = _generated_overlay(manifest.protocol, chosen.folder.name)
+        found = _find_generated_overlay(manifest.protocol, chosen.folder.name)
     known = ranges(chosen)
     applying = {
         entry: module
@@ -322,7 +320,7 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     return applying
 
 
-def _generated_overlay(protocol: str, folder: str) -> dict[str, str]:
+def _find_generated_overlay(protocol: str, folder: str) -> dict[str, str]:
     """The sibling models that `conform generate` made from a target's overlay.charter."""
     package = f"{PACKAGE}.{protocol.replace('.', '_')}_overlays"
     package = f"{package}.{folder.replace('-', '_')}"

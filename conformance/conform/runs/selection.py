@@ -121,7 +121,7 @@ def all_asked_told(wanted: SuiteFilter, part: SuitePart) -> str:
 # --- what failed before --------------------------------------------------------------------------
 
 
-def failed_before(target: Target, release: str) -> Mapping[str, str]:
+def read_failed(target: Target, release: str) -> Mapping[str, str]:
     """The vectors that failed when they were last asked of a release of a target, each with what it
     was judged with then ("": not known); none if that is not known."""
     try:
@@ -167,8 +167,8 @@ def record_failed(
     """Keep which of the vectors that were asked failed. Others of them do not fail any more;
     returns those that are fine now and failed before with the same files (`about`: run.json, or
     what it says of release, implementation, files and charter)."""
-    release, judged_by = str(about["release"]), _judged_by(about)
-    before = failed_before(target, release)
+    release, judged_by = str(about["release"]), _digest_judging(about)
+    before = read_failed(target, release)
     kept = dict.fromkeys(asked.failing, judged_by)
     kept |= {name: before[name] for name in sorted(before.keys() - asked.kinds)}
     path = _record(target, release)
@@ -180,7 +180,7 @@ def record_failed(
     return tuple(name for name in asked.fine if judged_by and before.get(name) == judged_by)
 
 
-def _judged_by(about: Mapping[str, Json]) -> str:
+def _digest_judging(about: Mapping[str, Json]) -> str:
     """A digest of the files of an implementation and of what it was judged with; "" if nobody knows
     which files it has."""
     if about.get("sources") is None:

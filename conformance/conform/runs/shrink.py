@@ -25,12 +25,12 @@ from conform.console.errors import CannotStart, Incomplete
 from conform.judging.answer import CannotAnswer, answer_of
 from conform.judging.model import JudgeModel, load
 from conform.judging.verdict import VectorItem
-from conform.runs.engines.bucket import started
+from conform.runs.engines.bucket import start_session
 from conform.runs.findings.findings import (
     GivenState,
     finding_id,
     is_chosen,
-    listed_findings,
+    read_findings,
     sentence,
     side_by_side,
 )
@@ -70,7 +70,7 @@ class Shrunk:
     def id(self) -> str:
         return canonical.digest(dict(self.question))
 
-    def listed(self) -> ShrunkQuestion:
+    def to_json(self) -> ShrunkQuestion:
         """As summary.json lists it."""
         step = len(_operations(self.question))
         return ShrunkQuestion(
@@ -119,7 +119,7 @@ class Shrinker:
         """The first deviation of the finding when the target is asked, if there is one."""
         if self.asked >= MOST:
             return None
-        item = asked_item(self.model, question, self.session.judge.opaque)
+        item = answer_item(self.model, question, self.session.judge.opaque)
         if item is None:
             return None
         self.asked += 1
@@ -132,7 +132,7 @@ class Shrinker:
         return None
 
 
-def given_states(deviations: pa.Table, suite: Suite) -> dict[str, GivenState]:
+def find_given_states(deviations: pa.Table, suite: Suite) -> dict[str, GivenState]:
     """The given states of the vectors with a deviation that no overlay entry explains."""
     table = deviations.filter(pc.equal(deviations["entry"], ""))
     buckets: dict[int, set[str]] = {}
@@ -158,7 +158,7 @@ def with_shrunk(
         return tuple(findings)
     found: dict[str, RunFinding] = {}
     with contextlib.suppress(CannotStart, Incomplete), contextlib.ExitStack() as stack:
-        session = started(context)
+        session = start_session(context)
         stack.callback(session.connection.close)
         shrinker = Shrinker(session, load(context.model), _lowest(suite.manifest.consts))
         for one in new:
@@ -172,7 +172,7 @@ def _smaller_finding(finding: RunFinding, shrinker: Shrinker, item: VectorItem) 
     """A finding with a smaller question, or with the remark that its vector does not show it."""
     shrunk = shrinker.shrink(finding.id, item)
     if shrunk is not None:
-        return replace(finding, shrunk=shrunk.listed(), sentence=shrunk.sentence)
+        return replace(finding, shrunk=shrunk.to_json(), sentence=shrunk.sentence)
     if shrinker.conforms(item):
         return replace(finding, sentence=f"{ALONE}, {finding.sentence}")
     return finding
@@ -184,7 +184,7 @@ def _lowest(consts: Mapping[str, str]) -> dict[str, int]:
     return {name: int(match[1]) for name, match in found.items() if match}
 
 
-def asked_item(
+def answer_item(
     model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes
 ) -> VectorItem | None:
     """A question with the answer that the model gives it; None if it gives none."""
@@ -202,14 +202,14 @@ def asked_item(
     )
 
 
-def shrunk_item(
+def read_shrunk(
     summary: Mapping[str, Json], start: str, model: JudgeModel, opaque: OpaqueTypes
 ) -> VectorItem | None:
     """The shrunk vector of a finding in summary.json whose id begins with `start`."""
-    for finding in listed_findings(summary):
+    for finding in read_findings(summary):
         shrunk = finding.shrunk
         if shrunk is not None and shrunk.vector.startswith(start):
-            item = asked_item(model, shrunk.question, opaque)
+            item = answer_item(model, shrunk.question, opaque)
             source = SOLVER if shrunk.chosen else "finding"
             why = orjson.dumps({**orjson.loads(_NO_REASON), "source": source})
             return item and replace(item, why=why)
@@ -263,11 +263,11 @@ def _without(calls: Sequence[dict[str, Json]], start: int, size: int) -> Iterato
     """The operations without `size` of them; a reference to the state after one of those leads to
     the state before them."""
 
-    def moved(step: int) -> int:
+    def move(step: int) -> int:
         return step if step <= start else max(start, step - size)
 
     for call in (*calls[:start], *calls[start + size :]):
-        yield {**call, "args": _with_steps(call["args"], moved)}
+        yield {**call, "args": _with_steps(call["args"], move)}
 
 
 def _with_steps(value: Json, moved: Callable[[int], int]) -> Json:
@@ -292,9 +292,7 @@ def _fewer_elements(question: Question, calls: list[dict[str, Json]]) -> Iterato
         for gone in sorted(ids, reverse=True) if len(ids) > 1 else ():
             rest = {name: number for name, number in ids.items() if name != gone}
             for instead in sorted(rest) if _mentions(calls, gone) else [gone]:
-                changed = [
-                    {**call, "args": _renamed(call["args"], gone, instead)} for call in calls
-                ]
+                changed = [{**call, "args": _rename(call["args"], gone, instead)} for call in calls]
                 yield {**question, "sorts": {**sorts, sort: rest}, "operations": [*changed]}
 
 
@@ -302,7 +300,7 @@ def _mentions(value: Json | list[dict[str, Json]], name: str) -> bool:
     return f'"{name}"' in orjson.dumps(value).decode()
 
 
-def _renamed(value: Json, before: str, after: str) -> Json:
+def _rename(value: Json, before: str, after: str) -> Json:
     """A value with another element in the place of one; a list has each element once."""
     if isinstance(value, str):
         return after if value == before else value
@@ -310,12 +308,10 @@ def _renamed(value: Json, before: str, after: str) -> Json:
         if before in value and after in value:
             value = {name: item for name, item in value.items() if name != before}
         return {
-            (after if name == before else name): _renamed(item, before, after)
+            (after if name == before else name): _rename(item, before, after)
             for name, item in value.items()
         }
     if isinstance(value, list):
-        unique = {
-            canonical.text(item): item for item in (_renamed(v, before, after) for v in value)
-        }
+        unique = {canonical.text(item): item for item in (_rename(v, before, after) for v in value)}
         return [*unique.values()]
     return value

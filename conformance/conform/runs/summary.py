@@ -126,7 +126,7 @@ def conclude(
     stale = sorted(inputs.stale)
     canaries = _canaries(counts)
     untrusted = trust.why_not(canaries) + trust.breaks(counts.unexplained_breaks)
-    untrusted += trust.mixed(inputs.files_changed)
+    untrusted += trust.explain_mixed(inputs.files_changed)
     exit_code, reasons = _exit(counts, inputs, untrusted, stale)
     branches: dict[str, Json] = {
         branch: {"taken": counts.taken[branch], "deviating": counts.deviating[branch]}
@@ -161,7 +161,7 @@ def conclude(
         "trusted": not untrusted,
         "files_changed": list(inputs.files_changed),
         "unsteady": list(inputs.unsteady),
-        "skipped_canaries": trust.skipped(canaries),
+        "skipped_canaries": trust.list_skipped(canaries),
         "reasons": list(reasons),
     }
 
@@ -225,10 +225,10 @@ def _exit(
     if inputs.strict and strictly:
         reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
     if inputs.extent.missing:
-        reasons.append((3, inputs.extent.told()))
+        reasons.append((3, inputs.extent.tell()))
     doubts = [(3, sentence) for sentence in untrusted]
     # Where canaries were not possible, the reason for that is what the run found.
-    doubted = bool(counts.unexplained_breaks) or trust.misbehaved(_canaries(counts))
+    doubted = bool(counts.unexplained_breaks) or trust.has_misbehaved(_canaries(counts))
     reasons = [*doubts, *reasons] if doubted else [*reasons, *doubts]
     if not reasons:
         return 0, []

@@ -154,7 +154,7 @@ class VectorJudge:
         return [
             *canaries.of_worker(context, sample, "pytest"),
             *canaries.of_run(context),
-            *canaries.derived(context, sample, "pytest"),
+            *canaries.derive_again(context, sample, "pytest"),
             *canaries.on_target(self.session, usable, "pytest"),
         ]
 

@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Verdict
 from conform.runs.extent import Extent, extent_of
 from conform.runs.not_compared import CHOSEN, NOT_ASKED, ComparedScope
-from conform.runs.run_json import changed_since
+from conform.runs.run_json import list_changed
 from conform.runs.select import variables
 from conform.runs.selection import AskedVectors, record_failed
 from conform.storage.arrow import pa
@@ -80,7 +80,7 @@ class JudgedVectors:
         kinds = {name: note.kind for name, note in self.verdicts.items()}
         deviating = frozenset(name for name, note in self.verdicts.items() if note.new)
         unsteady = record_failed(prepared.target, about, AskedVectors(kinds, deviating))
-        return SessionEnd(extent, changed_since(files, resolved), unsteady)
+        return SessionEnd(extent, list_changed(files, resolved), unsteady)
 
     def extent(self, judge: VectorJudge, older: str) -> Extent:
         """How much of the suite they are; what pytest did not run was the caller's wish. Raises

@@ -19,7 +19,7 @@ from conform.console.terminal import one_line
 from conform.judging.verdict import VectorItem
 from conform.runs.canaries import trust
 from conform.runs.canaries.canaries import canary_told, draw
-from conform.runs.findings.baseline import NO_BASELINE, Baseline, compared_told, read_baseline
+from conform.runs.findings.baseline import NO_BASELINE, Baseline, read_baseline, tell_compared
 from conform.runs.findings.observed_digest import ObservedDigest
 from conform.runs.run_json import file_digests
 from conform.runs.selection import branches_of
@@ -186,7 +186,7 @@ class CharterTests:
                 " the same place; `conform run --update-baseline` takes what they are now"
             )
         other = self.baseline.of_another_suite(self.seen, manifest.digest)
-        if told_of := compared_told(other, "rule and place were"):
+        if told_of := tell_compared(other, "rule and place were"):
             terminalreporter.line(
                 f"{told_of}: {', '.join(other)}; `conform run --update-baseline` lists them by this"
                 " one"
@@ -215,7 +215,7 @@ class CharterTests:
             asks = shlex.join(["conform", "doctor", "--adapter", self.judged.name])
             asks = asks if self.judged.made is None else ""
             terminalreporter.line(one_line(trust.unsteady_told(self.end.unsteady, asks)))
-        for told in trust.mixed(self.end.files_changed):
+        for told in trust.explain_mixed(self.end.files_changed):
             alone = "exit code 1, though no test failed: " if self.doubted else ""
             terminalreporter.line(f"{alone}{told}", red=True)
 

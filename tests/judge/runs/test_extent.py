@@ -14,7 +14,7 @@ from tests.support.suites import write_suite
 from charter.formats.suite import LINES, MANIFEST, Manifest, read_lines, read_manifest
 from conform.cli import main as cli
 from conform.judging.model import use_folders
-from conform.runs.obligations import Gap, asked_obligations
+from conform.runs.obligations import Gap, count_obligations
 from conform.suites.cache import open_suite
 
 SCENARIO = """scenario "it is pressed" of lamp { do press() -> on }
@@ -129,12 +129,12 @@ def test_what_is_open_only_through_vectors_goes_with_them(project, gap):
     project("sought")
     suite = open_suite(SUITE, 1)
     use_folders(["generated"])
-    found = asked_obligations(suite, lambda _: gap, {})
+    found = count_obligations(suite, lambda _: gap, {})
     assert (found.asked, found.too_few) == (0, False)
-    assert (found.told() == "") == (gap is Gap.LOST)
+    assert (found.tell() == "") == (gap is Gap.LOST)
     assert found.left == {gap: manifest_of(SUITE).counts["obligations_covered"]}
     first = next(read_lines(Path(SUITE, LINES))).id
-    some = asked_obligations(suite, lambda one: None if one == first else gap, {})
+    some = count_obligations(suite, lambda one: None if one == first else gap, {})
     assert 0 < some.asked < some.every
 
 

@@ -46,7 +46,7 @@ def test_a_run_is_replayed_when_its_suite_has_left_the_cache(conform, old_run, t
 
 def test_what_is_kept_is_bounded_but_what_a_run_names_is_always_kept(old_run, toy_suite, tmp_path):
     finished = old_run("wrong", toy_suite, most=3)
-    held = {item.id for item in kept_vectors.kept(tmp_path / "run").items(0)}
+    held = {item.id for item in kept_vectors.read_kept(tmp_path / "run").items(0)}
     named = {finding["vector"] for finding in finished.summary["findings"]}
     assert named <= held
     assert len(held) <= 3 + len(named) < finished.summary["verdicts"]["diverges"]

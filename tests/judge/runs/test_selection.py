@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from conform.adapters.targets import target
-from conform.runs.selection import SuiteFilter, SuitePart, all_asked_told, failed_before
+from conform.runs.selection import SuiteFilter, SuitePart, all_asked_told, read_failed
 
 
 @pytest.fixture
@@ -137,8 +137,8 @@ def test_what_failed_is_that_of_one_release(ran, tiny_toy_suite):
     _, told = ran("wrong_error", suite=tiny_toy_suite, toml=toml)
     chosen = target("fake-wrong_error")
     failed = {row["id"] for row in rows(told) if row["kind"] == "diverges"}
-    assert set(failed_before(chosen, "1.0")) == failed != set()
-    assert failed_before(chosen, "2.0") == {}
+    assert set(read_failed(chosen, "1.0")) == failed != set()
+    assert read_failed(chosen, "2.0") == {}
 
 
 def test_a_run_that_stops_at_its_first_finding_says_that_it_is_judged_in_one_process(

@@ -106,8 +106,10 @@ def test_operations_are_forgotten_where_it_surely_shows():
 
 
 def test_a_suite_without_state_is_told():
-    assert unobserved((), "hall").startswith("the component hall has no `observe` in the charter")
-    assert not unobserved(("held",), "hall")
+    assert explain_unobserved((), "hall").startswith(
+        "the component hall has no `observe` in the charter"
+    )
+    assert not explain_unobserved(("held",), "hall")
 
 
 def test_a_suite_that_leaves_most_obligations_open_is_told():
@@ -157,11 +159,11 @@ def test_each_kind_of_canary_must_have_come_once(kind):
 
 
 def test_skipped_canaries_are_shown_by_bucket_with_their_reason():
-    from conform.runs.canaries.trust import skipped, why_not
+    from conform.runs.canaries.trust import list_skipped, why_not
 
     every = [canary(name) for name in ("flipped", "nonce", "mutant", "nothing")]
     left = canary("skipped", where="bucket 7", detail="no vector of this bucket conforms")
     assert why_not([*every, left]) == []
-    assert skipped([*every, left]) == [
+    assert list_skipped([*every, left]) == [
         {"where": "bucket 7", "why": "no vector of this bucket conforms"}
     ]

@@ -12,7 +12,7 @@ from conform.cli.output.run_output import near, typed
 from conform.console.errors import BadBaseline, BadRun, ConformError
 from conform.console.terminal import one_line, plural
 from conform.runs.findings.baseline import read_baseline
-from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
 from conform.storage.store import RunFolder
 
 _SHOWN = 3
@@ -29,7 +29,7 @@ class _FindingOfRun:
 def example_of(folder: RunFolder, name: str) -> str:
     """The vector that shows a finding of a run. Raises `BadRun`."""
     summary = folder.read_json("summary.json") if folder.has("summary.json") else {}
-    for one in listed_findings(summary):
+    for one in read_findings(summary):
         if one.id == name:
             return one.shrunk.vector if one.shrunk else one.vector
     raise BadRun(
@@ -66,7 +66,7 @@ def _lines(seen: _FindingOfRun) -> Iterator[str]:
     finding, place = seen.finding, near(str(seen.folder))
     yield f"{finding.severity}: {finding.sentence}"
     yield f"{plural(finding.vectors, 'vector')} in {place}; the shortest that is known:"
-    shown = shrunk_lines(finding.shrunk) if finding.shrunk else finding.shown
+    shown = print_shrunk(finding.shrunk) if finding.shrunk else finding.shown
     yield from (f"  {line}" for line in shown)
     if finding.chosen and not finding.shrunk:
         yield f"  {CHOSEN_START}"
@@ -81,7 +81,7 @@ def _seen(runs: Path, name: str) -> Iterator[_FindingOfRun]:
     """The runs that have a finding; those that cannot be read are left out."""
     for summary in runs.glob("*/summary.json"):
         try:
-            found = listed_findings(RunFolder(str(summary.parent)).read_json(summary.name))
+            found = read_findings(RunFolder(str(summary.parent)).read_json(summary.name))
         except BadRun:
             continue
         yield from (_FindingOfRun(summary.parent, one) for one in found if one.id == name)

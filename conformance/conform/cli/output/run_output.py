@@ -24,11 +24,11 @@ from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import read_extent
 from conform.runs.findings.adapter_failures import FAILED, place_told
 from conform.runs.findings.baseline import compared_told
-from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, listed_findings, shrunk_lines
+from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
 from conform.runs.findings.limits import general_limits, images_told
 from conform.runs.not_compared import read
 from conform.runs.obligations import Gap
-from conform.runs.resume import continued, continued_told
+from conform.runs.resume import count_continued, tell_continued
 
 _FAILED = frozenset(str(kind) for kind in FAILED)
 _UNSUPPORTED, _VARIABLE = "unsupported ", "variable "
@@ -85,7 +85,7 @@ def show(finished: Finished) -> None:
     _show_unresolved(counted)
     _show_not_loadable(finished)
     _show_unknown_constants(counted)
-    if told := continued_told(continued(about)):
+    if told := tell_continued(count_continued(about)):
         out(told)
     out(f"run: {near(finished.folder.place)}")
     if told := "" if missing else _next(finished):
@@ -269,7 +269,7 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
         lines.append(("steps not judged", _number(counted["not_judged_steps"])))
     lines.append(("(state, branch) pairs", _number(counted["distinct_pairs"])))
     if counted["deviations"]:
-        lines.append(("new findings", number(sum(item.new for item in listed_findings(counted)))))
+        lines.append(("new findings", number(sum(item.new for item in read_findings(counted)))))
         lines.append(("deviations", _number(counted["deviations"])))
         lines.append(("  new", _number(counted["new_deviations"])))
         entries = counted["by_entry"]
@@ -290,7 +290,7 @@ def _count(value: Json) -> int:
 
 def _show_findings(finished: Finished, most: int = 12) -> None:
     """Shows the findings: those that the overlay does not explain first, the gravest first."""
-    findings = listed_findings(finished.summary)
+    findings = read_findings(finished.summary)
     new = [item for item in findings if item.new]
     explained, before = {""}, _deviating_before(finished, new[:most])
     for item in new[:most]:
@@ -352,7 +352,7 @@ def _behind(count: int, what: str) -> str:
 
 def _texts_of(item: RunFinding) -> tuple[str, ...]:
     """All that is shown of a finding."""
-    return (item.sentence, *(shrunk_lines(item.shrunk) if item.shrunk else ()))
+    return (item.sentence, *(print_shrunk(item.shrunk) if item.shrunk else ()))
 
 
 def show_example(finished: Finished, item: RunFinding) -> None:
@@ -368,7 +368,7 @@ def show_example(finished: Finished, item: RunFinding) -> None:
     if shrunk.before == shrunk.step:
         was = "; shrunk in its elements, values or constants"
     out(f"         {vectors}{was if shrunk.vector != item.vector else ''}:")
-    for line in shrunk_lines(shrunk):
+    for line in print_shrunk(shrunk):
         out(f"           {one_line(line)}")
     out(f"         see: {_replay(finished, shrunk.vector)}")
 
@@ -437,7 +437,7 @@ def _next(finished: Finished) -> str:
 def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     counted = finished.summary
     reasons, extent = _texts(counted["reasons"]), read_extent(counted)
-    compared = extent.told()
+    compared = extent.tell()
     by = f"; by {extent.older}" if extent.older else ""
     if missing and counted["exit"] == 3:
         return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}{by}"
@@ -453,8 +453,8 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     if known:
         why = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
         found = f"{plural(_count(known), 'deviation')}, all of them explained by {why}"
-        if told := compared_told(_texts(counted.get("listed_by_another_suite"))):
+        if told := tell_compared(_texts(counted.get("listed_by_another_suite"))):
             rest += f"; {told}"
-        hidden = sum(item.hides for item in listed_findings(counted))
+        hidden = sum(item.hides for item in read_findings(counted))
         return f"{fine}: {found}{_behind(hidden, 'them')}{rest}; {compared}"
     return f"{fine}: no deviation from {'it' if extent.older else 'the charter'}{rest}; {compared}"

@@ -18,7 +18,7 @@ from conform.adapters.sources import digest_files
 from conform.adapters.targets import target
 from conform.console.errors import BadSuite
 from conform.judging.model import PACKAGE
-from conform.runs.select import generated_suite, suite_for
+from conform.runs.select import find_generated_suite, suite_for
 from conform.suites.cache import cache_folder, open_suite
 
 _OLDER = "an older version of the charter"
@@ -54,7 +54,7 @@ def older_suite(manifest: Manifest, name: str = "") -> Older:
     """Whether a suite, which the caller calls `name`, is older than the charter in the project in
     which it lies, or else the one here. The charter is compiled only if a text of the project
     changed since they were last found to be the same. Raises `BadProject`."""
-    name = name or generated_suite(manifest.digest)
+    name = name or find_generated_suite(manifest.digest)
     here = find_project(Path())
     project = (find_project(Path(name)) if Path(name).exists() else None) or here
     if project is None or (project == builtin() != here):

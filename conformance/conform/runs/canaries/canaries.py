@@ -100,12 +100,12 @@ def canary_told(expected: Json, got: Json, detail: Json) -> str:
     return f"expected {expected}, got {got}" + (f": {detail}" if detail else "")
 
 
-def skipped(where: str, why: str) -> Canary:
+def skip(where: str, why: str) -> Canary:
     """A canary that is not possible here."""
     return Canary("skipped", where, "", "", "", True, why)
 
 
-def flipped(item: VectorItem, observes: Collection[str] | None) -> VectorItem:
+def flip(item: VectorItem, observes: Collection[str] | None) -> VectorItem:
     """The same question with a changed expectation: values that no target has in the last step, in
     the observation or, if the target shows no variable, in the reply."""
     answer = orjson.loads(item.answer)
@@ -132,7 +132,7 @@ def on_target(session: Session, usable: Sequence[VectorItem], where: str) -> lis
     """The canaries of one bucket on the target: a vector out of `usable` is put again with a fresh
     nonce and a changed expectation. If no vector can be used, the canary has misbehaved."""
     if not usable:
-        return [skipped(where, "no vector of this bucket conforms, so there is none to change")]
+        return [skip(where, "no vector of this bucket conforms, so there is none to change")]
     for chosen in usable:
         nonce = secrets.token_hex(8)
         judgement = _ask_changed(session, chosen, nonce)
@@ -141,7 +141,7 @@ def on_target(session: Session, usable: Sequence[VectorItem], where: str) -> lis
             came = nonce.encode() in judgement.line
             got = "the nonce" if came else "none"
             seen = Canary("nonce", where, chosen.id, "the nonce", got, came)
-            flipped = _flipped(chosen, verdict, where)
+            flipped = _judge_flipped(chosen, verdict, where)
             if flipped.ok and (told := _differs_again(session, chosen, judgement)):
                 flipped = replace(flipped, got="another answer than before", ok=False, detail=told)
             return [flipped, seen]
@@ -149,7 +149,7 @@ def on_target(session: Session, usable: Sequence[VectorItem], where: str) -> lis
     return [Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), False, detail)]
 
 
-def _flipped(chosen: VectorItem, verdict: Verdict, where: str) -> Canary:
+def _judge_flipped(chosen: VectorItem, verdict: Verdict, where: str) -> Canary:
     """The changed vector must diverge at the changed step, and not before."""
     first, last = verdict.first, len(orjson.loads(chosen.answer)["steps"]) - 1
     ok = verdict.kind is Kind.DIVERGES and first is not None and first.step == last
@@ -176,7 +176,7 @@ def _differs_again(session: Session, chosen: VectorItem, judgement: Judgement) -
 def _ask_changed(session: Session, chosen: VectorItem, nonce: str) -> Judgement:
     before = session.rename(nonce)
     try:
-        return next(iter(list(session.run([flipped(chosen, session.judge.observes)]))))
+        return next(iter(list(session.run([flip(chosen, session.judge.observes)]))))
     finally:
         session.rename(before)
 
@@ -190,7 +190,7 @@ def draw(drawn: list[VectorItem], item: VectorItem, number: int) -> None:
         drawn[place] = item
 
 
-def derived(context: RunContext, drawn: Sequence[VectorItem], where: str) -> list[Canary]:
+def derive_again(context: RunContext, drawn: Sequence[VectorItem], where: str) -> list[Canary]:
     """The answers of a random sample of a bucket are derived again from the model; none if the
     suite was made from another charter. Raises `ModelBug`."""
     if not (context.reference and context.model and drawn):
@@ -211,16 +211,16 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
             if context.model
             else "the suite names no model"
         )
-        return [skipped(where, why)]
+        return [skip(where, why)]
     found = []
     if context.reference:
         found.append(_reference(context, sample, where))
     else:
-        found.append(skipped(where, ANOTHER))
+        found.append(skip(where, ANOTHER))
     nothing = ModelAdapter(context.model, nothing=True)
     kinds, _ = _kinds(nothing.connect, sample, context)
     diverges = kinds.count(Kind.DIVERGES)
-    some = "diverges" if diverges else _shown(kinds)
+    some = "diverges" if diverges else _show(kinds)
     found.append(Canary("nothing", where, sample[0].id, "diverges", some, diverges > 0))
     return found
 
@@ -247,7 +247,7 @@ def of_run(context: RunContext) -> list[Canary]:
         for operation, items in context.forgetful.items()
     ]
     found = [_mutant(where, made, items, context) for where, made, items in mutants]
-    return found or [skipped("run", "no vector surely tells a mutant from the charter")]
+    return found or [skip("run", "no vector surely tells a mutant from the charter")]
 
 
 def _mutant(
@@ -256,9 +256,9 @@ def _mutant(
     kinds, _ = _kinds(made.connect, items, context)
     caught = Kind.DIVERGES in kinds
     if not caught and not context.reference:
-        why = f"not caught ({_shown(kinds)}), and {ANOTHER}"
-        return skipped(f"run, mutant {where}", why)
-    got = "diverges" if caught else _shown(kinds)
+        why = f"not caught ({_show(kinds)}), and {ANOTHER}"
+        return skip(f"run, mutant {where}", why)
+    got = "diverges" if caught else _show(kinds)
     return Canary("mutant", where, items[0].id if items else "", "diverges", got, caught)
 
 
@@ -297,7 +297,7 @@ def _kinds(
         connection.close()
 
 
-def _shown(kinds: Sequence[Kind]) -> str:
+def _show(kinds: Sequence[Kind]) -> str:
     return ", ".join(sorted({str(kind) for kind in kinds})) or "nothing"
 
 

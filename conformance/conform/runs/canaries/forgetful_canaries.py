@@ -74,7 +74,7 @@ def left_open(manifest: Manifest) -> str:
     )
 
 
-def unobserved(variables: Sequence[str], component: str) -> str:
+def explain_unobserved(variables: Sequence[str], component: str) -> str:
     """That a suite compares replies alone, and what to do; "" if answers show a state variable."""
     if variables:
         return ""

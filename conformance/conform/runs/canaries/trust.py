@@ -37,7 +37,7 @@ def why_not(found: Sequence[Mapping[str, Json]]) -> list[str]:
     return reasons
 
 
-def misbehaved(found: Iterable[Mapping[str, Json]]) -> bool:
+def has_misbehaved(found: Iterable[Mapping[str, Json]]) -> bool:
     """Whether a canary did what it must not do, rather than not being possible."""
     return any(item["ok"] is not True for item in found)
 
@@ -54,7 +54,7 @@ def breaks(unexplained: Sequence[str]) -> list[str]:
     ]
 
 
-def mixed(changed: Sequence[str]) -> list[str]:
+def explain_mixed(changed: Sequence[str]) -> list[str]:
     """The reason not to trust a run during which files changed, named in words: its verdicts may be
     of two implementations."""
     if not changed:
@@ -83,7 +83,7 @@ def unsteady_told(vectors: Sequence[str], asks: str) -> str:
     )
 
 
-def skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
+def list_skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
     """The canaries that were not possible, and why: `[{"where", "why"}, ...]`."""
     return [
         {"where": item["where"], "why": item["detail"]}

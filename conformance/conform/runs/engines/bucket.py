@@ -27,7 +27,7 @@ from conform.runs.canaries.canaries import (
     TRIES,
     Canary,
     can_be_canary,
-    derived,
+    derive_again,
     draw,
     of_worker,
     on_target,
@@ -36,7 +36,7 @@ from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.entry_widths import EntrySteps
 from conform.runs.findings.adapter_failures import FAILED, how_it_failed
 from conform.runs.findings.findings import finding_id
-from conform.runs.overclaims import Claimed, claimed_too_much
+from conform.runs.overclaims import Claimed, find_overclaims
 from conform.runs.run_context import RunContext
 from conform.storage.store import RunFolder
 from conform.storage.tables import (
@@ -72,7 +72,7 @@ class Pool:
             return found, False
         self.close()
         greeted, self.greeted = self.greeted, None
-        session = started(context, greeted)
+        session = start_session(context, greeted)
         self.sessions[context.run] = session
         return session, True
 
@@ -83,7 +83,7 @@ class Pool:
         self.sessions.clear()
 
 
-def started(context: RunContext, greeted: Connection | None = None) -> Session:
+def start_session(context: RunContext, greeted: Connection | None = None) -> Session:
     """A new session of a run; its connection is the caller's to close. It takes over the `greeted`
     adapter, if there is one and it still runs. Raises `CannotStart`."""
     model.use_folders(context.folders)
@@ -250,15 +250,15 @@ def judge_bucket(
                 breaks(judgement) or shows_new(judgement, context.known)
             )
             if overlay and judgement.line and examined < BATCH:
-                tally.claimed += claimed_too_much(judgement, overlay, session.judge.observes)
+                tally.claimed += find_overclaims(judgement, overlay, session.judge.observes)
                 examined += len(judgement.items)
         where = f"bucket {bucket}"
         usable = tally.usable or _conforming(session, context.controls)
-        canaries = [*on_target(session, usable, where), *derived(context, tally.drawn, where)]
+        canaries = [*on_target(session, usable, where), *derive_again(context, tally.drawn, where)]
         if fresh:
             canaries += of_worker(context, tally.sample, f"worker of {where}")
         tally.broken = session.take_broken()
-        summary = summarised(tally, bucket, began, canaries)
+        summary = summarise(tally, bucket, began, canaries)
         folder.commit(bucket, datasets(tally, context), summary, writer)
     return summary
 
@@ -309,7 +309,7 @@ def counters(context: RunContext) -> tuple[str, ...]:
     return tuple(names)
 
 
-def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -> dict[str, Json]:
+def summarise(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -> dict[str, Json]:
     tally.taken.pop("", None)
     return {
         "bucket": bucket,
@@ -343,5 +343,5 @@ def _counts(counted: Counter[str]) -> dict[str, Json]:
 def empty_bucket(bucket: int, context: RunContext) -> None:
     """Commit a bucket that has no vectors."""
     tally = Tally()
-    summary = summarised(tally, bucket, time.time(), [])
+    summary = summarise(tally, bucket, time.time(), [])
     RunFolder(context.place).commit(bucket, datasets(tally, context), summary)

@@ -26,11 +26,11 @@ def run(
     try:
         with interrupts_remembered() as check:
             stopped = False
-            for bucket in _failed_first(buckets, context.failed, suite.buckets):
+            for bucket in _put_failed_first(buckets, context.failed, suite.buckets):
                 if stopped:
                     empty_bucket(bucket, context)
                     continue
-                items = _watched(_items(suite, bucket, context.failed), progress)
+                items = _watch(_items(suite, bucket, context.failed), progress)
                 summary = judge_bucket(items, bucket, context, pool)
                 stopped = summary["stopped"] is True
                 progress()
@@ -39,13 +39,13 @@ def run(
         pool.close()
 
 
-def _failed_first(buckets: Sequence[int], failed: frozenset[str], count: int) -> list[int]:
+def _put_failed_first(buckets: Sequence[int], failed: frozenset[str], count: int) -> list[int]:
     """The buckets, those with vectors that failed before at the beginning."""
     before = {bucket_of(vector, count) for vector in failed}
     return sorted(buckets, key=lambda bucket: bucket not in before)
 
 
-def _watched(items: Iterable[VectorItem], progress: Callable[[], None]) -> Iterator[VectorItem]:
+def _watch(items: Iterable[VectorItem], progress: Callable[[], None]) -> Iterator[VectorItem]:
     for number, item in enumerate(items, 1):
         yield item
         if not number % BATCH:

@@ -38,10 +38,10 @@ class Shipment:
     python: str = field(default_factory=lambda: sys.executable)
     java: str = field(default_factory=java)
 
-    def received(self, context: RunContext, archive: Path) -> RunContext:
+    def receive(self, context: RunContext, archive: Path) -> RunContext:
         """The context of a worker that was sent the archive. Raises `CannotStart` if it is not as
         it was sent, or cannot be unpacked."""
-        root = str(_unpacked(archive, self.digest))
+        root = str(_unpack(archive, self.digest))
         start = replace(
             context.start,
             command=tuple(self.part(part, root) for part in context.start.command),
@@ -68,7 +68,7 @@ class Shipment:
 
 
 @functools.lru_cache(maxsize=2)
-def _unpacked(archive: Path, digest: str) -> Path:
+def _unpack(archive: Path, digest: str) -> Path:
     """The folder with the content of an archive. Several processes of a worker use one folder: the
     first that is ready gives it its name. Raises `CannotStart`."""
     folder = archive.with_name(f"{archive.name}-{digest[:16]}")
@@ -91,7 +91,7 @@ def _unpacked(archive: Path, digest: str) -> Path:
     return folder
 
 
-def packed(context: RunContext) -> tuple[Path, Shipment]:
+def pack(context: RunContext) -> tuple[Path, Shipment]:
     """An archive with the models and files of a run, and what it holds."""
     archive = _scratch() / f"conform-run-{time.time_ns():x}.tar.gz"
     inside = dict.fromkeys(context.folders, _MODELS)
@@ -110,7 +110,7 @@ def _files(source: Path) -> list[Path]:
     return [source] if source.is_file() else [*files_below(source, _LEFT_OUT.__contains__)]
 
 
-def packed_packages() -> Path:
+def pack_packages() -> Path:
     """Our packages as an archive that Python can import from."""
     bundle = _scratch() / "conform-packages.zip"
     roots = python_path()["PYTHONPATH"].split(os.pathsep)

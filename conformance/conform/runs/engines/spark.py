@@ -22,7 +22,7 @@ from conform.console import errors
 from conform.console.errors import ConformError, Incomplete
 from conform.runs.engines.bucket import judge_bucket, worker_pool
 from conform.runs.engines.cluster import ClusterWatch, is_local, why_lost
-from conform.runs.engines.shipping import Shipment, packed
+from conform.runs.engines.shipping import Shipment, pack
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite
 from conform.suites.shared import SharedBucket, copy_buckets, in_cache, remove_copies
@@ -45,18 +45,18 @@ def run(
     if local:
         job, shared = _BucketJob(context), in_cache(suite, buckets)
     else:
-        archive, shipment = packed(context)
+        archive, shipment = pack(context)
         sent.addFile(str(archive))
         job, shared = _BucketJob(context, shipment), copy_buckets(suite, buckets, context.place)
     try:
         watch = None if local else ClusterWatch(master, lambda: _workers(sent))
-        _collected(sent.parallelize(shared, len(shared)).map(job), progress, watch)
+        _collect(sent.parallelize(shared, len(shared)).map(job), progress, watch)
     finally:
         if not local:
             remove_copies(context.place)
 
 
-def _collected(tasks: RDD[str], progress: Callable[[], None], watch: ClusterWatch | None) -> None:
+def _collect(tasks: RDD[str], progress: Callable[[], None], watch: ClusterWatch | None) -> None:
     """Do the tasks of a run. Raises what a worker raised, as its own kind of error, and
     `Incomplete` if no worker is left."""
     failed: list[Exception] = []
@@ -102,7 +102,7 @@ class _BucketJob:
         try:
             context, shipment = self.context, self.shipment
             if shipment is not None:
-                context = shipment.received(context, Path(SparkFiles.get(shipment.archive)))
+                context = shipment.receive(context, Path(SparkFiles.get(shipment.archive)))
             summary = judge_bucket(shared.items(), shared.bucket, context, worker_pool())
             return orjson.dumps(summary).decode()
         except Exception as error:

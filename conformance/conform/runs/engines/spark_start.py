@@ -23,7 +23,7 @@ from conform.adapters.targets import SAFE_PATH, python_path
 from conform.console.errors import MissingEngine, first_line
 from conform.runs.engines import python_daemon
 from conform.runs.engines.cluster import address_of, is_local
-from conform.runs.engines.shipping import packed_packages
+from conform.runs.engines.shipping import pack_packages
 
 _ATTEMPTS = "4"
 """How often a task is tried on a cluster: a worker that dies must not end the run."""
@@ -63,7 +63,7 @@ class StartingSpark:
     def _start(self, conf: SparkConf) -> None:
         with tempfile.TemporaryFile() as said:
             try:
-                self._context = _started(conf, said)
+                self._context = _start(conf, said)
             except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
                 self._error = error
                 said.seek(0)
@@ -111,7 +111,7 @@ def _environment(master: str) -> dict[str, str]:
     }
 
 
-def _started(conf: SparkConf, said: IO[bytes]) -> SparkContext:
+def _start(conf: SparkConf, said: IO[bytes]) -> SparkContext:
     """A context with these settings, or the one that this process has; a starting JVM writes its
     stderr to `said`."""
     if SparkContext._gateway is None:
@@ -122,7 +122,7 @@ def _started(conf: SparkConf, said: IO[bytes]) -> SparkContext:
     atexit.register(_end_jvm, made)
     made.setLogLevel("OFF")
     if not is_local(str(made.master)):
-        made.addPyFile(str(packed_packages()))
+        made.addPyFile(str(pack_packages()))
     return made
 
 

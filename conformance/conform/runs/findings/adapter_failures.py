@@ -54,7 +54,7 @@ def adapter_trouble(verdicts: pa.Table, allowed: Mapping[str, str]) -> list[Json
         failure = _Failure(row["kind"], row["detail"], row["id"], reason)
         one = found.setdefault((row["kind"], how_it_failed(row["detail"]), reason), failure)
         one.vectors += 1
-        if _waited(failure.detail) > _waited(one.detail):
+        if _read_wait(failure.detail) > _read_wait(one.detail):
             one.detail, one.vector = failure.detail, failure.vector
     ordered = sorted(found.values(), key=lambda failure: (-failure.vectors, failure.vector))
     return [failure.json() for failure in ordered[:_MOST]]
@@ -67,7 +67,7 @@ def how_it_failed(detail: str) -> str:
     return _SILENT.sub(r"\1", how)
 
 
-def _waited(detail: str) -> float:
+def _read_wait(detail: str) -> float:
     """The seconds without an answer that a detail tells; 0 if it tells of none."""
     silent = _SILENT.match(detail)
     return float(silent[2]) if silent else 0.0

@@ -64,7 +64,7 @@ class Baseline:
         """The findings that have a reason."""
         return frozenset(name for name, entry in self.entries.items() if entry.reason)
 
-    def applied(self, findings: Sequence[RunFinding]) -> tuple[RunFinding, ...]:
+    def apply(self, findings: Sequence[RunFinding]) -> tuple[RunFinding, ...]:
         """The findings, those of the baseline with their reasons and behind new ones."""
         reasons = self.reasons
         found = [replace(one, known=reasons.get(one.id, "")) for one in findings]
@@ -74,7 +74,7 @@ class Baseline:
         """Whether a finding is listed, but without a reason."""
         return self.reasons.get(finding.id) == ""
 
-    def changed(
+    def find_changed(
         self, findings: Sequence[RunFinding], suite: str, *, whole: bool
     ) -> dict[str, tuple[str, str]]:
         """The known findings that are not as they were listed, then and now: another bug in the
@@ -84,7 +84,7 @@ class Baseline:
         for one in sorted(findings, key=lambda one: one.id):
             if one.id not in self.known:
                 continue
-            listed, now = self.entries[one.id], _seen(one, suite)
+            listed, now = self.entries[one.id], _make_entry(one, suite)
             shown_by_more = listed.suite == suite and listed.vectors < now.vectors
             if (whole or shown_by_more) and (change := listed.change(now)):
                 found[one.id] = change
@@ -104,7 +104,7 @@ class Baseline:
 NO_BASELINE = Baseline()
 
 
-def compared_told(names: Sequence[str], what: str = "the sentence was") -> str:
+def tell_compared(names: Sequence[str], what: str = "the sentence was") -> str:
     """That only `what` it names was compared of the findings that another suite listed; "" for no
     finding."""
     if not names:
@@ -162,7 +162,7 @@ def _entry(place: str, name: str, entry: object, lenient: bool) -> BaselineEntry
     )
 
 
-def _seen(finding: RunFinding, suite: str) -> BaselineEntry:
+def _make_entry(finding: RunFinding, suite: str) -> BaselineEntry:
     """A finding as a run by a suite shows it."""
     told = f"{finding.severity}: {finding.sentence}"
     return BaselineEntry("", told, suite, finding.vectors, finding.observed)
@@ -173,7 +173,7 @@ def write_baseline(
 ) -> Baseline:
     """Write the baseline of what a run by a suite showed: reasons stay, new findings have none yet.
     `keep` are findings that the run did not show, and that stay. Raises `CannotWrite`."""
-    seen = {one.id: _seen(one, suite) for one in findings if not one.entry}
+    seen = {one.id: _make_entry(one, suite) for one in findings if not one.entry}
     held = {name: replace(entry, reason=baseline.reasons.get(name, ""))
             for name, entry in seen.items()}  # fmt: skip
     held |= {name: baseline.entries[name] for name in keep}

@@ -31,7 +31,7 @@ _WIDTH, _BEFORE = 60, 30
 """Characters of a value in a sentence, and of them before the first difference."""
 
 
-def listed_findings(summary: Mapping[str, Json]) -> tuple[RunFinding, ...]:
+def read_findings(summary: Mapping[str, Json]) -> tuple[RunFinding, ...]:
     """The findings that a summary.json lists; none of a run before there were any. Raises
     `BadRun`."""
     try:
@@ -133,7 +133,7 @@ GROUPED = ["id", "step", "operation", "branch", "severity", "entry", "cause", "p
 """The columns of `deviations` by which they are grouped."""
 
 
-def grouped(
+def group_deviations(
     batches: Iterable[pa.RecordBatch],
     made: Callable[[str, str], Group],
     lengths: Mapping[str, int] = MappingProxyType({}),
@@ -173,8 +173,8 @@ def run_findings(
     batches = table.select(GROUPED).to_batches()
     verdicts = of_kinds(judged.verdicts, [Kind.DIVERGES]).select(COUNTED)
     operations = lengths(verdicts)
-    groups = grouped(batches, lambda name, _: FindingGroup(name), operations, starts)
-    hidden = _hidden(table, verdicts)
+    groups = group_deviations(batches, lambda name, _: FindingGroup(name), operations, starts)
+    hidden = _count_hidden(table, verdicts)
     firsts = {group.id: group.first for group in groups.values()}
     examples = {(first.step, first.id, first.cause) for first in firsts.values()}
     rows = _rows(table, {first.id for first in firsts.values()})
@@ -188,7 +188,7 @@ def run_findings(
         )
         for group, first in zip(groups.values(), firsts.values(), strict=True)
     ]
-    digests = _observed(table)
+    digests = _digest_observed(table)
     listed = sorted(
         (replace(one, hides=hidden[one.id], observed=digests[one.id].text) for one in found),
         key=_rank,
@@ -209,7 +209,7 @@ def _like(
     return before if before != finding.id else ""
 
 
-def _observed(deviations: pa.Table) -> dict[str, ObservedDigest]:
+def _digest_observed(deviations: pa.Table) -> dict[str, ObservedDigest]:
     """Digests of what was observed, by finding."""
     found: dict[str, ObservedDigest] = {}
     columns = ["id", "step", "entry", "cause", "observed"]
@@ -220,7 +220,7 @@ def _observed(deviations: pa.Table) -> dict[str, ObservedDigest]:
     return found
 
 
-def _hidden(deviations: pa.Table, verdicts: pa.Table) -> Counter[str]:
+def _count_hidden(deviations: pa.Table, verdicts: pa.Table) -> Counter[str]:
     """How many steps were not judged after the last deviation of a vector, by its finding."""
     rows = verdicts.filter(pc.greater(verdicts["not_judged"], 0)).to_pylist()
     left = {row["id"]: row["not_judged"] for row in rows}
@@ -317,7 +317,7 @@ def is_chosen(question: Mapping[str, Json], why: Mapping[str, Json]) -> bool:
     return question["given"] is not None and why["source"] == SOLVER
 
 
-def shrunk_lines(shrunk: ShrunkQuestion) -> tuple[str, ...]:
+def print_shrunk(shrunk: ShrunkQuestion) -> tuple[str, ...]:
     """The operations of a shrunk vector, with what differs in the last one below it."""
     question = shrunk.question
     calls = question["operations"]
@@ -367,17 +367,17 @@ def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, J
         image = observed["image"]
         if is_fault(image):
             return f"expected an image, got the fault {image['fault']}"
-        return _told(select_shown(observed["observation"], image), image, "image.")
+        return _describe_difference(select_shown(observed["observation"], image), image, "image.")
     if is_fault(fault):
         return f"expected {_text(allowed.reply)}, got the fault {fault['fault']}"
     if _case(allowed.reply) != _case(fault):
         return f"expected the reply {_text(allowed.reply)}, got {_text(fault)}"
     if key(allowed.reply) != key(fault):
-        return _told(allowed.reply, fault, "reply.")
-    return _told(allowed.observation, observed["observation"], "")
+        return _describe_difference(allowed.reply, fault, "reply.")
+    return _describe_difference(allowed.observation, observed["observation"], "")
 
 
-def _told(expected: Json, observed: Json, where: str) -> str:
+def _describe_difference(expected: Json, observed: Json, where: str) -> str:
     """The first places where two values differ."""
     found = list(paths(expected, observed, ""))
     told = []

@@ -13,7 +13,7 @@ from conform.adapters.direct import DirectConnection
 from conform.adapters.reference import Reference
 from conform.adapters.session import Session
 from conform.judging.follow import Siblings
-from conform.runs.shrink import asked_item
+from conform.runs.shrink import answer_item
 
 WISH = {"never_issued": True}
 
@@ -96,7 +96,7 @@ def judged(charter, target, calls, never="@5000"):
         "sorts": {}, "given": None, "delta": "each",
         "operations": [{"operation": name, "args": args} for name, args in calls],
     }  # fmt: skip
-    item = asked_item(charter, orjson.loads(orjson.dumps(question)), OpaqueTypes())
+    item = answer_item(charter, orjson.loads(orjson.dumps(question)), OpaqueTypes())
     connection = DirectConnection(lambda: adapter(target, never))
     session = Session(connection, Siblings(charter), QUICK, "test", charter.OBSERVES)
     ((assessment,),) = [judgement.assessments for judgement in session.run([item])]

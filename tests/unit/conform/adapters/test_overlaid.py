@@ -10,7 +10,7 @@ from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ModelBug
 from conform.judging.follow import Siblings
-from conform.runs.overclaims import claimed_too_much
+from conform.runs.overclaims import find_overclaims
 from conform.suites.importing import item_of
 
 
@@ -29,31 +29,29 @@ def judgement():
 
 
 def test_what_the_overlay_denies_is_told(judgement):
-    found = claimed_too_much(judgement, Siblings(keeps_leader), None)
+    found = find_overclaims(judgement, Siblings(keeps_leader), None)
     assert [(item.step, item.branch) for item in found] == [(3, "expire/expired")]
-    assert claimed_too_much(judgement, Siblings(charter), None) == []
+    assert find_overclaims(judgement, Siblings(charter), None) == []
 
 
 def test_model_that_cannot_hold_a_given_state_claims_nothing(judgement):
     edited_model = EditedModel(initial=raises(KeyError("another_variable")))
-    assert claimed_too_much(judgement, Siblings(edited_model, same_state=False), None) == []
+    assert find_overclaims(judgement, Siblings(edited_model, same_state=False), None) == []
 
 
 @pytest.mark.parametrize("name", ["encode", "decode"])
 def test_model_that_cannot_read_or_write_its_own_state_raises(judgement, name):
     edited_model = EditedModel(**{name: raises(KeyError("another_variable"))})
     with pytest.raises(ModelBug):
-        claimed_too_much(judgement, Siblings(edited_model), None)
+        find_overclaims(judgement, Siblings(edited_model), None)
 
 
 @pytest.mark.parametrize("error", [KeyError("version"), TypeError("no"), ZeroDivisionError()])
 def test_bug_in_a_rule_of_the_model_raises(judgement, error):
     with pytest.raises(ModelBug, match=type(error).__name__):
-        claimed_too_much(judgement, Siblings(EditedModel(outcomes=raises(error))), None)
+        find_overclaims(judgement, Siblings(EditedModel(outcomes=raises(error))), None)
 
 
 def test_bug_while_the_model_is_set_up_raises(judgement):
     with pytest.raises(ModelBug, match="ZeroDivisionError"):
-        claimed_too_much(
-            judgement, Siblings(EditedModel(initial=raises(ZeroDivisionError()))), None
-        )
+        find_overclaims(judgement, Siblings(EditedModel(initial=raises(ZeroDivisionError()))), None)

@@ -140,4 +140,4 @@ def test_a_shrunk_vector_says_who_chose_its_given_state(source, chosen):
     loaded = orjson.dumps({**question, "given": given}, option=orjson.OPT_SORT_KEYS)
     shrunk = shrinker.shrink(name, replace(item, why=why, question=loaded))
     assert shrunk.question["given"] is not None
-    assert shrunk.chosen is shrunk.listed().json()["chosen"] is chosen
+    assert shrunk.chosen is shrunk.to_json().json()["chosen"] is chosen

@@ -10,7 +10,7 @@ from charter.formats.verdict import Kind
 from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
 from conform.judging.verdict import assess
-from conform.runs.canaries.canaries import flipped
+from conform.runs.canaries.canaries import flip
 from conform.suites.importing import item_of
 
 PAIRS = [(False, True), (0, 1), ([], [0]), ({"of": 0}, {"of": 1}), ("a", "changed by the canary")]
@@ -30,6 +30,6 @@ def test_a_changed_expectation_is_none_of_the_allowed_outcomes(values, shown, ob
     batch = BatchTexts.of(Results([*observations, None], [result]), observes)
     judge = Judge(observes)
     assert assess(item, result, batch, judge, None).verdict.kind is Kind.CONFORMS
-    verdict = assess(flipped(item, observes), result, batch, judge, None).verdict
+    verdict = assess(flip(item, observes), result, batch, judge, None).verdict
     assert verdict.kind is Kind.DIVERGES
     assert verdict.first is not None and verdict.first.step == 1

@@ -10,7 +10,7 @@ from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import AdapterStart
 from conform.console.errors import ModelBug
 from conform.judging.derive import difference
-from conform.runs.canaries.canaries import DRAWN, derived, draw
+from conform.runs.canaries.canaries import DRAWN, derive_again, draw
 from conform.runs.run_context import RunContext
 from conform.suites.importing import item_of
 
@@ -108,12 +108,12 @@ def context(reference=True):
 
 def test_forged_answer_makes_the_canary_misbehave():
     items = [item_of(made) for made in random_vectors(5)]
-    (fine,) = derived(context(), items, "bucket 0")
+    (fine,) = derive_again(context(), items, "bucket 0")
     assert (fine.kind, fine.ok) == ("derived", True)
-    (forged,) = derived(context(), [*items, changed(allow_all)], "bucket 0")
+    (forged,) = derive_again(context(), [*items, changed(allow_all)], "bucket 0")
     assert (forged.ok, forged.got) == (False, "1 of 6 other answers")
     assert forged.detail == "step 3: the suite allows failover/done"
-    assert derived(context(reference=False), [changed(allow_all)], "bucket 0") == []
+    assert derive_again(context(reference=False), [changed(allow_all)], "bucket 0") == []
 
 
 def test_sample_is_drawn_from_all_vectors():

@@ -12,10 +12,10 @@ from conform.runs.findings.findings import (
     CHOSEN,
     FindingGroup,
     GivenState,
-    listed_findings,
+    print_shrunk,
+    read_findings,
     run_findings,
     sentence,
-    shrunk_lines,
 )
 from conform.runs.judged_rows import JudgedRows
 from conform.storage.store import RunFolder
@@ -140,8 +140,8 @@ def test_long_values_are_cut_so_that_the_first_difference_shows():
 def test_a_given_state_that_the_solver_chose_is_told_as_such():
     question = {"given": {"x": 1}, "operations": [{"operation": "go", "args": {}}]}
     shrunk = ShrunkQuestion("0" * 20, 1, 1, question, ("go", "  x  1  2"), chosen=True)
-    assert shrunk_lines(shrunk)[:2] == ('given {"x":1}', CHOSEN)
-    assert CHOSEN not in shrunk_lines(replace(shrunk, chosen=False))
+    assert print_shrunk(shrunk)[:2] == ('given {"x":1}', CHOSEN)
+    assert CHOSEN not in print_shrunk(replace(shrunk, chosen=False))
 
 
 SHRUNK = ShrunkQuestion("0" * 20, 1, 2, {"given": None, "operations": []}, ("go",), chosen=True)
@@ -153,15 +153,15 @@ LISTED = RunFinding(
 
 @pytest.mark.parametrize("finding", [LISTED, replace(LISTED, shrunk=None)])
 def test_a_finding_is_read_as_it_was_listed(finding):
-    assert listed_findings({"findings": [finding.json()]}) == (finding,)
+    assert read_findings({"findings": [finding.json()]}) == (finding,)
 
 
 def test_an_earlier_version_lists_fewer_fields():
     first = ("id", "entry", "severity", "rule", "vectors", "deviations", "vector", "step")
     earlier = {name: value for name, value in LISTED.json().items() if name in first}
     plain = RunFinding("f-1", "", "state", "go/done", 1, 2, "1" * 20, 3)
-    assert listed_findings({"findings": [earlier]}) == (plain,)
-    assert listed_findings({}) == ()
+    assert read_findings({"findings": [earlier]}) == (plain,)
+    assert read_findings({}) == ()
 
 
 @pytest.mark.parametrize("damage", [
@@ -171,5 +171,5 @@ def test_an_earlier_version_lists_fewer_fields():
 def test_a_damaged_list_of_findings_is_one_sentence(damage):
     listed = [1] if damage is None else [{**LISTED.json(), **damage}]
     with pytest.raises(BadRun, match=r"summary\.json is not what `conform run` writes") as told:
-        listed_findings({"findings": listed})
+        read_findings({"findings": listed})
     assert "\n" not in str(told.value)

@@ -11,7 +11,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.prepared import adapter_files
 from conform.adapters.targets import python_path
 from conform.console.errors import BadSuite, CannotStart, CannotWrite
-from conform.runs.engines.shipping import Shipment, packed, packed_packages
+from conform.runs.engines.shipping import Shipment, pack, pack_packages
 from conform.runs.run_context import RunContext
 from conform.suites.cache import open_suite
 from conform.suites.shared import copy_buckets, in_cache, remove_copies
@@ -43,11 +43,11 @@ def test_files_of_an_adapter_are_its_folder_and_what_prepare_printed(context, tm
 
 
 def test_worker_has_models_and_files_under_its_own_paths(context, tmp_path):
-    archive, shipment = packed(context)
+    archive, shipment = pack(context)
     there = tmp_path / "worker"
     there.mkdir()
     sent = archive.rename(there / archive.name)
-    got = shipment.received(context, sent)
+    got = shipment.receive(context, sent)
     (models,) = got.folders
     assert models.startswith(str(there))
     text = (there / models / "charter_models" / "lamp.py").read_text()
@@ -82,17 +82,17 @@ def test_paths_are_replaced_where_they_begin(part, wanted):
 
 
 def test_archive_that_was_changed_is_refused(context):
-    archive, shipment = packed(context)
+    archive, shipment = pack(context)
     with archive.open("ab") as file:
         file.write(b"more")
     with pytest.raises(CannotStart, match="another digest"):
-        shipment.received(context, archive)
+        shipment.receive(context, archive)
 
 
 def test_packages_can_be_imported_from_their_archive_alone():
     program = "import conform.runs.engines.bucket as b, sys; print(b.__file__)"
     run = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, sys.argv[1]); {program}"]
-    bundle = str(packed_packages())
+    bundle = str(pack_packages())
     said = subprocess.run([*run, bundle], capture_output=True, text=True, check=True).stdout
     assert said.startswith(bundle)
 

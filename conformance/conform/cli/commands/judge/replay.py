@@ -29,10 +29,10 @@ from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.judging.verdict import VectorItem
 from conform.runs.engines.one_vector import Replayed, Shown, replay
-from conform.runs.findings.findings import CHOSEN_START, constants, is_chosen, listed_findings
+from conform.runs.findings.findings import CHOSEN_START, constants, is_chosen, read_findings
 from conform.runs.kept_vectors import remedy
 from conform.runs.select import ResolvedRun, RunSelection, resolve
-from conform.runs.shrink import shrunk_item
+from conform.runs.shrink import read_shrunk
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
@@ -112,7 +112,7 @@ def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorI
     module, opaque = manifest.models, OpaqueTypes.of(manifest.read_types())
     if arguments.run and module.charter and folder.has("summary.json"):
         summary = folder.read_json("summary.json")
-        item = shrunk_item(summary, arguments.id, load(module.charter), opaque)
+        item = read_shrunk(summary, arguments.id, load(module.charter), opaque)
         if item is not None:
             return item, "shrunk"
     vector = _found(arguments, resolved.suite)
@@ -146,7 +146,7 @@ def _in_run(run: str, vector: str) -> str:
 
 
 def _is_shrunk(folder: RunFolder, vector: str) -> bool:
-    listed = listed_findings(folder.read_json("summary.json")) if folder.has("summary.json") else ()
+    listed = read_findings(folder.read_json("summary.json")) if folder.has("summary.json") else ()
     return any(one.shrunk is not None and one.shrunk.vector == vector for one in listed)
 
 
