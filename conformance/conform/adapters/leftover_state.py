@@ -16,7 +16,7 @@ from charter.formats.opaque import OpaqueTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
 from conform.adapters.operation_trials import Trial
 from conform.adapters.session import offers
-from conform.console.terminal import shortened
+from conform.console.terminal import shorten
 from conform.judging.read_result import BatchTexts, Malformed, ResultReader
 from conform.judging.verdict import VectorItem
 
@@ -235,5 +235,5 @@ def _difference(one: PlacedTexts, other: PlacedTexts) -> tuple[str, str, str]:
             longer = left if len(one) > len(other) else right
             return (longer[0], *(("there", "missing") if longer is left else ("missing", "there")))
         if left != right:
-            return left[0], shortened(left[1]), shortened(right[1])
+            return left[0], shorten(left[1]), shorten(right[1])
     return "", "", ""

@@ -28,7 +28,7 @@ from charter.formats.target import FILE
 from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
 from conform.console.errors import CannotStart
-from conform.console.terminal import shortened
+from conform.console.terminal import shorten
 from conform.storage.scratch import dying_with_parent, end_marked
 
 _PIPE_BYTES = 1 << 20
@@ -144,7 +144,7 @@ def last_words(stderr: str) -> list[str]:
     for line in stderr.splitlines():
         frames = frames + 1 if _FRAME.match(line) else 0
         if line.strip() and frames <= 1:
-            lines.append(shortened(line.strip(), _WIDTH))
+            lines.append(shorten(line.strip(), _WIDTH))
     if len(lines) <= _FIRST + _LAST:
         return lines
     own = _own_frame(lines[_FIRST:-_LAST])

@@ -115,9 +115,9 @@ class _Parser(argparse.ArgumentParser):
         wrong = message.removeprefix("unrecognized arguments: ").partition(" ")[0]
         meant, invalid = "", _INVALID.match(message)
         if invalid:
-            meant = meant_by(invalid[1], re.findall(r"'([^']+)'", invalid[2]))
+            meant = suggest(invalid[1], re.findall(r"'([^']+)'", invalid[2]))
         elif message.startswith("unrecognized"):
-            meant = meant_by(wrong.partition("=")[0], self._option_string_actions)
+            meant = suggest(wrong.partition("=")[0], self._option_string_actions)
             if wrong[:1] not in ("", "-") and "--instance" in self._option_string_actions:
                 meant = "an instance is named by --instance NAME; "
         sentence = f"{self.prog}: {message}; {meant}{self.prog} --help shows how"
@@ -125,7 +125,7 @@ class _Parser(argparse.ArgumentParser):
         raise _WrongUsage(sentence)
 
 
-def meant_by(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
     """`did you mean X? ` with the most similar known word, or ""."""
     from charter.formats.spelling import suggest
 
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _unread()
     except OSError as error:
-        return _unwritten(error)
+        return _end_unwritten(error)
     finally:
         ignore_signals()  # nothing is left but cleaning up
         gc.freeze()  # else Python looks for cycles in all that is left, several times
@@ -186,7 +186,7 @@ def _answer(given: list[str], prepare: Callable[[], None] = lambda: None) -> int
         return 0
     name, known = given[0], commands()
     if name not in known:
-        meant = meant_by(name, known)
+        meant = suggest(name, known)
         sys.stderr.write(
             f"conform: there is no command {name!r}; {meant}conform --help lists them\n"
         )
@@ -238,7 +238,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
         sys.stderr.write(f"conform: {error}\n")
         return 2
     except KeyboardInterrupt as ended:
-        return _interrupted(name, ended)
+        return _end_interrupted(name, ended)
     except BrokenPipeError:
         return _unread()
     except MemoryError:
@@ -246,20 +246,20 @@ def _run(name: str, about: str, given: list[str]) -> int:
     except OSError as error:
         if _NO_MEMORY.search(str(error)):
             return _without_memory()
-        return _unwritten(error)
+        return _end_unwritten(error)
     except Exception as error:
         if _NO_MEMORY.search(str(error)):
             return _without_memory()
         if interrupt := interrupt_behind(error):
-            return _interrupted(name, interrupt)
+            return _end_interrupted(name, interrupt)
         told = _mendable(error)
         if told:
             say(f"conform: {told}")
             return _status(error)
-        return _crashed()
+        return _end_crashed()
 
 
-def _interrupted(name: str, ended: KeyboardInterrupt) -> int:
+def _end_interrupted(name: str, ended: KeyboardInterrupt) -> int:
     from conform.console.terminal import say
 
     notes = list(getattr(ended, "__notes__", ()))
@@ -300,7 +300,7 @@ def _unread() -> int:
     return 128 + 13
 
 
-def _unwritten(error: OSError) -> int:
+def _end_unwritten(error: OSError) -> int:
     """The exit code after a file, or stdout, that could not be read or written."""
     from conform.console.terminal import say
 
@@ -310,7 +310,7 @@ def _unwritten(error: OSError) -> int:
     return 2
 
 
-def _crashed() -> int:
+def _end_crashed() -> int:
     """The exit code after an unexpected exception, which must not look like a finding (1)."""
     import traceback
 

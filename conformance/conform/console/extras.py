@@ -10,7 +10,7 @@ DISTRIBUTION = "charter-conform"
 EXTRAS = {"z3": "smt", "pyspark": "spark", "pandas": "spark", "pygls": "lsp"}
 
 
-def installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
     """Whether a package can be imported, found without importing it."""
     return find_spec(package) is not None
 
@@ -23,7 +23,7 @@ def remedy(package: str) -> str:
 def need(package: str, what: str, instead: str = "") -> None:
     """Raises `MissingExtra` if an optional package that `what` needs is missing; `instead` is a
     second remedy."""
-    if not installed(package):
+    if not is_installed(package):
         other = f", or {instead}" if instead else ""
         raise MissingExtra(
             f"{what} needs {package}, which is not installed: {remedy(package)}{other}"

@@ -50,7 +50,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Writes texts by their path in a folder of their own. Raises `CannotWrite`, also if the folder
     holds anything that no earlier call wrote there."""
     try:
-        listed = _listed(folder)
+        listed = _read_list(folder)
         if not listed and folder.exists() and any(folder.iterdir()):
             raise CannotWrite(
                 f"{folder} holds something else, which could be lost; choose another folder with"
@@ -73,7 +73,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
         raise CannotWrite(f"{folder} cannot be written: {error.strerror}") from None
 
 
-def _listed(folder: Path) -> frozenset[str]:
+def _read_list(folder: Path) -> frozenset[str]:
     """The files that earlier calls wrote; none if the folder has no list."""
     path = folder / LIST
     if not path.is_file():

@@ -42,7 +42,7 @@ def stop_on_signals() -> None:
         if number != signal.SIGINT and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, stop)
     if hasattr(signal, "setitimer"):
-        sys.unraisablehook = _dropped
+        sys.unraisablehook = _drop
 
 
 GRACE = 10.0
@@ -71,7 +71,7 @@ def _end_late(heard: int, clean_up: Callable[[], None]) -> None:
                 os._exit(128 + number)
 
 
-def _dropped(what: sys.UnraisableHookArgs) -> None:
+def _drop(what: sys.UnraisableHookArgs) -> None:
     """Python prints an exception in a destructor, in the callback of a weak reference or around a
     fork, and goes on. A signal that should end the command must not get lost there."""
     if not isinstance(what.exc_value, KeyboardInterrupt):
@@ -107,7 +107,7 @@ def ignore_signals() -> None:
 @contextlib.contextmanager
 def interrupts_later() -> Iterator[None]:
     """A context in which signals that end the command are delayed to the end of the block."""
-    with _noted(lambda *_: None) as came:
+    with _note_signals(lambda *_: None) as came:
         yield
     if came:
         stop(came[0], None)
@@ -118,7 +118,7 @@ def interrupts_remembered() -> Iterator[Callable[[], None]]:
     """A context that yields a function which raises KeyboardInterrupt if a signal came in the
     block that ends the command. The signal also raises at once, but Python drops exceptions that
     are raised while an object is destroyed."""
-    with _noted(stop) as came:
+    with _note_signals(stop) as came:
 
         def check() -> None:
             if came:
@@ -128,7 +128,7 @@ def interrupts_remembered() -> Iterator[Callable[[], None]]:
 
 
 @contextlib.contextmanager
-def _noted(react: Callable[[int, object], None]) -> Iterator[list[int]]:
+def _note_signals(react: Callable[[int, object], None]) -> Iterator[list[int]]:
     """A context that notes signals in a list and calls `react`. Only in the main thread, which
     alone has signal handlers, and only for signals that end the command: a shell ignores Ctrl-C in
     jobs that it starts in the background, and by default Python does not handle SIGTERM."""

@@ -24,12 +24,12 @@ class NeedsRoom(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == "pyarrow" and self.limit - _used() < NEEDED_BYTES:
+        if fullname == "pyarrow" and self.limit - _read_used() < NEEDED_BYTES:
             raise MemoryError
         return None
 
 
-def _used() -> int:
+def _read_used() -> int:
     """The bytes of the address space of this process; 0 if the system does not say."""
     try:
         import resource

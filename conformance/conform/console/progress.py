@@ -38,7 +38,7 @@ def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[]
     """A bar over `total` vectors; the function that it yields asks `done()` how many are judged, a
     few times a second."""
     if not sys.stderr.isatty():
-        with _repeated(JudgedLines(title, total, done)):
+        with _repeat(JudgedLines(title, total, done)):
             yield lambda: None
         return
     with _display(counted=True, after="vectors") as progress:
@@ -103,7 +103,7 @@ class JudgedLines:
 
 
 @contextlib.contextmanager
-def _repeated(lines: JudgedLines) -> Iterator[None]:
+def _repeat(lines: JudgedLines) -> Iterator[None]:
     """A context in which a thread prints a line from time to time: the work may be waiting for an
     adapter that hangs."""
     begun, ended = time.monotonic(), threading.Event()

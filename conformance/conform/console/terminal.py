@@ -69,7 +69,7 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-def shortened(text: str, width: int = 160) -> str:
+def shorten(text: str, width: int = 160) -> str:
     """A text as a part of one line, cut to `width` characters."""
     text = one_line(text)
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -33,7 +33,7 @@ _REASONS = 60
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A summary of the pages that were written. `withheld`: a canary misbehaved, so no results are
+    """A summary of the pages that were written. `summarise_withheld`: a canary misbehaved, so no results are
     shown."""
 
     index: Path
@@ -97,7 +97,7 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
 
 def _withhold(site: Site, untrusted: Sequence[ReportedRun]) -> Written:
     site.page("index.html", "withheld.html.j2", runs=untrusted)
-    site.write("summary.md", beside.withheld(untrusted))
+    site.write("summary.md", beside.summarise_withheld(untrusted))
     names = ", ".join(run.name for run in untrusted)
     return Written(site.out / "index.html", True, (f"{names}: not to be trusted",), 1)
 
@@ -179,7 +179,7 @@ def _write_finding(
     run = item.run
     cases = found.ordered
     trace = traces.get(cases[0].id)
-    step = _shown_step(trace, cases[0])
+    step = _find_shown_step(trace, cases[0])
     rules = [rule for rule in run.sections.branches if rule.name in found.branches]
     site.page(
         f"runs/{run.slug}/findings/{safe_name(found.id)}.html",
@@ -196,7 +196,7 @@ def _write_finding(
     )
 
 
-def _shown_step(trace: VectorTrace | None, case: FindingExample) -> ReportedStep | None:
+def _find_shown_step(trace: VectorTrace | None, case: FindingExample) -> ReportedStep | None:
     """The deviating step to show on a finding's page."""
     if trace is None:
         return None

@@ -78,7 +78,7 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def withheld(runs: Sequence[ReportedRun]) -> str:
+def summarise_withheld(runs: Sequence[ReportedRun]) -> str:
     """The Markdown summary of runs that cannot be trusted."""
     lines = ["# Withheld", "", "These runs cannot be trusted, so no results are shown.", ""]
     for run in runs:

@@ -132,7 +132,7 @@ def rank(finding: Finding) -> tuple[bool, int, int, str]:
 
 
 def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
-    every = _listed(run).get(name)
+    every = _read_findings(run).get(name)
     listed = None if entry else every
     shrunk, reason = (listed.shrunk, listed.known) if listed else (None, "")
     return Finding(
@@ -147,6 +147,6 @@ def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
     )
 
 
-def _listed(run: ReportedRun) -> dict[str, RunFinding]:
+def _read_findings(run: ReportedRun) -> dict[str, RunFinding]:
     """What summary.json says of each finding."""
     return {one.id: one for one in read_findings(run.summary)}

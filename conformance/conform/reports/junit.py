@@ -24,7 +24,7 @@ def junit(run: ReportedRun) -> str:
     suite = Xml.Element("testsuite", name=f"{run.text('protocol')} {run.name}")
     if not run.trusted:
         _error(suite, "the run", "untrusted", "; ".join(texts(run.summary.get("reasons"))))
-        return _written(suite, run)
+        return _write(suite, run)
     findings = read_findings(run.summary)
     counts = run.branch_counts()
     rules = [rule.name for rule in run.sections.branches] or sorted(counts)
@@ -45,7 +45,7 @@ def junit(run: ReportedRun) -> str:
             continue
         _error(suite, name, str(item["kind"]), told, _replay(run, str(item["vector"])))
     _whole(suite, run)
-    return _written(suite, run)
+    return _write(suite, run)
 
 
 def junit_of_run(folder: Path) -> str:
@@ -60,7 +60,7 @@ def junit_of_error(target: str, sentence: str, stderr: Sequence[str] = ()) -> st
     suite = Xml.Element("testsuite", name=target)
     told = ["the last lines that it wrote to stderr:", *stderr] if stderr else []
     _error(suite, "the run", "not run", sentence, "\n".join(told))
-    return _written(suite, None)
+    return _write(suite, None)
 
 
 _BEGIN = len("<?xml version='1.0' encoding='utf-8'?>\n<testsuite")
@@ -131,7 +131,7 @@ def _replay(run: ReportedRun, vector: str) -> str:
     return f"conform replay {vector} --run {run.shown_folder}"
 
 
-def _written(suite: Xml.Element, run: ReportedRun | None) -> str:
+def _write(suite: Xml.Element, run: ReportedRun | None) -> str:
     suite.set("tests", str(len(suite)))
     for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"./testcase/{kind}"))))

@@ -70,7 +70,7 @@ def matrix(readings: Sequence[Reading]) -> tuple[SectionRow, ...]:
     titles: dict[str, str] = {}
     for item in readings:
         titles.update(dict(item.run.sections.sources))
-        for branch, sections in _cited(item).items():
+        for branch, sections in _list_cited(item).items():
             for section in sections:
                 cited.setdefault(section, {})[branch] = None
     order = [*titles, SILENT, ""]
@@ -84,7 +84,7 @@ def by_source(rows: Sequence[SectionRow]) -> list[tuple[str, list[SectionRow]]]:
     return [(source, list(held)) for source, held in groupby(rows, key=lambda row: row.source)]
 
 
-def _cited(item: Reading) -> dict[str, tuple[tuple[str, str], ...]]:
+def _list_cited(item: Reading) -> dict[str, tuple[tuple[str, str], ...]]:
     """The sections that each branch of a run's charter cites."""
     known = {rule.name: rule.citations for rule in item.run.sections.branches}
     return known or {name: (("", name.partition("/")[0]),) for name in item.counts}
@@ -111,7 +111,7 @@ def _row(
 def cell(item: Reading, branches: Sequence[str], section: tuple[str, str] | None = None) -> Cell:
     """The results of a run for `branches`; with a `section`, only for those that cite it in the
     run's own charter."""
-    cited = _cited(item)
+    cited = _list_cited(item)
     held = [name for name in branches
             if section is None or section in cited.get(name, ())]  # fmt: skip
     if not held:

@@ -14,7 +14,7 @@ from conform.reports.findings import Finding
 from conform.reports.matrix import Reading
 from conform.reports.runs import ReportedRun
 from conform.reports.traces import ReportedStep, VectorTrace
-from conform.reports.values import FieldRow, rows, shown
+from conform.reports.values import FieldRow, rows, show
 from conform.runs.compare import Comparison, NothingInCommon, RunDifference, compare, kinds_told
 
 _GROUPS = 40
@@ -31,7 +31,7 @@ class DifferenceGroup:
 
     @property
     def replies(self) -> tuple[str, str]:
-        return shown(self.example.replies[0]), shown(self.example.replies[1])
+        return show(self.example.replies[0]), show(self.example.replies[1])
 
     @property
     def same_reply(self) -> bool:
@@ -58,7 +58,7 @@ class Compared:
 
 def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
     """Each run compared with the one before it, in the order given."""
-    return tuple(_compared(left, right) for left, right in pairwise(read))
+    return tuple(_compare(left, right) for left, right in pairwise(read))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def examples(found: Sequence[Compared], run: ReportedRun) -> list[str]:
     ]
 
 
-def _compared(left: Reading, right: Reading) -> Compared:
+def _compare(left: Reading, right: Reading) -> Compared:
     try:
         found = compare(str(left.run.folder), str(right.run.folder))
     except NothingInCommon:

@@ -127,9 +127,9 @@ def _sections(reader: JsonReader) -> Sections:
         levels=tuple(_level(item) for item in reader.item("levels").items()),
         ordered=frozenset(reader.item("ordered").texts()),
         operations=tuple(
-            _linked(_operation(item), links) for item in reader.item("operations").items()
+            _link(_operation(item), links) for item in reader.item("operations").items()
         ),
-        branches=tuple(_linked(_branch(item), links) for item in reader.item("branches").items()),
+        branches=tuple(_link(_branch(item), links) for item in reader.item("branches").items()),
         ledger=tuple(_obligation(item) for item in reader.item("ledger").items()),
         mutants=tuple(_mutant(item) for item in reader.item("mutants").items()),
         entries=tuple(_entry(item, links) for item in reader.item("entries").items()),
@@ -147,7 +147,7 @@ def _links(reader: JsonReader) -> dict[tuple[str, str], str]:
     return found
 
 
-def _linked(rule: Rule, links: Mapping[tuple[str, str], str]) -> Rule:
+def _link(rule: Rule, links: Mapping[tuple[str, str], str]) -> Rule:
     urls = (links.get(cited) or links.get((cited[0], ""), "") for cited in rule.citations)
     return replace(rule, urls=tuple(urls))
 
@@ -231,7 +231,7 @@ def _entry(reader: JsonReader, links: Mapping[tuple[str, str], str]) -> EntrySec
         first_release=reader.text("first_release"),
         last_release=reader.text("last_release"),
         branches=reader.item("branches").texts(),
-        rule=_linked(_rule(reader, reader.text("name"), reader.text("evidence"), text), links),
+        rule=_link(_rule(reader, reader.text("name"), reader.text("evidence"), text), links),
     )
 
 

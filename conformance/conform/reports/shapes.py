@@ -47,10 +47,10 @@ class Picture:
 
 def shape(tag: str, told: str = "", **attributes: str | float) -> Shape:
     """A shape with its title. `_` in the name of an attribute becomes `-`."""
-    return Shape(tag, _named(attributes), title=told)
+    return Shape(tag, _list_named(attributes), title=told)
 
 
-def _named(attributes: Mapping[str, str | float]) -> tuple[tuple[str, str], ...]:
+def _list_named(attributes: Mapping[str, str | float]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name.rstrip("_").replace("_", "-"), _number(value)) for name, value in attributes.items()
     )
@@ -58,7 +58,7 @@ def _named(attributes: Mapping[str, str | float]) -> tuple[tuple[str, str], ...]
 
 def words(content: str, x: float, y: float, css: str = "", **attributes: str | float) -> Shape:
     """A text with its baseline at `y`."""
-    return Shape("text", _named({"x": x, "y": y, "class": css or "t", **attributes}), content)
+    return Shape("text", _list_named({"x": x, "y": y, "class": css or "t", **attributes}), content)
 
 
 def line(start: Point, end: Point, stroke: str, width: float = 1) -> Shape:
@@ -70,7 +70,7 @@ def chip_width(label: str) -> float:
     return len(label) * MONO + 12
 
 
-def wrapped(text: str, width: float, most: int = 3) -> list[str]:
+def wrap(text: str, width: float, most: int = 3) -> list[str]:
     """`text` in at most `most` lines of `width` px; the rest is cut off with an ellipsis."""
     room = max(8, int(width / MONO))
     lines: list[str] = [""]
@@ -86,7 +86,7 @@ def wrapped(text: str, width: float, most: int = 3) -> list[str]:
     return cut
 
 
-def spelled(items: Sequence[str]) -> str:
+def join_words(items: Sequence[str]) -> str:
     """The items as `a, b and c`."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 

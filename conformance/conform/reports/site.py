@@ -18,7 +18,7 @@ from conform.reports import wording
 from conform.reports.ledger import ledger_of_run
 from conform.reports.matrix import by_source
 from conform.reports.reasons import brief
-from conform.reports.values import shown
+from conform.reports.values import show
 from conform.runs.bounds import bounds_rows
 
 _HERE = Path(__file__).parent / "templates"
@@ -42,7 +42,7 @@ def environment() -> jinja2.Environment:
         number=number,
         human=wording.human,
         counted=word_count,
-        shown=shown,
+        shown=show,
         safe_name=safe_name,
         brief=brief,
     )
@@ -50,8 +50,8 @@ def environment() -> jinja2.Environment:
         by_source=by_source,
         plural=plural, percent=wording.percent, in_system=wording.in_system,
         in_system_of=wording.in_system_of, releases=wording.releases, statement=wording.statement,
-        scope=wording.scope, extent=wording.extent, judged=wording.judged,
-        stale=wording.stale, unmet=wording.unmet, uncompared=wording.uncompared,
+        scope=wording.scope, extent=wording.extent, judged=wording.count_judged,
+        stale=wording.stale, unmet=wording.list_unmet, uncompared=wording.list_uncompared,
         limits_of=wording.limits_of, excess=wording.excess, both_told=wording.both,
         adds=wording.adds,
         bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,

@@ -10,9 +10,9 @@ from charter.formats.canonical import Json
 from conform.reports import shapes
 from conform.reports.lanes import FLAG, MANY, ONE, ROW, Field, Lanes, Mark, lanes
 from conform.reports.places import UNKNOWN, ValuePlace
-from conform.reports.shapes import Picture, Shape, chip_width, line, shape, spelled, words
+from conform.reports.shapes import Picture, Shape, chip_width, join_words, line, shape, words
 from conform.reports.traces import ReportedStep, VectorTrace
-from conform.reports.values import shown
+from conform.reports.values import show
 
 _LEFT, _LANE, _HEAD, _TEXT = 34, 106, 30, 15
 _STEPS = 40
@@ -54,22 +54,22 @@ def lanes_of(trace: VectorTrace, place: ValuePlace) -> Lanes | None:
     if trace.question is None:
         return None
     states: list[Json] = [step.state for step in trace.steps if step.state is not None]
-    states += [_expected(step) for step in trace.steps if step.deviation]
+    states += [_read_expected(step) for step in trace.steps if step.deviation]
     return lanes(states, trace.question.sorts, place)
 
 
 def _description(trace: VectorTrace, found: Lanes) -> str:
     wrong = [step.number for step in trace.deviations]
-    where = f"step {spelled([str(n) for n in wrong])} is not allowed" if wrong else "all allowed"
+    where = f"step {join_words([str(n) for n in wrong])} is not allowed" if wrong else "all allowed"
     return (
-        f"Lanes {spelled(found.names)}; {len(trace.steps) - 1} steps from top to bottom; {where}."
+        f"Lanes {join_words(found.names)}; {len(trace.steps) - 1} steps from top to bottom; {where}."
         " The table of each step has the same in words."
     )
 
 
 def _notes(trace: VectorTrace, found: Lanes) -> Iterator[str]:
     for field, held in found.steady:
-        yield f"In every state, {field.name} holds {spelled(held)}."
+        yield f"In every state, {field.name} holds {join_words(held)}."
     if len(trace.steps) > _STEPS:
         yield f"{len(trace.steps) - _STEPS} more steps are not drawn."
 
@@ -111,9 +111,9 @@ def _row(
 ) -> tuple[list[Shape], float]:
     top, width = place
     columns = _columns(step, before, found)
-    call = shapes.wrapped(step.short_call, width - _LEFT - 12, 4)
+    call = shapes.wrap(step.short_call, width - _LEFT - 12, 4)
     text = [*((part, "call") for part in call), *((part, "reply") for part in _reply(step, width))]
-    text += [(part, "said") for part in _said(step, found, width)]
+    text += [(part, "said") for part in _list_differences(step, found, width)]
     body = top + 8 + _TEXT * len(text) + 8
     tallest = max((len(chips) for chips in columns.values()), default=0)
     bottom = body + max(1, tallest) * (shapes.CHIP + 4) + 6
@@ -129,10 +129,10 @@ def _row(
 def _reply(step: ReportedStep, width: int) -> list[str]:
     if not step.number or (step.status == "not judged" and step.state is None):
         return []
-    return shapes.wrapped(f"→ {step.answered}", width - _LEFT - 12, 2)
+    return shapes.wrap(f"→ {step.answered}", width - _LEFT - 12, 2)
 
 
-def _said(step: ReportedStep, found: Lanes, width: int) -> list[str]:
+def _list_differences(step: ReportedStep, found: Lanes, width: int) -> list[str]:
     """Lines about the fields of a deviating step that differ and are not drawn as marks."""
     told = []
     for row in step.fields if step.deviation else ():
@@ -141,7 +141,7 @@ def _said(step: ReportedStep, found: Lanes, width: int) -> list[str]:
             told.append(f"{short(row.path)}: {sides[0]}, charter: {sides[1]}")
     more = [f"and {len(told) - _SAID} more fields"] if len(told) > _SAID else []
     lines = [*told[:_SAID], *more]
-    return [shapes.wrapped(line, width - _LEFT - 12, 1)[0] for line in lines]
+    return [shapes.wrap(line, width - _LEFT - 12, 1)[0] for line in lines]
 
 
 def _ground(step: ReportedStep, top: float, bottom: float, width: int) -> Shape:
@@ -176,7 +176,7 @@ def _actor(step: ReportedStep, found: Lanes, y: float) -> Iterator[Shape]:
 
 def _columns(step: ReportedStep, before: frozenset[Mark], found: Lanes) -> dict[str, list[_Chip]]:
     now = found.marks(step.state)
-    wanted = found.marks(_expected(step)) if step.deviation else now
+    wanted = found.marks(_read_expected(step)) if step.deviation else now
     if step.state is None and step.deviation is None:
         return {}
     held = {(mark.field, mark.lane) for mark in now}  # those at another position are not gone
@@ -191,7 +191,7 @@ def _columns(step: ReportedStep, before: frozenset[Mark], found: Lanes) -> dict[
     return columns
 
 
-def _expected(step: ReportedStep) -> Json:
+def _read_expected(step: ReportedStep) -> Json:
     nearest: Mapping[str, Json] | None = step.deviation.nearest if step.deviation else None
     if nearest is None or (step.deviation and "image" in step.deviation.observed):
         return step.state
@@ -218,7 +218,7 @@ def _chip(chip: _Chip, found: Lanes, x: float, y: float) -> Iterator[Shape]:
     if chip.state in ("gone", "missing"):
         paper, ink = shapes.PAPER, border
     across = min(chip_width(label), _LANE - 4)
-    yield shape("rect", told=_told(chip), x=x - across / 2, y=y, width=across,
+    yield shape("rect", told=_tell(chip), x=x - across / 2, y=y, width=across,
                 height=shapes.CHIP, rx=4, fill=paper, stroke=border, stroke_width=width,
                 stroke_dasharray=dash)  # fmt: skip
     yield words(label, x, y + 13, css, text_anchor="middle", fill=ink)
@@ -239,7 +239,7 @@ def _style(state: str, ink: str, kind: str) -> tuple[str, float, str, str]:
             return ("none" if kind != FLAG else shapes.LINE), 1, "none", "chip"
 
 
-def _told(chip: _Chip) -> str:
+def _tell(chip: _Chip) -> str:
     what = {
         "held": "as before", "new": "new in this step", "gone": "no longer",
         "wrong": "observed, but not allowed", "missing": "expected, but not observed",
@@ -256,5 +256,5 @@ def short(path: str) -> str:
 
 def scalar(value: Json, place: ValuePlace) -> str:
     """A value that is not a mark, shortened for a picture."""
-    text = shown(value, place)
+    text = show(value, place)
     return text if len(text) <= 16 else text[:15] + "…"

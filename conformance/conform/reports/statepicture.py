@@ -8,10 +8,10 @@ from charter.formats.canonical import Json
 from conform.reports import shapes
 from conform.reports.lanes import ROW, Field, Lanes, Mark, in_order
 from conform.reports.places import UNKNOWN, ValuePlace
-from conform.reports.shapes import Picture, Shape, line, shape, spelled, words
+from conform.reports.shapes import Picture, Shape, join_words, line, shape, words
 from conform.reports.spacetime import colours, lanes_of, scalar, short
 from conform.reports.traces import DeviationRow, VectorTrace
-from conform.reports.values import flat, placed
+from conform.reports.values import flat, list_places
 
 _ROW, _GAP, _CELL, _TOP = 25, 14, 24, 50
 _SCALARS = 8
@@ -50,7 +50,9 @@ def state_picture(
         title=f"The state around step {deviation.step}",
         description=_description(found, panels),
         shapes=tuple(drawing),
-        notes=tuple(f"In all three, {f.name} holds {spelled(held)}." for f, held in found.steady),
+        notes=tuple(
+            f"In all three, {f.name} holds {join_words(held)}." for f, held in found.steady
+        ),
     )
 
 
@@ -139,7 +141,9 @@ def _scalars(panels: tuple[Json, Json, Json], found: Lanes) -> dict[str, tuple[s
     """The values that are not marks and are not equal in all three states; those that differ from
     the expectation first."""
     sides = [flat(state) for state in panels]
-    places = {path: place for state in panels for path, place in placed(state, found.place).items()}
+    places = {
+        path: place for state in panels for path, place in list_places(state, found.place).items()
+    }
     rows: list[tuple[bool, str, tuple[str, str, str]]] = []
     for path in dict.fromkeys(path for side in sides[1:] for path in side):
         if found.draws(path):

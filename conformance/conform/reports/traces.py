@@ -20,11 +20,11 @@ from conform.reports.values import (
     NOT_KNOWN,
     FieldRow,
     call_text,
-    compared,
+    compare,
     flat,
-    placed,
+    list_places,
     rows,
-    shown,
+    show,
 )
 from conform.storage.observations import read_label_types
 
@@ -102,7 +102,7 @@ def _image_rows(observed: Mapping[str, Json], places: ValuePlaces) -> tuple[Fiel
     """The fields of the image, compared with the observation of the same step."""
     image = flat(observed["image"])
     shows = {path: item for path, item in flat(observed["observation"]).items() if path in image}
-    return compared(({}, shows, image), placed(observed["observation"], places.observation))
+    return compare(({}, shows, image), list_places(observed["observation"], places.observation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class ReportedStep:
     @property
     def answered(self) -> str:
         """The reply on one line."""
-        return shown(self.reply, self.places.reply(self.operation)) if self.number else ""
+        return show(self.reply, self.places.reply(self.operation)) if self.number else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace
         deviation = _deviation(row)
         known[str(row["id"])].deviations.setdefault(deviation.step, deviation)
     for held, line in run.lines(ids):
-        for name, seen in _seen(line, known.keys() & set(held)).items():
+        for name, seen in _read_steps(line, known.keys() & set(held)).items():
             known[name].raw = seen
     questions = run.questions(ids)
     places, opaque = run.places, read_label_types(run.about)
@@ -193,7 +193,7 @@ def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace
         asked = questions.get(name)
         called = [call.operation for call in asked[0].operations] if asked else []
         if asked or not opaque.differ:  # without the question the types of replies are not known
-            found.seen = _relabelled(found.raw, opaque, called)
+            found.seen = _relabel(found.raw, opaque, called)
     return {
         name: _trace(name, found, questions.get(name), places)
         for name, found in known.items()
@@ -221,7 +221,7 @@ def _deviation(row: Mapping[str, Json]) -> DeviationRow:
     )
 
 
-def _seen(line: str, wanted: Collection[str]) -> dict[str, tuple[tuple[Json, Json], ...]]:
+def _read_steps(line: str, wanted: Collection[str]) -> dict[str, tuple[tuple[Json, Json], ...]]:
     """Replies and observations of some vectors from one line of output, as they were received.
     Vectors that the judge could not read are left out."""
     try:
@@ -255,7 +255,7 @@ def _raw_steps(steps: Json, values: Sequence[Json]) -> tuple[tuple[Json, Json], 
     return tuple(seen)
 
 
-def _relabelled(
+def _relabel(
     steps: Sequence[tuple[Json, Json]], opaque: OpaqueTypes, operations: Sequence[str]
 ) -> tuple[tuple[Json, Json], ...]:
     """Steps with labels; nothing if a value is not one that can have a label."""
@@ -353,11 +353,11 @@ def _step(
         fields=fields,
         outcomes=deviation.outcomes(places) if deviation else (),
         places=places,
-        resolved={name: _resolved(arg, history) for name, arg in args.items()},
+        resolved={name: _resolve(arg, history) for name, arg in args.items()},
     )
 
 
-def _resolved(arg: Json, history: History) -> Json:
+def _resolve(arg: Json, history: History) -> Json:
     """An argument with references replaced by the values that were shown."""
     try:
         return resolve(arg, history, lambda _: {"never_issued": True})

@@ -34,7 +34,7 @@ class FieldRow:
     kind: str
 
 
-def shown(value: Json, place: ValuePlace = UNKNOWN) -> str:
+def show(value: Json, place: ValuePlace = UNKNOWN) -> str:
     """A value on one line, as the charter writes it; a list that may be a sequence or a set is
     shown in its order, in square brackets."""
     if value is None:
@@ -62,8 +62,8 @@ def _brackets(place: ValuePlace) -> tuple[str, str]:
 def _item(value: Json, place: ValuePlace) -> str:
     """An element of a list, or an entry of a map that is written as a list of pairs."""
     if place.is_map and isinstance(value, list) and len(value) == 2:
-        return f"{shown(value[0])}: {shown(value[1], place.at(''))}"
-    return shown(value, place.item())
+        return f"{show(value[0])}: {show(value[1], place.at(''))}"
+    return show(value, place.item())
 
 
 def _object(value: Mapping[str, Json], place: ValuePlace) -> str:
@@ -72,12 +72,12 @@ def _object(value: Mapping[str, Json], place: ValuePlace) -> str:
     if value == {"never_issued": True}:
         return "never issued"
     fields = ", ".join(
-        f"{name}: {shown(item, place.at(name, {**value}))}"
+        f"{name}: {show(item, place.at(name, {**value}))}"
         for name, item in value.items()
         if name != "case"
     )
     if "case" in value:
-        return f"{shown(value['case'])}({fields})" if fields else shown(value["case"])
+        return f"{show(value['case'])}({fields})" if fields else show(value["case"])
     return "{" + fields + "}"
 
 
@@ -92,7 +92,7 @@ def _reference(path: Sequence[Json], plus: Json, in_reply: bool) -> str:
 
 def call_text(operation: str, args: Mapping[str, Json], places: ValuePlaces = NOT_KNOWN) -> str:
     """An operation with its arguments."""
-    parts = [f"{name}: {shown(arg, places.argument(name))}" for name, arg in args.items()]
+    parts = [f"{name}: {show(arg, places.argument(name))}" for name, arg in args.items()]
     return f"{operation}({', '.join(parts)})"
 
 
@@ -106,13 +106,13 @@ def flat(value: Json, at: str = "") -> dict[str, Json]:
     return {at: value}
 
 
-def placed(value: Json, place: ValuePlace, at: str = "") -> dict[str, ValuePlace]:
+def list_places(value: Json, place: ValuePlace, at: str = "") -> dict[str, ValuePlace]:
     """The places of the fields that `flat` finds."""
     if isinstance(value, dict) and value:
         found: dict[str, ValuePlace] = {}
         for name, item in value.items():
             path = f"{at}.{name}" if at else name
-            found.update(placed(item, place.at(name, value), path))
+            found.update(list_places(item, place.at(name, value), path))
         return found
     return {at: place}
 
@@ -134,17 +134,17 @@ def rows(
     found: dict[str, ValuePlace] = {}
     for side in (old, expected or {}, observed):
         for name, value in side.items():
-            found.update(placed(value, kinds.get(name, UNKNOWN), name))
+            found.update(list_places(value, kinds.get(name, UNKNOWN), name))
     earlier = {path: item for path, item in flat(old).items() if path not in ("", "observation")}
     wanted = None if expected is None else flat({**expected})
-    return compared((earlier, wanted, flat({**observed})), found)
+    return compare((earlier, wanted, flat({**observed})), found)
 
 
 Sides = tuple[Mapping[str, Json], Mapping[str, Json] | None, Mapping[str, Json]]
 """The fields of what was before, of what was expected, and of what was observed."""
 
 
-def compared(sides: Sides, places: Mapping[str, ValuePlace]) -> tuple[FieldRow, ...]:
+def compare(sides: Sides, places: Mapping[str, ValuePlace]) -> tuple[FieldRow, ...]:
     """A row for each field of three sides."""
     old, wanted, got = sides
     names = dict.fromkeys([*got, *(wanted or {}), *old])
@@ -186,7 +186,7 @@ def tokens(
     whole = _text(values, path) != _text(other, path)
     lists = isinstance(value, list) and isinstance(against, list) and value
     if not lists or place.sequence or place.is_map or (whole and _alike(value, against)):
-        return (Token(shown(value, place), whole),)
+        return (Token(show(value, place), whole),)
     assert isinstance(value, list) and isinstance(against, list)
     return tuple(_items(value, against, place))
 

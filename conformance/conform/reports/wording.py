@@ -84,7 +84,7 @@ def extent(run: ReportedRun) -> Extent:
     return read_extent(run.summary)
 
 
-def judged(run: ReportedRun) -> int:
+def count_judged(run: ReportedRun) -> int:
     """The number of vectors that were compared with the charter, fully or partly."""
     return extent(run).judged
 
@@ -100,7 +100,7 @@ def statement(run: ReportedRun) -> RunStatement:
         return RunStatement(
             "void", "nothing judged", "No vector was judged, so nothing is claimed."
         )
-    measured = unexplained(run, new)
+    measured = count_unexplained(run, new)
     if known:
         entries = sum(count > 0 for name, count in run.counts("by_entry").items()
                       if name != TOGETHER)  # fmt: skip
@@ -142,7 +142,7 @@ def _without_deviation(seen: Extent, sentence: str) -> RunStatement:
     return RunStatement("good", f"no deviation{f' by {seen.by}' if seen.by else ''}", sentence)
 
 
-def unexplained(run: ReportedRun, new: int) -> str:
+def count_unexplained(run: ReportedRun, new: int) -> str:
     """How many findings nothing explains, with their `new` deviations; older runs have no list of
     findings."""
     if not new or "findings" not in run.summary:
@@ -151,7 +151,7 @@ def unexplained(run: ReportedRun, new: int) -> str:
     return f"{plural(found, 'finding')} not explained ({plural(new, 'deviation')})"
 
 
-def uncompared(run: ReportedRun) -> tuple[Left, ...]:
+def list_uncompared(run: ReportedRun) -> tuple[Left, ...]:
     """What parts of the suite were not compared."""
     return extent(run).left
 
@@ -167,7 +167,7 @@ def stale(run: ReportedRun) -> tuple[str, ...]:
     return texts(run.summary.get("stale_entries"))
 
 
-def unmet(run: ReportedRun) -> tuple[str, ...]:
+def list_unmet(run: ReportedRun) -> tuple[str, ...]:
     """Entries of the overlay that the suite did not reach."""
     return texts(run.summary.get("unmet_entries"))
 

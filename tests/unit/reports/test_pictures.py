@@ -9,11 +9,11 @@ from charter.formats.types import read_types
 from charter.formats.vector import Why
 from conform.reports.lanes import FLAG, MANY, ONE, lanes
 from conform.reports.places import ValuePlaces
-from conform.reports.shapes import wrapped
+from conform.reports.shapes import wrap
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
 from conform.reports.traces import DeviationRow, ReportedStep, VectorTrace
-from conform.reports.values import call_text, rows, shown
+from conform.reports.values import call_text, rows, show
 
 SORTS = {"Broker": ["b1", "b2", "b3"], "Topic": ["t1"]}
 TYPES = read_types(
@@ -156,17 +156,17 @@ def test_rows_compare_orders_as_a_whole():
 
 
 def test_values_are_shown_as_the_charter_writes_them():
-    assert shown({"case": "rejected", "error": "NO"}) == "rejected(error: NO)"
-    assert shown([]) == "[]"
+    assert show({"case": "rejected", "error": "NO"}) == "rejected(error: NO)"
+    assert show([]) == "[]"
     assert call_text("f", {"e": {"ref": [2, "a", "b"], "plus": -1}}) == "f(e: a.b after step 2 − 1)"
     asked = {"target": ["b2", "b1"], "isr": ["b1"]}
     assert call_text("f", asked, PLACES) == "f(target: <b2, b1>, isr: {b1})"
-    assert shown({"never_issued": True}) == "never issued"
+    assert show({"never_issued": True}) == "never issued"
 
 
 def test_wrapped_lines_are_never_wider_than_the_room():
-    assert wrapped("a" * 50, 127, 3) == ["a" * 19 + "…"]
-    lines = wrapped("one two three four five six seven eight nine ten", 64, 3)
+    assert wrap("a" * 50, 127, 3) == ["a" * 19 + "…"]
+    lines = wrap("one two three four five six seven eight nine ten", 64, 3)
     assert len(lines) == 3
     assert all(len(line) <= 10 for line in lines)
     assert lines[-1].endswith("…")

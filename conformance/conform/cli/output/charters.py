@@ -31,27 +31,29 @@ class Errors(ConformError):
     exit_code = 1
 
 
-def loaded(path: Path, variant: str = "", mutant: str = "") -> Model:
+def load_charter(path: Path, variant: str = "", mutant: str = "") -> Model:
     """The core of a charter. Raises `ConformError` if it cannot be read, `Errors` after showing its
     errors."""
     return read(path, api.Selection(variant, mutant))[1]
 
 
 def read(path: Path, selection: Selection) -> tuple[Charter, Model]:
-    """A charter and its core. Raises as `loaded` does."""
+    """A charter and its core. Raises as `load_charter` does."""
     with errors_shown(path):
         return api.load_charter(path, selection)
 
 
 @contextmanager
 def errors_shown(path: Path) -> Iterator[None]:
-    """What the compiler says of the files at `path`, as `loaded` raises it."""
+    """What the compiler says of the files at `path`, as `load_charter` raises it."""
     try:
         yield
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:
-        raise Errors(f"{path} has {refused(error)}; `conform explain CODE` explains more") from None
+        raise Errors(
+            f"{path} has {show_refused(error)}; `conform explain CODE` explains more"
+        ) from None
 
 
 def read_rest(
@@ -60,7 +62,7 @@ def read_rest(
     """A charter and its core without the scenarios, instances and mutants that have errors, if the
     command can do without: it tells the errors, and what is left out. `instance` is the one that is
     asked for, or a pattern. `whole`: nothing may be left out, since the result is written to be
-    kept with the charter. Raises as `loaded` does."""
+    kept with the charter. Raises as `load_charter` does."""
     with errors_shown(path):
         if whole:
             return api.LoadedRest(*api.load_charter(path, selection))
@@ -83,7 +85,7 @@ def exit_code(code: int, broken: Collection[object]) -> int:
     return code or (2 if broken else 0)
 
 
-def checked(path: Path) -> Diagnostics:
+def check_charter(path: Path) -> Diagnostics:
     """The diagnostics of a charter, its variants and mutants, and its scenarios in each variant.
     Raises `ConformError` if it cannot be read."""
     try:
@@ -109,14 +111,14 @@ def diagnostics_json(found: Diagnostics) -> list[Json]:
 def tally(found: Diagnostics) -> str:
     """`1 error, no warnings`."""
     errors = len(found.errors)
-    return f"{_counted(errors, 'error')}, {_counted(len(list(found)) - errors, 'warning')}"
+    return f"{_count(errors, 'error')}, {_count(len(list(found)) - errors, 'warning')}"
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return plural(count, noun) if count else f"no {noun}s"
 
 
-def refused(error: Refused) -> str:
+def show_refused(error: Refused) -> str:
     """Shows all errors; returns a text with their number."""
     for item in error.diagnostics:
         out(item.show())
@@ -131,7 +133,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
+def set_bounds(model: Model, instance: str, settings: Sequence[str]) -> Model:
     """The core with the bounds of an instance replaced. Raises `ConformError`."""
     if not settings:
         return model

@@ -46,7 +46,7 @@ def one_value_only(
 def sentence(fixed: Mapping[str, FixedConstant], manifest: Manifest, model: Model) -> str:
     """Which values the constants have in all questions, and how others are asked."""
     told = ", ".join(
-        f"{name} = {_shown(one.value, one.type)} (of {one.type})" for name, one in fixed.items()
+        f"{name} = {_show(one.value, one.type)} (of {one.type})" for name, one in fixed.items()
     )
     searched = {i.name: dict(i.consts) for i in model.instances
                 if i.name in api.list_searched(model, manifest.component)}  # fmt: skip
@@ -64,5 +64,5 @@ def sentence(fixed: Mapping[str, FixedConstant], manifest: Manifest, model: Mode
     )
 
 
-def _shown(value: int, kind: str) -> str:
+def _show(value: int, kind: str) -> str:
     return str(bool(value)).lower() if kind == "bool" else str(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from charter.formats.project import find_project
 from charter.formats.run import RunFinding
-from conform.cli.output.run_output import near, typed
+from conform.cli.output.run_output import near, write_command
 from conform.console.errors import BadBaseline, BadRun, ConformError
 from conform.console.terminal import one_line, plural
 from conform.runs.findings.baseline import read_baseline
@@ -38,12 +38,12 @@ def example_of(folder: RunFolder, name: str) -> str:
     )
 
 
-def told(name: str) -> str:
+def tell_finding(name: str) -> str:
     """What is known of a finding: what deviates, in which runs, the command that shows it again,
     and the reason of a baseline. Raises `ConformError` if nothing is."""
     project = find_project(Path())
     runs = project.runs if project else Path("build") / "runs"
-    seen = sorted(_seen(runs, name), key=lambda one: -_ended(one.folder))
+    seen = sorted(_find_runs(runs, name), key=lambda one: -_read_end(one.folder))
     reasons = [*_reasons(project.baselines, name)] if project else []
     if not seen and not reasons:
         raise ConformError(
@@ -71,13 +71,13 @@ def _lines(seen: _FindingOfRun) -> Iterator[str]:
     if finding.chosen and not finding.shrunk:
         yield f"  {CHOSEN_START}"
     vector = (finding.shrunk or finding).vector
-    yield f"see: {typed(['conform', 'replay', vector[:12], '--run', place], '')}"
+    yield f"see: {write_command(['conform', 'replay', vector[:12], '--run', place], '')}"
     yield from (f"{LIMIT_TOLD} {says}" for says in finding.limits)
     if finding.like:
         yield f"perhaps of the same cause as {finding.like}"
 
 
-def _seen(runs: Path, name: str) -> Iterator[_FindingOfRun]:
+def _find_runs(runs: Path, name: str) -> Iterator[_FindingOfRun]:
     """The runs that have a finding; those that cannot be read are left out."""
     for summary in runs.glob("*/summary.json"):
         try:
@@ -87,7 +87,7 @@ def _seen(runs: Path, name: str) -> Iterator[_FindingOfRun]:
         yield from (_FindingOfRun(summary.parent, one) for one in found if one.id == name)
 
 
-def _ended(folder: Path) -> float:
+def _read_end(folder: Path) -> float:
     return (folder / "summary.json").stat().st_mtime
 
 

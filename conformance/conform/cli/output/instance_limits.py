@@ -30,7 +30,7 @@ def show_limits(rows: Sequence[Sequence[str]], limits: Sequence[InstanceLimits])
     head, *lines = columns(rows).splitlines()
     out(head)
     for line, about in zip(lines, limit_lines(limits), strict=True):
-        out(_wrapped(line, "", _INDENT + "  "))
+        out(_wrap(line, "", _INDENT + "  "))
         if about:
             out(about)
     common = common_lines(limits)
@@ -69,58 +69,58 @@ def _about(one: InstanceLimits, usual: Mapping[str, str]) -> Iterator[str]:
     sizes = [f"{name} {size}" for name, size in one.sorts.items()]
     sizes += [f"{name} {left}" for name, left in one.budgets.items() if left]
     sizes += [f"{name} {text}" for name, text in own.items() if name in one.constants]
-    yield from _listed("", sizes)
-    yield from _listed("offers ", one.offers)
-    yield from _listed("only some arguments of ", one.only)
+    yield from _list_lines("", sizes)
+    yield from _list_lines("offers ", one.offers)
+    yield from _list_lines("only some arguments of ", one.only)
     starts = [f"{place} {text}" for place, text in own.items() if place in one.first]
-    yield from _listed("starts with ", starts)
+    yield from _list_lines("starts with ", starts)
     if len(one.misses) <= _MOST_MISSED:
-        yield from _listed("misses ", one.misses)
+        yield from _list_lines("misses ", one.misses)
 
 
 def _common(mine: Sequence[InstanceLimits]) -> Iterator[str]:
     usual, first = api.usual_limits(mine), mine[0]
     same = [f"{name} {first.settings[name]}" for name in first.constants if name not in usual]
-    yield from _listed(f"every instance of {first.machine}: ", same, "")
+    yield from _list_lines(f"every instance of {first.machine}: ", same, "")
     empty = [name for name in first.budgets if not any(one.budgets[name] for one in mine)]
-    yield from _listed(f"budgets that are 0 in every instance of {first.machine}: ", empty, "")
+    yield from _list_lines(f"budgets that are 0 in every instance of {first.machine}: ", empty, "")
     constants = {name for one in mine for name in one.constants}
     others = Counter(name for one in mine for name in api.limits_apart(one, usual))
     told = sorted((name for name in others if usual[name]), key=lambda name: -others[name])
     most = [f"{name} {usual[name]}" for name in told if name in constants]
-    yield from _listed(f"instances of {first.machine}, where nothing else is said: ", most, "")
+    yield from _list_lines(f"instances of {first.machine}, where nothing else is said: ", most, "")
     starts = [f"{name} {usual[name]}" for name in told if name not in constants]
-    yield from _listed("they start, where nothing else is said, with ", starts, "")
+    yield from _list_lines("they start, where nothing else is said, with ", starts, "")
 
 
 def _alone(one: InstanceLimits) -> Iterator[str]:
     """What the row of an instance leaves out if there is no other one to compare it with."""
     constants = [f"{name} {one.settings[name]}" for name in one.constants]
-    yield from _listed(f"constants of {one.instance}: ", constants, "")
+    yield from _list_lines(f"constants of {one.instance}: ", constants, "")
     empty = [name for name, left in one.budgets.items() if not left]
-    yield from _listed(f"budgets that are 0 in {one.instance}: ", empty, "")
+    yield from _list_lines(f"budgets that are 0 in {one.instance}: ", empty, "")
     starts = [f"{place} {text}" for place, text in one.starts.items()]
     if starts:
-        yield _shown(f"{one.instance} starts with ", starts, len(starts), "")
+        yield _show(f"{one.instance} starts with ", starts, len(starts), "")
 
 
-def _listed(what: str, items: Sequence[str], indent: str = _INDENT) -> Iterator[str]:
+def _list_lines(what: str, items: Sequence[str], indent: str = _INDENT) -> Iterator[str]:
     """A list in one or more lines, cut to `_MOST_LINES`; nothing for an empty list."""
     kept = len(items)
-    while kept > 1 and len(_shown(what, items, kept, indent).splitlines()) > _MOST_LINES:
+    while kept > 1 and len(_show(what, items, kept, indent).splitlines()) > _MOST_LINES:
         kept -= 1
     if items:
-        yield _shown(what, items, kept, indent)
+        yield _show(what, items, kept, indent)
 
 
-def _shown(what: str, items: Sequence[str], kept: int, indent: str) -> str:
+def _show(what: str, items: Sequence[str], kept: int, indent: str) -> str:
     more = f" and {len(items) - kept} more (--json)" if kept < len(items) else ""
     whole = ", ".join(item.replace(" ", _FIXED) for item in items[:kept])
     further = indent + "  " if indent else _INDENT
-    return _wrapped(f"{what}{whole}{more}", indent, further).replace(_FIXED, " ")
+    return _wrap(f"{what}{whole}{more}", indent, further).replace(_FIXED, " ")
 
 
-def _wrapped(line: str, indent: str, further: str) -> str:
+def _wrap(line: str, indent: str, further: str) -> str:
     """A text in lines of at most `WIDTH` columns: the indent of the first, and of further ones."""
     return "\n".join(
         wrap(

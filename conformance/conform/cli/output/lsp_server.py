@@ -88,19 +88,19 @@ class Service:
 
     # --- texts and diagnostics -------------------------------------------------------------------
 
-    async def opened(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        await self._changed(params.text_document.uri, 0)
+    async def on_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        await self._check_later(params.text_document.uri, 0)
 
-    async def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
-        await self._changed(params.text_document.uri, PAUSE)
+    async def on_change(self, params: lsp.DidChangeTextDocumentParams) -> None:
+        await self._check_later(params.text_document.uri, PAUSE)
 
-    async def saved(self, params: lsp.DidSaveTextDocumentParams) -> None:
-        await self._changed(params.text_document.uri, 0)
+    async def on_save(self, params: lsp.DidSaveTextDocumentParams) -> None:
+        await self._check_later(params.text_document.uri, 0)
 
-    def closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
+    def on_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         self.workspace.close(name_of(params.text_document.uri))
 
-    async def _changed(self, uri: str, pause: float) -> None:
+    async def _check_later(self, uri: str, pause: float) -> None:
         """Check a file unless it changes again within the pause."""
         name = name_of(uri)
         self.workspace.open(name, self.server.workspace.get_text_document(uri).source)
@@ -274,9 +274,9 @@ class Service:
         if kind == "scenario":
             loop = asyncio.get_running_loop()
             return self._show(await loop.run_in_executor(None, ide.scenario_result, sources, name))
-        return self._show(await self._explored(sources, name))
+        return self._show(await self._explore(sources, name))
 
-    async def _explored(self, sources: tuple[ide.Source, ...], instance: str) -> str:
+    async def _explore(self, sources: tuple[ide.Source, ...], instance: str) -> str:
         """The output of `conform explore` in a process of its own, for the texts as they are now.
         A search that still runs is ended first."""
         for process in self.searches.values():
@@ -328,15 +328,15 @@ def _title(lens: ide.Lens) -> str:
     return f"explore {lens.name}" if lens.kind == "instance" else "run scenario"
 
 
-def made() -> tuple[LanguageServer, Service]:
+def make_server() -> tuple[LanguageServer, Service]:
     """The server with all that it can do, and what answers. pygls sets attributes of the functions
     that it gets, and methods have none: hence `partial`."""
     server = LanguageServer("charter", version("charter-conform"))
     service = Service(server)
-    server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(partial(service.opened))
-    server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(partial(service.changed))
-    server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)(partial(service.saved))
-    server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(service.closed))
+    server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(partial(service.on_open))
+    server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(partial(service.on_change))
+    server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)(partial(service.on_save))
+    server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(service.on_close))
     server.feature(lsp.TEXT_DOCUMENT_HOVER)(partial(service.hover))
     server.feature(lsp.TEXT_DOCUMENT_DEFINITION)(partial(service.definition))
     server.feature(lsp.TEXT_DOCUMENT_REFERENCES)(partial(service.references))
@@ -358,13 +358,13 @@ def serve() -> None:
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_refusal)
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
-        server, service = made()
-        with _ended_by_signals(service):
+        server, service = make_server()
+        with _end_by_signals(service):
             server.start_io(sys.stdin.buffer, answers)
 
 
 @contextmanager
-def _ended_by_signals(service: Service) -> Iterator[None]:
+def _end_by_signals(service: Service) -> Iterator[None]:
     """Ends the service at the first signal, in a thread of its own: the main thread may not notice
     a signal that comes right before it waits for the editor, or in another thread."""
     heard, told = socket.socketpair()

@@ -15,7 +15,7 @@ from conform.runs.conclusion import Finished
 _SOURCES = frozenset({".py", ".js", ".ts", ".go", ".rs", ".java", ".kt"})
 
 
-def unwritten(finished: Finished) -> list[str]:
+def list_unwritten(finished: Finished) -> list[str]:
     """The operations that hello claims and that the adapter answers `unsupported`, as a skeleton
     does; first those that most vectors wait for."""
     operations = finished.run["operations"]
@@ -57,7 +57,7 @@ def allowing(*names: str) -> str:
     return f"or allow it by a reason in adapter.toml, under [not_compared]:{listed}"
 
 
-def denied(finished: Finished, listed: Iterable[Mapping[str, Json]]) -> list[str]:
+def list_denied(finished: Finished, listed: Iterable[Mapping[str, Json]]) -> list[str]:
     """The capabilities that hello claims and an answer in `listed`, entries of summary.json, calls
     unsupported."""
     capabilities = finished.run["capabilities"]

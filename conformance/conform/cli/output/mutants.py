@@ -41,7 +41,7 @@ def own_instance(model: Model, mutant: str) -> str:
     return next((m.instance for m in model.mutants if m.name == mutant), "")
 
 
-def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
+def choose_instances(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
     """The names of the instances to search: those requested, else the mutant's own. Raises
     `ConformError`, also for an instance of a machine that the mutant does not edit."""
     mutant = arguments.mutant
@@ -94,7 +94,7 @@ class MutantStatus:
                 return f"{said}: {self.detail}"
 
 
-def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | None:
+def judge_mutant(model: Model, mutant: str, found: SearchResult) -> MutantStatus | None:
     """The result of a search for a mutant; None without a mutant."""
     for one in model.mutants:
         if one.name == mutant:
@@ -157,11 +157,11 @@ def try_all(rest: LoadedRest, options: ExploreOptions, arguments: argparse.Names
     rows: list[dict[str, Json]] = []
     try:
         for name in names:
-            mutated = _mutated(rest.charter, api.Selection(arguments.variant, name))
+            mutated = _load_mutated(rest.charter, api.Selection(arguments.variant, name))
             if mutated is None:
                 broken.append(name)
                 continue
-            rows.append(_tried(mutated, name, options))
+            rows.append(_try_mutant(mutated, name, options))
             if not arguments.json:
                 _show(rows[-1], widths)
     except KeyboardInterrupt as ended:
@@ -193,7 +193,7 @@ def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
     out(f"{name}  {word}  by {row['caught_by']} in {row['instance']}{more}")
 
 
-def _mutated(charter: Charter, selection: Selection) -> Model | None:
+def _load_mutated(charter: Charter, selection: Selection) -> Model | None:
     """The core with a mutant; None, and its errors are told, if it has some."""
     try:
         return charter.model(selection)
@@ -202,7 +202,7 @@ def _mutated(charter: Charter, selection: Selection) -> Model | None:
         return None
 
 
-def _tried(mutated: Model, name: str, options: ExploreOptions) -> dict[str, Json]:
+def _try_mutant(mutated: Model, name: str, options: ExploreOptions) -> dict[str, Json]:
     """The status of a mutant as JSON, with the number of `steps` of the counterexample and whether
     it is an infinite run. It is unknown if the mutant cannot be searched."""
     try:
@@ -212,7 +212,7 @@ def _tried(mutated: Model, name: str, options: ExploreOptions) -> dict[str, Json
         about = next(m for m in mutated.mutants if m.name == name)
         status = MutantStatus(name, about.caught_by, about.instance, "unknown", str(error))
         return {**status.json(), "steps": None, "loops": False, "distinct": 0, "seconds": 0.0}
-    mutant = judged(mutated, name, found)
+    mutant = judge_mutant(mutated, name, found)
     assert mutant is not None
     row: dict[str, Json] = {**mutant.json(), "steps": None, "loops": False}
     for finding in found.findings:

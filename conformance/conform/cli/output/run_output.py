@@ -13,8 +13,8 @@ from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.run import RunFinding
 from charter.formats.verdict import BETWEEN, STDERR, Kind
-from conform.cli.output.missing_operations import allowing, denied, next_step, trouble, unwritten
-from conform.console.terminal import columns, number, one_line, out, plural, shortened
+from conform.cli.output.missing_operations import allowing, denied, next_step, trouble, )
+from conform.console.terminal import columns, number, one_line, out, plural, shorten
 from conform.judging.refutations import EXCEPTION, explain_refusal
 from conform.runs.canaries import trust
 from conform.runs.canaries.canaries import FORGETS, canary_told
@@ -44,7 +44,7 @@ def show(finished: Finished) -> None:
     title = one_line(f"{about['title']} {implementation['version']}")
     out(f"{title} against {_charter(about)}")
     out("")
-    missing = unwritten(finished)
+    missing = list_unwritten(finished)
     if missing:
         out(next_step(finished, missing) + "\n")
     if told := counted.get("one_fault"):
@@ -120,11 +120,11 @@ def _show_doubts(finished: Finished, wrong: Sequence[Mapping[str, Json]]) -> Non
         asks = ["conform", "doctor", "--adapter", str(finished.run["found_by"])]
         out(
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
-            f"{typed(asks, finished.inside)} asks it"
+            f"{write_command(asks, finished.inside)} asks it"
         )
     if unsteady := _texts(finished.summary.get("unsteady", [])):
         asks = ["conform", "doctor", "--adapter", str(finished.run["found_by"])]
-        out(trust.unsteady_told(unsteady, typed(asks, finished.inside)))
+        out(trust.unsteady_told(unsteady, write_command(asks, finished.inside)))
 
 
 def _show_skipped(skipped: Json, most: int = 6) -> None:
@@ -236,7 +236,7 @@ def _show_not_loadable(finished: Finished, most: int = 6) -> None:
         return
     first, start = next(iter(left.values())), "starts" if len(left) == 1 else "start"
     out(f"{plural(len(left), 'vector')} {start} in a state that could not be loaded"
-        f" ({one_line(shortened(first, 200))}): load it if the target can be in it,"
+        f" ({one_line(shorten(first, 200))}): load it if the target can be in it,"
         f" {allowing(*[*left][:most])}")  # fmt: skip
     if len(left) > most:
         out(f"    and {len(left) - most} more")
@@ -294,7 +294,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     new = [item for item in findings if item.new]
     explained, before = {""}, _deviating_before(finished, new[:most])
     for item in new[:most]:
-        told = one_line(shortened(item.sentence, 300))
+        told = one_line(shorten(item.sentence, 300))
         out(f"  {item.severity:<5}  {item.id}  {told}")
         show_example(finished, item)
         if item.id in before:
@@ -376,7 +376,7 @@ def show_example(finished: Finished, item: RunFinding) -> None:
 def _replay(finished: Finished, vector: str) -> str:
     """The command that shows a vector again."""
     command = ["conform", "replay", vector[:12], "--run", near(finished.folder.place)]
-    return typed(command, finished.inside)
+    return write_command(command, finished.inside)
 
 
 def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
@@ -397,7 +397,7 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
             "  how long an answer may take is set by [deadlines] in adapter.toml; after a question"
             " without an answer the others have less time"
         )
-    for name in denied(finished, listed):
+    for name in list_denied(finished, listed):
         out(f"  what hello claims has to work: let the adapter do {name}, or take it out of hello")
     if any(EXCEPTION in str(item["detail"]) for item in listed):
         out(
@@ -408,7 +408,7 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
         out("")
 
 
-def typed(command: Sequence[str], inside: str) -> str:
+def write_command(command: Sequence[str], inside: str) -> str:
     """A command as a person types it where they are; `inside` is the folder that it needs, "" if it
     works there."""
     first = f"{shlex.join(['cd', inside])} && " if inside else ""

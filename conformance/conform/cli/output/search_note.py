@@ -74,7 +74,7 @@ def _say(found: Sequence[FirstViolation]) -> None:
     for one in found:
         say(f"{_headline(one)}, after {plural(one.steps, 'step')}")
     traces = "its trace" if len(found) == 1 else "their traces"
-    most = number(_rounded_up(max(one.states for one in found) + 1))
+    most = number(_round_up(max(one.states for one in found) + 1))
     say(f"the same command with --most {most} shows {traces}")
 
 
@@ -86,7 +86,7 @@ def _headline(one: FirstViolation) -> str:
     return f"{one.kind} {one.name} fails"
 
 
-def _rounded_up(states: int) -> int:
+def _round_up(states: int) -> int:
     """At least so many states, as a number with two digits that are not 0."""
     unit = max(FEW, int("1" + "0" * (len(str(states)) - 2)))
     return -(-states // unit) * unit

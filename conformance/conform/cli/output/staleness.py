@@ -65,7 +65,7 @@ def older_suite(manifest: Manifest, name: str = "") -> Older:
     with contextlib.suppress(OSError):
         if known.read_text(encoding="utf-8") == state:
             return Older()
-    found = _compared(project, manifest, "" if generated else name)
+    found = _compare(project, manifest, "" if generated else name)
     if not found.told:
         with contextlib.suppress(OSError):  # it only saves time
             known.parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def _sources(project: Project) -> Iterable[Path]:
     return (path for path in below if path.suffix == ".charter" or path.name == "proofs.json")
 
 
-def _compared(project: Project, manifest: Manifest, suite: str) -> Older:
+def _compare(project: Project, manifest: Manifest, suite: str) -> Older:
     """What the charters of a project are to a suite; `suite` is its name, "" for a generated one.
     A protocol that the project lacks may be judged by any suite that is named."""
     from charter import api

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
-from conform.cli.output.charters import refused
+from conform.cli.output.charters import show_refused
 from conform.cli.output.numbers import count
 from conform.cli.output.story import show_steps
 from conform.console.errors import ConformError
@@ -45,7 +45,7 @@ def _expression(text: str) -> str:
     return text
 
 
-def asked(
+def load_with_condition(
     charter: Charter, model: Model, selection: Selection, chosen: argparse.Namespace
 ) -> Model:
     """The core with the expression of `--where` as a witness, if there is one. Raises
@@ -56,7 +56,7 @@ def asked(
         return charter.with_state_condition(model, selection, chosen.instance, chosen.where)
     except api.Refused as error:
         raise BadExpression(
-            f"the expression of --where has {refused(error)}; it is checked like one after `always`"
+            f"the expression of --where has {show_refused(error)}; it is checked like one after `always`"
         ) from None
 
 

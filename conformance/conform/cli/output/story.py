@@ -108,7 +108,7 @@ def _headline(story: Story, way: str) -> str:
             return f"{found.name} asks for a value that does not exist; {way}"
         case "eventually":
             pairs = story.binding_json().items()
-            given = ", ".join(f"{name} = {_shown(value)}" for name, value in pairs)
+            given = ", ".join(f"{name} = {_show(value)}" for name, value in pairs)
             fails = f"eventually {found.name} fails{f' for {given}' if given else ''}"
             return fails if found.loop is None else f"{fails}; this can go on for ever:"
         case kind:
@@ -143,7 +143,7 @@ def _show_why(story: Story) -> None:
     out(f"  see {why.where}{source}")
 
 
-def _shown(value: Json) -> str:
+def _show(value: Json) -> str:
     return value if isinstance(value, str) else key(value).decode()
 
 

@@ -15,7 +15,7 @@ from conform.console.terminal import plural
 _SHOWN = 3
 
 
-def unasked(folder: Path, manifest: Manifest) -> str:
+def explain_unasked(folder: Path, manifest: Manifest) -> str:
     """How many obligations, and which mutants, have only vectors that start in a given state; "" if
     none has. Of an obligation that many vectors meet, a suite names the shortest."""
     given: dict[str, bool] = {}
@@ -41,7 +41,7 @@ def unasked(folder: Path, manifest: Manifest) -> str:
     )
 
 
-def untold(folder: Path) -> tuple[str, ...]:
+def list_untold(folder: Path) -> tuple[str, ...]:
     """The mutants that no vector of a small suite tells from the charter, by their names."""
     kills = _kills(folder)
     return tuple(name for name, k in kills.items() if not k.surely and not k.in_some_runs)
@@ -62,7 +62,7 @@ def mutants_told(folder: Path) -> str:
     if not kills:
         return ""
     some = [name for name, kill in kills.items() if not kill.surely and kill.in_some_runs]
-    none = [*untold(folder)]
+    none = [*list_untold(folder)]
     told = [f"{len(kills) - len(some) - len(none)} of {plural(len(kills), 'mutant')}"
             " told from the charter"]  # fmt: skip
     told += [f"in some of their runs only: {_few(some)}"] if some else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conform.console.terminal import out, shortened
+from conform.console.terminal import out, shorten
 
 if TYPE_CHECKING:
     from charter.api import SearchResult
@@ -17,11 +17,11 @@ WIDTH = 100
 
 def show_unmet(found: SearchResult) -> None:
     """Prints a line for each item never reached, and one for all branches."""
-    for line in unmet(found):
+    for line in list_unmet(found):
         out(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
 
 
-def unmet(found: SearchResult) -> Iterator[str]:
+def list_unmet(found: SearchResult) -> Iterator[str]:
     """The lines. Items listed as `misses` by the instance are counted but not named. With a
     counterexample only witnesses are reported."""
     unexpected = found.vacuous
@@ -37,7 +37,7 @@ def unmet(found: SearchResult) -> Iterator[str]:
             path, _, place = missing.where.partition(":")
             where = f"{Path(path).name}:{place}"
             if missing.condition:
-                met = f"`{shortened(missing.condition, 60)}` was never met ({where})"
+                met = f"`{shorten(missing.condition, 60)}` was never met ({where})"
                 yield f"{missing.name} was not exercised: {met}"
             else:
                 yield f"{missing.name} was not exercised: it was always trivially true ({where})"

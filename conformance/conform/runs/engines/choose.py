@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from conform.console.extras import installed, remedy
+from conform.console.extras import is_installed, remedy
 from conform.runs.engines.cluster import is_local
 from conform.runs.options import Engine, RunOptions
 
@@ -27,7 +27,7 @@ def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) ->
         return "spark"
     if options.engine != "auto" or asked <= INLINE:
         return "inline" if options.engine == "auto" else options.engine
-    if installed("pyspark"):
+    if is_installed("pyspark"):
         return "spark"
     say(f"{asked:,} vectors are judged in one process; Spark uses all cores: {remedy('pyspark')}")
     return "inline"

@@ -12,7 +12,7 @@ from tests.support.edited_texts import LEASE
 
 from charter.formats.target import target_files
 from conform.adapters.projects import projects
-from conform.cli.commands.compiler.completion_scripts import described, script
+from conform.cli.commands.compiler.completion_scripts import describe_all, script
 from conform.cli.main import commands, main
 from conform.cli.output.completion_names import names
 
@@ -87,9 +87,9 @@ def test_bash_completes_adapters_folders_and_what_the_manual_has(tmp_path: Path)
 
 
 def test_every_command_and_option_is_in_every_script_when_it_is_printed() -> None:
-    assert [each.name for each in described()] == [*commands()]
+    assert [each.name for each in describe_all()] == [*commands()]
     texts = {shell: script(shell) for shell in ("bash", "zsh", "fish")}
-    for each in described():
+    for each in describe_all():
         for shell, text in texts.items():
             assert each.name in text, shell
         for flag in each.flags:

@@ -134,10 +134,10 @@ def test_there_is_no_estimate_of_few_mutants_and_none_of_what_came_before(
     clock = [1_000.0]
     monkeypatch.setattr("conform.cli.commands.compiler.mutate.time.monotonic", lambda: clock[0])
     left = mutate._Rest(total=2_000)
-    assert {left.told(done) for done in range(1, 200)} == {", no estimate yet"}
+    assert {left.tell(done) for done in range(1, 200)} == {", no estimate yet"}
     clock[0] += 100
-    assert left.told(201) == ", some 15 min left"
-    assert not left.told(2_000)
+    assert left.tell(201) == ", some 15 min left"
+    assert not left.tell(2_000)
 
 
 def test_a_sample_is_drawn_by_seed(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from charter.formats.kills import KillingVector, MutantKills, read_kills
 from charter.formats.suite import read_manifest
-from conform.cli.output.suite_gaps import mutants_told, unasked
+from conform.cli.output.suite_gaps import explain_unasked, mutants_told
 from conform.console.errors import BadSuite
 
 SUITE = Path(__file__).parents[4] / "generated" / "suites" / "kafka_replication" / "controller"
@@ -35,14 +35,14 @@ def test_obligations_and_mutants_with_vectors_from_given_states_only_are_told(
     left = [name for name, held in places.items() if held == {True}]
     assert left and given
     of = f"{len(left)} of {manifest.counts['obligations_covered']} covered obligations ("
-    assert unasked(tmp_path, manifest).startswith(of)
+    assert explain_unasked(tmp_path, manifest).startswith(of)
     solver = KillingVector(given[0], "solver")
     kills = {
         "never_shown": MutantKills(True, False, (solver,), ()).json(),
         "survives": MutantKills(False, False, (), ()).json(),
     }
     (tmp_path / "kills.json").write_text(json.dumps(kills), encoding="utf-8")
-    assert " and 1 mutant (never_shown): all vectors" in unasked(tmp_path, manifest)
+    assert " and 1 mutant (never_shown): all vectors" in explain_unasked(tmp_path, manifest)
 
 
 def test_nothing_is_told_of_a_suite_that_starts_where_implementations_start(
@@ -51,7 +51,7 @@ def test_nothing_is_told_of_a_suite_that_starts_where_implementations_start(
     plain = [line for line in lines() if json.loads(line)["question"]["given"] is None]
     assert plain
     (tmp_path / "vectors.jsonl").write_text("\n".join(plain), encoding="utf-8")
-    assert unasked(tmp_path, read_manifest(SUITE)) == ""
+    assert explain_unasked(tmp_path, read_manifest(SUITE)) == ""
 
 
 def test_kills_are_written_as_they_were_read() -> None:

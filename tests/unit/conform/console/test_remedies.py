@@ -12,7 +12,7 @@ from charter.formats.adapter import constant
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.stdio import StdioConnection
-from conform.cli.output.missing_operations import denied
+from conform.cli.output.missing_operations import list_denied
 from conform.cli.output.run_output import _show_hidden, _show_unclaimed
 from conform.console.errors import CannotStart, CannotWrite
 from conform.judging.refutations import explain_refusal
@@ -99,4 +99,6 @@ def test_what_is_no_operation_of_hello_is_told_apart(capsys: pytest.CaptureFixtu
 
 def test_capability_that_hello_claims_and_an_answer_denies_is_told() -> None:
     run = Finished(RunFolder("run"), {"capabilities": ["elr", "load"]}, {}, [])
-    assert denied(run, [{"detail": explain_refusal("load")}, {"detail": "it ended"}]) == ["load"]
+    assert list_denied(run, [{"detail": explain_refusal("load")}, {"detail": "it ended"}]) == [
+        "load"
+    ]

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from conform.cli.main import main
-from conform.console.terminal import one_line, out, out_json, say, shortened, visible
+from conform.console.terminal import one_line, out, out_json, say, shorten, visible
 
 STEERING = "\x1b[2J\x07\x9b\r\x7f\u202e\u2066\u200f\u061c\u2028\ufeff\ud800"
 
@@ -51,7 +51,7 @@ def test_json_has_the_same_value_and_no_steering_character(capsys):
 
 def test_part_of_a_line_has_no_newline():
     assert one_line("a\nb") == r"a\nb"
-    assert shortened("a\nb" + "c" * 10, 5) == "a\\nb…"
+    assert shorten("a\nb" + "c" * 10, 5) == "a\\nb…"
 
 
 def test_error_and_excerpt_of_a_charter_are_visible(capsys, tmp_path):

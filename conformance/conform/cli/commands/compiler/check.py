@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from charter import api
-from conform.cli.output.charters import checked, diagnostics_json, tally
+from conform.cli.output.charters import check_charter, diagnostics_json, tally
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        found = checked(arguments.charter)
+        found = check_charter(arguments.charter)
         if arguments.overlay and not found.errors:
             found = api.check_overlay(arguments.charter, arguments.overlay)
         if arguments.show is not None and not found.errors:

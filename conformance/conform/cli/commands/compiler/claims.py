@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from conform.cli.output.charters import errors_shown, exit_code, read_rest
 from conform.console.errors import ConformError
 from conform.console.files import write_named
-from conform.console.terminal import columns, out, out_json, plural, say, shortened
+from conform.console.terminal import columns, out, out_json, plural, say, shorten
 
 if TYPE_CHECKING:
     from charter.api.claims import Claims, JudgedClaim
@@ -93,4 +93,4 @@ def _show(known: Claims) -> None:
 
 def _row(one: JudgedClaim) -> list[str]:
     claim = one.claim
-    return [f"  {claim.id}", claim.verdict, shortened(" ".join(claim.says.split()), 80)]
+    return [f"  {claim.id}", claim.verdict, shorten(" ".join(claim.says.split()), 80)]

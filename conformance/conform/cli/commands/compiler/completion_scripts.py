@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conform.cli.commands.compiler.explain import known_words
+from conform.cli.commands.compiler.explain import list_known_words
 from conform.cli.commands.compiler.help import topics
 from conform.cli.main import commands, parser_of
 
@@ -26,7 +26,10 @@ NAMED: Final = {
 """The kind of the names that an option takes."""
 PLACES: Final = frozenset({"--suite", "--run", "--out"})
 """Options that take a folder, but also a digest or a URI, so their type is no path."""
-MANUAL: Final[Mapping[str, Callable[[], Iterable[str]]]] = {"explain": known_words, "help": topics}
+MANUAL: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
+    "explain": list_known_words,
+    "help": topics,
+}
 """What the arguments of a command can be, where this is found in the manual."""
 
 
@@ -53,12 +56,12 @@ class Described:
     choices: tuple[str, ...]
 
 
-def described() -> tuple[Described, ...]:
+def describe_all() -> tuple[Described, ...]:
     """All commands, from their parsers."""
-    return tuple(_described(name, about) for name, about in commands().items())
+    return tuple(_describe(name, about) for name, about in commands().items())
 
 
-def _described(name: str, about: str) -> Described:
+def _describe(name: str, about: str) -> Described:
     actions = parser_of(name, about)._actions  # argparse has no other way to list them
     arguments = [action for action in actions if not action.option_strings]
     choices = tuple(str(each) for action in arguments for each in action.choices or ())
@@ -85,7 +88,7 @@ def script(shell: str) -> str:
     make: Mapping[str, Callable[[tuple[Described, ...]], Iterator[str]]] = {
         "bash": _bash, "zsh": _zsh, "fish": _fish,
     }  # fmt: skip
-    return "\n".join(make[shell](described()))
+    return "\n".join(make[shell](describe_all()))
 
 
 # --- bash ----------------------------------------------------------------------------------------
@@ -150,7 +153,7 @@ def _zsh(found: tuple[Described, ...]) -> Iterator[str]:
     yield "  local -a commands"
     yield "  commands=("
     for each in found:
-        yield f"    {_quoted(f'{each.name}:{each.about}')}"
+        yield f"    {_quote(f'{each.name}:{each.about}')}"
     yield "  )"
     yield "  if (( CURRENT == 2 )); then _describe command commands; return; fi"
     yield "  local command=$words[2]"
@@ -158,7 +161,7 @@ def _zsh(found: tuple[Described, ...]) -> Iterator[str]:
     yield "  case $command in"
     for each in found:
         specs = [spec for flag in each.flags for spec in _zsh_flag(flag)]
-        specs += [_quoted(f"*: :{_zsh_arguments(each)}")]
+        specs += [_quote(f"*: :{_zsh_arguments(each)}")]
         yield f"    {each.name}) _arguments {' '.join(specs)} ;;"
     yield "  esac"
     yield "}"
@@ -183,10 +186,10 @@ def _zsh_flag(flag: Flag) -> Iterator[str]:
             action = "_files"
         value = f": :{action}"
     for name in flag.names:
-        yield _quoted(f"*{name}[{about}]{value}")
+        yield _quote(f"*{name}[{about}]{value}")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A text in single quotes."""
     return "'" + text.replace("'", "'\\''") + "'"
 

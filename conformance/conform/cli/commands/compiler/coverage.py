@@ -120,7 +120,7 @@ def _write(file: Path, page: str, failed: NotSearched) -> None:
 def _pairs(arguments: argparse.Namespace) -> int:
     if arguments.classes is not None:
         raise ConformError("--pairs is about steps: it has no --classes")
-    model, walked, broken = _walked(arguments)
+    model, walked, broken = _load_walked(arguments)
     chosen = instances_named(model, arguments.instance)
     reasons = _reasons(arguments.charter)
     most = {n: 1 if n in walked else arguments.most for n in chosen}
@@ -160,7 +160,7 @@ def _rest(arguments: argparse.Namespace) -> api.LoadedRest:
     return read_rest(arguments.charter, selection, arguments.instance, whole=is_kept)
 
 
-def _walked(arguments: argparse.Namespace) -> tuple[api.Model, set[str], Collection[object]]:
+def _load_walked(arguments: argparse.Namespace) -> tuple[api.Model, set[str], Collection[object]]:
     """The model with the instances that stand beside the classes, the names of these, and what is
     left out of the charter. Raises `ConformError`."""
     rest, folder = _rest(arguments), _folder(arguments.charter)

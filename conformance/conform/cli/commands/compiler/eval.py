@@ -12,7 +12,7 @@ from charter import api
 from charter.api import evaluate
 from charter.formats.canonical import Json
 from charter.formats.files import regular
-from conform.cli.output.charters import Errors, exit_code, read_rest, refused
+from conform.cli.output.charters import Errors, exit_code, read_rest, show_refused
 from conform.cli.output.numbers import count, whole
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_state(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that `chosen_place` reads."""
+    """Adds the options that `choose_place` reads."""
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
         "--instance", default="", metavar="NAME",
@@ -67,7 +67,7 @@ def add_state(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    place, broken = chosen_place(arguments)
+    place, broken = choose_place(arguments)
     found = values(place, arguments.expression)
     if arguments.json:
         rows: list[Json] = [{"type": each.type, "value": each.json} for each in found]
@@ -85,7 +85,7 @@ def values(place: Place, expression: str) -> tuple[Valued, ...]:
         return place.evaluate(expression)
     except api.Refused as error:
         name, instance = place.elsewhere(expression)
-        told = f"the expression has {refused(error)}"
+        told = f"the expression has {show_refused(error)}"
         if any(name and f"`{name}`" in item.message for item in error.diagnostics):
             told += f"; {name} is an element in the instance {instance}, not in"
             told += f" {place.machine.instance.name}: --instance {instance}"
@@ -100,7 +100,7 @@ class NoValue(ConformError):
     exit_code = 1
 
 
-def chosen_place(arguments: argparse.Namespace) -> tuple[Place, Collection[object]]:
+def choose_place(arguments: argparse.Namespace) -> tuple[Place, Collection[object]]:
     """The state that was chosen, and what is left out of the charter since it has errors. Raises
     `ConformError`."""
     if arguments.line is not None and arguments.scenario is None:

@@ -33,13 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    known = known_words()
+    known = list_known_words()
     if arguments.list or not arguments.word:
         out("\n".join(known))
     elif re.fullmatch(r"f-[0-9a-f]+", arguments.word):
-        from conform.cli.output.explain_finding import told  # slow to import
+        from conform.cli.output.explain_finding import tell_finding  # slow to import
 
-        out(told(arguments.word))
+        out(tell_finding(arguments.word))
     elif found := explanation(arguments.word):
         out(found)
     else:
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def known_words() -> list[str]:
+def list_known_words() -> list[str]:
     """All codes of diagnostics, and all counts."""
     return [*_codes(), *_counts()]
 

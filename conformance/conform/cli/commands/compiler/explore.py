@@ -13,15 +13,15 @@ from charter import api
 from charter.formats.canonical import Json
 from conform.cli.output.charters import (
     add_bounds,
-    bounded,
     exit_code,
     read_rest,
+    set_bounds,
     settings_line,
     settings_of,
 )
 from conform.cli.output.each_instance import CANNOT, NotSearched
 from conform.cli.output.instance_limits import show_limits
-from conform.cli.output.mutants import MutantStatus, chosen, judged, try_all
+from conform.cli.output.mutants import MutantStatus, choose_instances, judge_mutant, try_all
 from conform.cli.output.numbers import count, count_or_all, gibibytes
 from conform.cli.output.search_note import FoundSoFar, costing
 from conform.cli.output.states import add_states, asked, first_story, keep, ready, show_where
@@ -30,7 +30,7 @@ from conform.cli.output.vacuity import show_unmet
 from conform.console.errors import ConformError, Interrupted
 from conform.console.extras import need
 from conform.console.progress import SearchListener, searching
-from conform.console.terminal import columns, number, out, out_json, plural, say, shortened
+from conform.console.terminal import columns, number, out, out_json, plural, say, shorten
 
 if TYPE_CHECKING:
     from charter.api import (
@@ -156,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
     charter, model = rest.charter, rest.model
     if several_mutants:
         return try_all(rest, _options(arguments), arguments)
-    names = chosen(model, arguments)
+    names = choose_instances(model, arguments)
     several = "*" in arguments.instance
     if arguments.bounds_only:
         return _show_bounds(rest, names, arguments)
@@ -172,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
             explored.append(_explore(charter, model, selection, arguments, order))
         except CANNOT as error:
             if not several:
-                raise _ended(error) from None
+                raise _end_with(error) from None
             failed.add(name, error)
             continue
         if not arguments.json:
@@ -182,7 +182,7 @@ def run(arguments: argparse.Namespace) -> int:
         out("")
         show_limits(_overview(explored), [one.limits for one in explored])
     if others and not arguments.json:
-        listed = shortened(", ".join(others))
+        listed = shorten(", ".join(others))
         say(
             f"only {names[0]} was searched, of {len(others) + 1} instances; --instance NAME or '*'"
             f" searches others: {listed}"
@@ -196,14 +196,14 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(min(codes, key=_WORST.index), rest.broken)
 
 
-def _ended(error: Exception) -> Exception:
+def _end_with(error: Exception) -> Exception:
     """What ends the search of the only instance."""
     return ConformError(str(error)) if isinstance(error, api.CannotExplore) else error
 
 
 def _show_bounds(rest: LoadedRest, names: Sequence[str], arguments: argparse.Namespace) -> int:
     """Prints what limits some instances. The exit code says whether the charter has errors."""
-    found = [api.limits(bounded(rest.model, name, arguments.bounds), name) for name in names]
+    found = [api.limits(set_bounds(rest.model, name, arguments.bounds), name) for name in names]
     if arguments.json:
         out_json({"instances": [one.row() for one in found]})
     else:
@@ -293,9 +293,9 @@ def _explore(
     order: str,
 ) -> _Explored:
     """The result of searching an instance; `order` is its place among several."""
-    model = bounded(model, arguments.instance, arguments.bounds)
+    model = set_bounds(model, arguments.instance, arguments.bounds)
     try:
-        model = asked(charter, model, selection, arguments)
+        model = load_with_condition(charter, model, selection, arguments)
         ready(model, arguments)
         options = _options(arguments)
         cost = costing(model, arguments.instance, order)
@@ -324,7 +324,7 @@ def _explore(
     return _Explored(
         found,
         settings_of(found.bounds, arguments.bounds),
-        judged(model, arguments.mutant, found),
+        judge_mutant(model, arguments.mutant, found),
         tuple(api.tell(model, found.instance.name, one) for one in found.violated),
         first_story(model, found),
         () if arguments.mutant else api.failing_scenarios(model, found.instance.machine),

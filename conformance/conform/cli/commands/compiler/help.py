@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conform.adapters.projects import docs
 from conform.cli.commands.compiler.explain import explanation
-from conform.cli.main import meant_by, overview
+from conform.cli.main import overview, suggest
 from conform.console.errors import ConformError
 from conform.console.terminal import columns, out
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         command = f"conform explain {shlex.quote(arguments.topic)}"
         raise ConformError(f"there is no page {arguments.topic!r}; `{command}` explains it")
     if page is None:
-        meant = meant_by(arguments.topic, pages)
+        meant = suggest(arguments.topic, pages)
         raise ConformError(
             f"there is no page {arguments.topic!r}; {meant}`conform help` lists them"
         )

@@ -186,7 +186,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not any(fnmatchcase(one.name, arguments.instance) for one in model.instances):
         raise ConformError(f"no instance is called {arguments.instance!r}")
     every = {one.id for one in mutation.mutants_of(model)} if reviewed else set[str]()
-    verdicts = _tried(model, made, arguments)
+    verdicts = _try_mutants(model, made, arguments)
     whole = arguments.instance == "*" and not rest.broken
     stale = _stale(reviewed, verdicts, every, whole=whole)
     sources = [name for name, _ in model.sources]
@@ -220,7 +220,7 @@ def _no_rule(model: api.Model, arguments: argparse.Namespace) -> str:
     return f"no rule matches {arguments.rule!r}; {hint}"
 
 
-def _tried(
+def _try_mutants(
     model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Namespace
 ) -> list[MutantVerdict]:
     limits = mutation.limits(arguments.most, arguments.seconds)
@@ -236,7 +236,7 @@ def _tried(
             left = _Rest(len(made))
             for done, early in enumerate(mutation.by_scenarios(model, made, jobs), 1):
                 known |= {early.id: early} if early is not None else {}
-                tell(f"the scenarios{left.told(done)}", done, len(made))
+                tell(f"the scenarios{left.tell(done)}", done, len(made))
             rest = [one for one in made if one.id not in known]
             if known and rest:
                 say(
@@ -253,7 +253,7 @@ def _tried(
             tried = mutation.try_mutants(model, places, rest, limits, jobs)
             for done, verdict in enumerate(tried, 1):
                 known[verdict.id] = verdict
-                tell(f"{verdict.id}{left.told(done)}", len(known), len(made))
+                tell(f"{verdict.id}{left.tell(done)}", len(known), len(made))
     except KeyboardInterrupt as ended:
         raise Interrupted(
             f"interrupted; {len(known)} of {len(made)} mutants were tried, and what the searches"
@@ -271,7 +271,7 @@ class _Rest:
     total: int
     first: tuple[float, int] | None = None
 
-    def told(self, done: int) -> str:
+    def tell(self, done: int) -> str:
         """What to say after so many; nothing of a short time, and no estimate of few."""
         now = time.monotonic()
         if self.first is None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from charter.api import Refused, evaluate
-from conform.cli.commands.compiler.eval import add_state, chosen_place, values
+from conform.cli.commands.compiler.eval import add_state, choose_place, values
 from conform.cli.output.charters import exit_code
 from conform.console.errors import ConformError
 from conform.console.terminal import out, say
@@ -49,13 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    first, broken = chosen_place(arguments)
+    first, broken = choose_place(arguments)
     places = [first]
     if sys.stdin.isatty():
         with suppress(ImportError):
             import readline  # noqa: F401  (gives `input` lines that can be edited)
         say(f"{places[0].told}; {COMMANDS}, or an expression")
-    while (line := _meant(_line(), places[0])) not in (None, ":quit"):
+    while (line := _expand(_line(), places[0])) not in (None, ":quit"):
         if not line:
             continue
         try:
@@ -73,7 +73,7 @@ def _line() -> str | None:
         return None
 
 
-def _meant(line: str | None, place: Place) -> str | None:
+def _expand(line: str | None, place: Place) -> str | None:
     """A line, or the command that it means."""
     if line not in WORDS or line in {name for name, _ in place.variables()}:
         return line

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Literal
 from charter import api
 from conform.cli.output.charters import (
     add_bounds,
-    bounded,
     exit_code,
     read_rest,
+    set_bounds,
     settings_line,
     settings_of,
 )
-from conform.cli.output.mutants import MutantStatus, chosen
+from conform.cli.output.mutants import MutantStatus, choose_instances
 from conform.cli.output.numbers import count, whole
 from conform.cli.output.story import (
     SHORTENED,
@@ -75,9 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
     selection = api.Selection(arguments.variant, arguments.mutant)
     rest = read_rest(arguments.charter, selection, arguments.instance)
     model = rest.model
-    names = chosen(model, arguments)
+    names = choose_instances(model, arguments)
     arguments.instance = arguments.instance or names[0]
-    model = bounded(model, arguments.instance, arguments.bounds)
+    model = set_bounds(model, arguments.instance, arguments.bounds)
     wanted = api.Simulation(
         arguments.steps,
         arguments.walks,
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     except api.Missing as error:
         raise ConformError(str(error)) from None
     settings = settings_of(found.bounds, arguments.bounds)
-    mutant = _judged(model, arguments.mutant, found)
+    mutant = _judge(model, arguments.mutant, found)
     name = found.machine.instance.name
     stories = [api.tell(model, name, one.finding) for one in found.findings]
     walk = None if found.walk is None else api.tell_trace(model, name, ("walk", ""), found.walk)
@@ -129,7 +129,7 @@ def _again(arguments: argparse.Namespace, seed: int, walks: int) -> str:
     return shlex.join([*command, *["--unguided"] * arguments.unguided])
 
 
-def _judged(model: Model, name: str, found: WalksResult) -> MutantStatus | None:
+def _judge(model: Model, name: str, found: WalksResult) -> MutantStatus | None:
     """The result of random walks for a mutant: caught or unknown."""
     failed = {one.finding.name for one in found.findings}
     for one in model.mutants:

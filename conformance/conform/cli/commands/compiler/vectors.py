@@ -15,7 +15,7 @@ from charter.formats.suite import word_count
 from conform.cli.output.charters import exit_code, tell_left_out
 from conform.cli.output.numbers import count_or_all
 from conform.console.errors import CannotWrite, ConformError
-from conform.console.extras import installed, remedy
+from conform.console.extras import is_installed, remedy
 from conform.console.progress import tasks
 from conform.console.terminal import columns, number, out, out_json, say
 
@@ -109,11 +109,11 @@ class _PartsMade:
     def telling(self, progress: Callable[[str, int, int], None]) -> Callable[[str, int, int], None]:
         """The same function, whose calls are counted here."""
 
-        def told(name: str, done: int, total: int) -> None:
+        def tell(name: str, done: int, total: int) -> None:
             self.done, self.total = done, total
             progress(name, done, total)
 
-        return told
+        return tell
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         out=arguments.out,
         most=arguments.most,
     )
-    if arguments.search and not installed("z3"):
+    if arguments.search and not is_installed("z3"):
         say(f"without z3, what only the solver finds or proves is left out ({remedy('z3')})")
     seen = _PartsMade()
     try:

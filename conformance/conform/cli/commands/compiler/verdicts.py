@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(rows)
     if folder is not None:
-        if lacking := [_told(place) for place in table.asked if place not in table.kept]:
+        if lacking := [_describe(place) for place in table.asked if place not in table.kept]:
             say(f"{folder} has no rows of {', '.join(lacking)}")
         if table.old:
             told = f"{len(table.old)} of {len(table.rows)} rows of {folder} are out of date"
@@ -208,7 +208,9 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _VerdictTa
                     model, place, table.digests[place], table.most, progress
                 )
         except CANNOT as error:
-            table.failed.add(_told(place), error, is_finding=not (place.variant or place.mutant))
+            table.failed.add(
+                _describe(place), error, is_finding=not (place.variant or place.mutant)
+            )
             continue
         except KeyboardInterrupt as ended:
             kept = (
@@ -222,7 +224,7 @@ def _search(model: api.Model, places: Sequence[SearchedPlace], table: _VerdictTa
         say_how(one.row.instance, one.row.states, one.row.complete, one.why_slow)
 
 
-def _told(place: SearchedPlace) -> str:
+def _describe(place: SearchedPlace) -> str:
     """An instance, with the variant or the mutant that it is searched with."""
     edited = [f"the variant {place.variant}"] * bool(place.variant)
     edited += [f"the mutant {place.mutant}"] * bool(place.mutant)

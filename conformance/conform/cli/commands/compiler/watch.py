@@ -109,7 +109,7 @@ class Watch:
         if changed:
             out(f"changed: {', '.join(changed)}")
         try:
-            return self._checked()
+            return self._check()
         except api.NoInitialState as error:
             out(str(error))
             return 1
@@ -119,7 +119,7 @@ class Watch:
             out(str(error))
             return 2
 
-    def _checked(self) -> int:
+    def _check(self) -> int:
         path, before = self.arguments.charter, self.errors
         found = api.check_charter(path)
         self.errors = frozenset(item.message for item in found.errors)
@@ -128,7 +128,7 @@ class Watch:
         news = [(len(self.errors - before), "new"), (len(before - self.errors), "mended")]
         told = ", ".join(f"{amount} {what}" for amount, what in news if amount and self.looked)
         self.looked = True
-        out(f"{path}: {_counted(len(found.errors), 'error')}{f' ({told})' if told else ''}")
+        out(f"{path}: {_count(len(found.errors), 'error')}{f' ({told})' if told else ''}")
         if found.errors:
             return 1
         model = api.load(path, api.Selection(self.arguments.variant))
@@ -148,7 +148,7 @@ class Watch:
         failing = self._failing(model, found.instance.machine)
         fine = found.fine and not failing
         ending = "" if found.complete else f", stopped at --most {number(self.arguments.most)}"
-        verdict = "nothing is violated" if fine else _violated(found, len(failing))
+        verdict = "nothing is violated" if fine else _describe_violations(found, len(failing))
         if fine and found.expected:
             verdict = f"{', '.join(found.expected)} violated, as the instance says"
         out(f"{name}: {plural(found.counts.distinct, 'state')}{ending}{was}; {verdict}")
@@ -181,12 +181,12 @@ def _difference(before: SearchResult, after: SearchResult) -> str:
     return f" (were {number(was)})" if was != after.counts.distinct else " (as many as before)"
 
 
-def _violated(found: SearchResult, scenarios: int) -> str:
+def _describe_violations(found: SearchResult, scenarios: int) -> str:
     names = [one.name for one in found.wrong]
     if scenarios:
-        names.append(_counted(scenarios, "scenario"))
+        names.append(_count(scenarios, "scenario"))
     return f"violated: {', '.join(names)}"
 
 
-def _counted(amount: int, noun: str) -> str:
+def _count(amount: int, noun: str) -> str:
     return f"{amount or 'no'} {noun}{'' if amount == 1 else 's'}"

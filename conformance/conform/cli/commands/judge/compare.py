@@ -7,7 +7,7 @@ from collections import Counter
 
 from charter.formats.canonical import Json
 from conform.cli.output.run_output import near
-from conform.console.terminal import number, out, out_json, plural, shortened
+from conform.console.terminal import number, out, out_json, plural, shorten
 from conform.judging.relabel import key
 from conform.runs.compare import Comparison, RunDifference, compare, kinds_told
 from conform.storage.store import RunFolder
@@ -106,13 +106,13 @@ def _show(found: Comparison) -> None:
 def _show_group(held: list[RunDifference]) -> None:
     first = min(held, key=lambda item: (item.step, item.id))
     out("")
-    where = shortened(", ".join(first.where) or first.nowhere, 100)
+    where = shorten(", ".join(first.where) or first.nowhere, 100)
     out(f"{number(len(held))} x {first.operation or 'start'}: {where}")
     step = f" step {first.step}" if first.step >= 0 else ""
     out(f"   for example {first.id[:12]}{step}")
     if key(first.replies[0]) != key(first.replies[1]):
-        out(f"   left replies  {shortened(key(first.replies[0]).decode())}")
-        out(f"   right replies {shortened(key(first.replies[1]).decode())}")
+        out(f"   left replies  {shorten(key(first.replies[0]).decode())}")
+        out(f"   right replies {shorten(key(first.replies[1]).decode())}")
     for path, left, right in first.states[:MOST_SHOWN]:
-        out(f"   left  {path} = {shortened(key(left).decode())}")
-        out(f"   right {path} = {shortened(key(right).decode())}")
+        out(f"   left  {path} = {shorten(key(left).decode())}")
+        out(f"   right {path} = {shorten(key(right).decode())}")

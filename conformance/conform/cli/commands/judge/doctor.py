@@ -22,7 +22,7 @@ from conform.adapters.projects import model_folders
 from conform.adapters.targets import java, model_values, prepare, target, targets
 from conform.cli.output.staleness import older_than_charter
 from conform.console.errors import BadSuite, ConformError
-from conform.console.extras import installed, remedy
+from conform.console.extras import is_installed, remedy
 from conform.console.terminal import columns, out, out_json, say
 from conform.judging.model import use_folders
 from conform.judging.verdict import VectorItem
@@ -194,7 +194,7 @@ def _program(name: str, why: str) -> Check:
 
 def _module(name: str, why: str) -> Check:
     absent = f"{_ABSENT}; for {why}: {remedy(name)}"
-    return Check(name, True, "installed" if installed(name) else absent)
+    return Check(name, True, "installed" if is_installed(name) else absent)
 
 
 def _cache() -> Check:

@@ -115,11 +115,11 @@ def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorI
         item = read_shrunk(summary, arguments.id, load(module.charter), opaque)
         if item is not None:
             return item, "shrunk"
-    vector = _found(arguments, resolved.suite)
+    vector = _find_vector(arguments, resolved.suite)
     return item_of(vector), vector.why.title
 
 
-def _found(arguments: argparse.Namespace, suite: Suite) -> Vector:
+def _find_vector(arguments: argparse.Namespace, suite: Suite) -> Vector:
     """The vector of a suite, or of what the run kept of it. Raises `BadSuite`."""
     try:
         return suite.find(arguments.id)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from charter import api
 from charter.formats.target import id_from
-from conform.cli.output.charters import loaded
+from conform.cli.output.charters import load_charter
 from conform.console.terminal import out, out_json, say
 from conform.project.skeletons import Skeleton, write_example, write_skeleton
 from conform.project.starting import (
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _adapter(charter: Path, language: str, folder: Path) -> list[str]:
     """Write an adapter of the first component of a charter; returns its files."""
-    model = loaded(charter)
+    model = load_charter(charter)
     made = api.adapter_files(model, language)
     files = {**made.skeleton, **made.types}
     wanted = Skeleton(language, id_from(folder.name), model.protocol, made.component, files)

@@ -25,23 +25,23 @@ from conform.cli.commands.compiler.vectors import (
     not_explored,
     too_large,
 )
-from conform.cli.main import meant_by
-from conform.cli.output.charters import Errors, checked, diagnostics_json, tally
+from conform.cli.main import suggest
+from conform.cli.output.charters import Errors, check_charter, diagnostics_json, tally
 from conform.cli.output.charters import read as read_charter
 from conform.cli.output.constants import one_value_only, sentence
 from conform.cli.output.each_instance import CANNOT, code_of
-from conform.cli.output.missing_operations import unwritten
+from conform.cli.output.missing_operations import list_unwritten
 from conform.cli.output.numbers import count_or_all
 from conform.cli.output.overlay import overlay_warnings, releases_of
-from conform.cli.output.run_output import UNLOADED, near, show, typed
+from conform.cli.output.run_output import UNLOADED, near, show, write_command
 from conform.cli.output.search_note import costing
 from conform.cli.output.story import show_story
 from conform.cli.output.suite_gaps import mutants_told, not_seen, unasked, untold
 from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
-from conform.cli.output.written_types import rewritten
+from conform.cli.output.written_types import list_outdated_types
 from conform.console.errors import ConformError, UnknownTarget
-from conform.console.extras import installed, remedy
+from conform.console.extras import is_installed, remedy
 from conform.console.progress import searching, tasks
 from conform.console.terminal import out, out_json, plural, say
 from conform.reports.build_site import write as write_report
@@ -109,11 +109,11 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
     for path in charters:
         api.need_place_of_questions(path)
     tested = Tested(arguments.json, arguments.most, inside, arguments.go_on)
-    models = {path: _checked(path, tested) for path in charters}
+    models = {path: _check(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
         _check_targets(chosen, models, bool(arguments.adapter) or not arguments.charter)
-        runs = _judged(project, models, chosen, arguments.release, tested)
+        runs = _judge(project, models, chosen, arguments.release, tested)
     report = _report(project, runs, tested)
     _conclude(tested, runs, report)
     return tested.exit_code
@@ -164,24 +164,24 @@ def _check_targets(chosen: Sequence[Target], models: dict[Path, Model], each: bo
         if known is None and each:
             raise UnknownTarget(
                 f"the adapter {target.id} is of the protocol {target.protocol!r}, not of"
-                f" {', '.join(sorted(components))}; {meant_by(target.protocol, components)}mend"
+                f" {', '.join(sorted(components))}; {suggest(target.protocol, components)}mend"
                 " its adapter.toml, or name its charter"
             )
         if known is not None and target.component not in known:
             raise UnknownTarget(
                 f"the adapter {target.id} is of the component {target.component!r}, but"
                 f" {target.protocol} has {', '.join(known) or 'none'};"
-                f" {meant_by(target.component, known)}mend its adapter.toml"
+                f" {suggest(target.component, known)}mend its adapter.toml"
             )
 
 
 # --- the charter ---------------------------------------------------------------------------------
 
 
-def _checked(path: Path, tested: Tested) -> Model:
+def _check(path: Path, tested: Tested) -> Model:
     """Check a charter with its variants and mutants, as `conform check` does, and explore its
     instances. Raises `Errors` unless all errors are scenarios that fail."""
-    found = checked(path)
+    found = check_charter(path)
     failing = [one for one in found.errors if one.code == "scenario/fails"]
     refused = len(failing) < len(found.errors)
     tested.tell("check", f"{path}: {tally(found)}")
@@ -194,19 +194,19 @@ def _checked(path: Path, tested: Tested) -> Model:
     if failing:
         tested.codes.append(1)
     tested.tell("scenarios", f"{len(model.scenarios)}, {plural(len(failing), 'failure')}")
-    explored = [_explored(model, instance.name, tested) for instance in model.instances]
+    explored = [_explore(model, instance.name, tested) for instance in model.instances]
     tested.charters.append(
         {
             "charter": str(path),
             "diagnostics": diagnostics_json(found),
             "instances": list[Json](explored),
-            "unsearched": [*_unsearched(model, tested)],
+            "unsearched": [*_list_unsearched(model, tested)],
         }
     )
     return model
 
 
-def _unsearched(model: Model, tested: Tested) -> tuple[str, ...]:
+def _list_unsearched(model: Model, tested: Tested) -> tuple[str, ...]:
     """The properties and witnesses that no instance searches: nothing is known of them."""
     searched = {instance.machine for instance in model.instances}
     every = [(one.machine, one.name) for one in model.properties]
@@ -222,7 +222,7 @@ def _unsearched(model: Model, tested: Tested) -> tuple[str, ...]:
     return tuple(name for machine, name in every if machine not in searched)
 
 
-def _explored(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
+def _explore(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
     """Explore one instance."""
     try:
         with searching(costing(model, instance), tested.most) as progress:
@@ -261,7 +261,7 @@ def _explored(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
 # --- the implementations -------------------------------------------------------------------------
 
 
-def _judged(
+def _judge(
     project: Project,
     models: dict[Path, Model],
     targets: Sequence[Target],
@@ -288,7 +288,9 @@ def _judged(
         _obligations(project, path, (models[path], component), tested)
     finished: list[Finished] = []
     for path, target in pairs:
-        for told in rewritten(models[path], target.component, path, Path(near(str(target.folder)))):
+        for told in list_outdated_types(
+            models[path], target.component, path, Path(near(str(target.folder)))
+        ):
             tested.tell("types", told)
         if warnings := overlay_warnings(target):
             overlay = near(str(target.folder / OVERLAY))
@@ -309,14 +311,14 @@ def _judged(
             out("")
             show(finished[-1])
             out("")
-            _unasked(project, finished[-1], tested)
+            _tell_unasked(project, finished[-1], tested)
     larger = [pair for pair, one in zip(pairs, finished, strict=True) if _answers_well(one)]
     if larger:
         _larger(*larger[0], tested)
     return finished
 
 
-def _unasked(project: Project, finished: Finished, tested: Tested) -> None:
+def _tell_unasked(project: Project, finished: Finished, tested: Tested) -> None:
     """Tell what only vectors ask for that the adapter was not asked, as it does not claim `load`:
     the suite covers it, but this run shows nothing of it."""
     left = [one.what for one in read_left(finished.summary["not_compared"])]
@@ -324,7 +326,7 @@ def _unasked(project: Project, finished: Finished, tested: Tested) -> None:
         return
     for place in _manifests(project):
         found = read_manifest(place.parent)
-        if found.digest == finished.run["suite"] and (told := unasked(place.parent, found)):
+        if found.digest == finished.run["suite"] and (told := explain_unasked(place.parent, found)):
             tested.tell("not asked", told)
 
 
@@ -342,7 +344,7 @@ def _larger(path: Path, target: Target, tested: Tested) -> None:
     tested.tell(
         "suite",
         "small. One with every transition of the small instances:"
-        f" `{typed(make, tested.inside)}`, then `{typed(judge, tested.inside)}`",
+        f" `{write_command(make, tested.inside)}`, then `{write_command(judge, tested.inside)}`",
     )
 
 
@@ -366,7 +368,7 @@ def _generate(
             if one.counts["obligations_open"] and not one.variant}  # fmt: skip
     for path, component in judged:
         opened = (models[path].protocol, component) in left
-        if opened and _looked(path, component, tested.most, thorough=True):
+        if opened and _look_for_questions(path, component, tested.most, thorough=True):
             tested.tell("vectors", f"{component}: looked again for what no question showed")
             changed |= {*api.generate(project)}
     told = [f"{plural(len(changed), 'file')} changed" if changed else "up to date"]
@@ -378,7 +380,7 @@ def _manifests(project: Project) -> list[Path]:
     return sorted((project.generated / "suites").rglob(MANIFEST))
 
 
-def _looked(path: Path, component: str, most: int, thorough: bool = False) -> bool:
+def _look_for_questions(path: Path, component: str, most: int, thorough: bool = False) -> bool:
     """Look for questions where it is needed; whether it was."""
     with tasks("vectors") as progress:
         wanted = api.SuiteRequest(path, component=component, most=most)
@@ -388,7 +390,7 @@ def _looked(path: Path, component: str, most: int, thorough: bool = False) -> bo
 def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     """Look for questions, unless this was done for the same rules."""
     model, component = about
-    looked = _looked(path, component, tested.most)
+    looked = _look_for_questions(path, component, tested.most)
     if not api.list_searched(model, component):
         tested.tell("vectors", f"{component}: {UNSEARCHED}")
     elif names := api.list_unsearched(model, component):
@@ -398,7 +400,7 @@ def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     if not looked:
         tested.tell("vectors", f"{component}: the questions are of these rules")
         return
-    left = "" if installed("z3") else f"; those that only a solver finds: {remedy('z3')}"
+    left = "" if is_installed("z3") else f"; those that only a solver finds: {remedy('z3')}"
     tested.tell("vectors", f"{component}: looked for questions{left}")
 
 
@@ -415,7 +417,7 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
         command = ["conform", "vectors", str(path), "--component", component]
         command += ["--variant", found.variant] if found.variant else []
         name = f"{component}, variant {found.variant}" if found.variant else component
-        listed = f"; `{typed(command, tested.inside)}` lists the open ones" if left else ""
+        listed = f"; `{write_command(command, tested.inside)}` lists the open ones" if left else ""
         where = f" in {', '.join(api.proof_instances(model, component))}" if proved else ""
         tested.tell(
             "ledger",
@@ -431,7 +433,7 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             tested.tell("pairs", f"{name}: of branches in a row, {pairs}")
         if mutants := mutants_told(place.parent):
             tested.tell("mutants", f"{name}: {mutants}")
-            tested.untold += [one for one in untold(place.parent) if one not in tested.untold]
+            tested.untold += [one for one in list_untold(place.parent) if one not in tested.untold]
         bounding = api.bounding_constants(path, model, component, found.variant)
         if fixed := one_value_only(place.parent, found, bounding):
             tested.tell("constants", f"{name}: {sentence(fixed, found, model)}")
@@ -467,7 +469,7 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
             out("exit 1: mend the charter; no implementation was judged")
         case 1:
             out("exit 1: look at a finding with the `conform replay` above, mend, test again")
-        case 3 if any(unwritten(one) for one in runs):
+        case 3 if any(list_unwritten(one) for one in runs):
             out("exit 3: write what is missing in the adapter, as is said above, and test again")
         case 3:
             out("exit 3: a run is not complete, or not to be trusted; its last line says why")
