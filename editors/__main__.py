@@ -6,12 +6,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from editors.files import made, vsix
+from editors.files import make_files, vsix
 
 
 def main() -> None:
     """Write what was asked for."""
-    for path, text in made().items():
+    for path, text in make_files().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     for name in sys.argv[1:]:

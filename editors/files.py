@@ -49,7 +49,7 @@ MANIFEST: Final = """<?xml version="1.0" encoding="utf-8"?>
 """  # noqa: E501
 
 
-def made() -> dict[Path, str]:
+def make_files() -> dict[Path, str]:
     """The text of each file that is made from the grammar."""
     folder = HERE / "tree-sitter-charter"
     return {

@@ -37,20 +37,20 @@ def _patterns(found: Keywords) -> list[Rule]:
         {"name": "comment.line.double-dash.charter", "match": "--.*$"},
         {"name": "string.quoted.double.charter", "begin": '"', "end": '"|$', "patterns": [escape]},
         {"match": naming, "captures": captures},
-        _named("keyword.control", words(_by_length(found.phrases))),
-        _named("keyword.control", words(found.expressions)),
-        _named("constant.language", words(found.constants)),
-        _named("storage.type", words((*found.types, "bool"))),
-        _named("keyword.other", words(found.declarations)),
-        _named("support.function", rf"{words(found.builtins)}(?=\s*\()"),
-        _named("constant.numeric", r"\b[0-9]+\b"),
-        _named("constant.other", r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"),
-        _named("entity.name.type", r"\b[A-Z]\w*\b"),
-        _named("keyword.operator", _operators(found.operators)),
+        _name_rule("keyword.control", words(_by_length(found.phrases))),
+        _name_rule("keyword.control", words(found.expressions)),
+        _name_rule("constant.language", words(found.constants)),
+        _name_rule("storage.type", words((*found.types, "bool"))),
+        _name_rule("keyword.other", words(found.declarations)),
+        _name_rule("support.function", rf"{words(found.builtins)}(?=\s*\()"),
+        _name_rule("constant.numeric", r"\b[0-9]+\b"),
+        _name_rule("constant.other", r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"),
+        _name_rule("entity.name.type", r"\b[A-Z]\w*\b"),
+        _name_rule("keyword.operator", _operators(found.operators)),
     ]
 
 
-def _named(scope: str, match: str) -> Rule:
+def _name_rule(scope: str, match: str) -> Rule:
     return {"name": f"{scope}.charter", "match": match}
 
 

@@ -190,7 +190,7 @@ def highlights() -> str:
     """The query by which editors colour the tree."""
     found = keywords()
 
-    def listed(words: Iterable[str]) -> str:
+    def list_words(words: Iterable[str]) -> str:
         return " ".join(f'"{word}"' for word in words)
 
     phrases = [phrase(text) for text in found.phrases]
@@ -200,11 +200,11 @@ def highlights() -> str:
             "(comment) @comment",
             "(string) @string",
             "(number) @number",
-            f"[{listed([*found.expressions, *phrases])}] @keyword.operator",
-            f"[{listed(found.types)}] @type.builtin",
-            f"[{listed(found.declarations)}] @keyword",
-            f"[{listed(found.constants)}] @constant.builtin",
-            f"[{listed(signs)}] @operator",
+            f"[{list_words([*found.expressions, *phrases])}] @keyword.operator",
+            f"[{list_words(found.types)}] @type.builtin",
+            f"[{list_words(found.declarations)}] @keyword",
+            f"[{list_words(found.constants)}] @constant.builtin",
+            f"[{list_words(signs)}] @operator",
             "(named_type (name) @type)",
             "(apply . (name) @function.call)",
             "(fun_decl . (name) @function)",

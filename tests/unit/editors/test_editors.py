@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from editors.files import made, vsix
+from editors.files import make_files, vsix
 from editors.grammar import keywords
 from editors.textmate import NAME, textmate, words
 from editors.treesitter import CONFLICTS, highlights, tree_sitter
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_grammars_are_fresh_when_they_are_made_again() -> None:
-    for path, text in made().items():
+    for path, text in make_files().items():
         assert path.read_text(encoding="utf-8") == text, f"{path}: run python -m editors"
 
 
