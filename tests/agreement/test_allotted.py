@@ -50,24 +50,24 @@ instance tiny_pool of pool { Client = 2 }
 """
 
 
-def explored(instance: str, engine: Literal["native", "reference"]) -> SearchResult:
+def search(instance: str, engine: Literal["native", "reference"]) -> SearchResult:
     options = api.ExploreOptions(engine=engine, symmetry=False)
     return api.explore(api.load_text(FENCES), instance, options, lambda *_: None)
 
 
 @pytest.mark.parametrize("instance", ["tiny", "tiny_pool"])
 def test_engines_agree_when_counters_are_allotted_and_never_ordered(instance: str) -> None:
-    native, reference = explored(instance, "native"), explored(instance, "reference")
+    native, reference = search(instance, "native"), search(instance, "reference")
     assert native.counts == reference.counts
     assert native.verdicts == reference.verdicts
 
 
 def test_a_new_value_is_held_by_nobody() -> None:
-    assert explored("tiny", "native").verdicts["apart"] == "holds"
+    assert search("tiny", "native").verdicts["apart"] == "holds"
 
 
 def test_a_run_that_allots_for_ever_is_shown() -> None:
     """A cycle comes back to an equal state up to names of counters."""
-    found = explored("tiny_pool", "native")
+    found = search("tiny_pool", "native")
     assert found.verdicts["all_crash"] == "violated"
     assert found.liveness[0].cycle

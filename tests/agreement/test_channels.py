@@ -80,7 +80,7 @@ instance tiny of stream { Node = 2  longest = 2 }
 """
 
 
-def posted(kind: str) -> n.Model:
+def post(kind: str) -> n.Model:
     return api.load_text(POST.replace("KIND", kind))
 
 
@@ -92,7 +92,7 @@ def posted(kind: str) -> n.Model:
     ],
 )
 def test_engines_agree_where_a_step_uses_a_place_twice(kind: str) -> None:
-    model = posted(kind)
+    model = post(kind)
     fast, plain = both(model, model.instances[0])
     assert fast.counts.complete
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
@@ -103,7 +103,7 @@ def test_engines_agree_where_a_step_uses_a_place_twice(kind: str) -> None:
     ["set duplicating", *(pytest.param(k, marks=pytest.mark.slow) for k in ("slot", "fifo"))],
 )
 def test_tlc_agrees_where_a_step_uses_a_place_twice(kind: str, jar: Path, tmp_path: Path) -> None:
-    model = posted(kind)
+    model = post(kind)
     found = natively(model, model.instances[0], symmetry=False)
     said = tlc.check(jar, model, model.instances[0], tmp_path, ["unseen"])
     assert not said.error

@@ -60,7 +60,7 @@ def modules(charter: str, machine: Machine) -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"{package}.{name}_wire") for name in names}
 
 
-def asked(
+def compare_instance(
     charter: str, name: str, every: int = 1, models: int = 1, *, optimized: bool = False
 ) -> Tally:
     """Compares one instance: every transition of so many states one, and in so many states of
@@ -87,46 +87,46 @@ def asked(
 
 @pytest.mark.parametrize("name", spec.of_kafka(TINY_CONTROLLERS))
 def test_transitions_of_a_tiny_controller_are_as_defined(name: str) -> None:
-    tally = asked(KAFKA, name, models=CONTROLLERS)
+    tally = compare_instance(KAFKA, name, models=CONTROLLERS)
     assert tally.states > 250 and tally.moves > 15_000 and tally.noted > 50
     assert (tally.states, tally.moves) == COUNTS.get(name, (tally.states, tally.moves))
 
 
 @pytest.mark.parametrize("name", spec.of_kafka(REPLICA))
 def test_transitions_of_a_tiny_replica_are_as_defined(name: str) -> None:
-    tally = asked(KAFKA, name, models=REPLICAS)
+    tally = compare_instance(KAFKA, name, models=REPLICAS)
     assert tally.moves > tally.states > 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REPLICA)
 def test_every_transition_of_a_tiny_replica_is_as_defined(name: str) -> None:
-    assert asked(KAFKA, name, optimized=True).moves >= 8
+    assert compare_instance(KAFKA, name, optimized=True).moves >= 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_every_transition_of_a_small_cluster_is_as_defined(name: str) -> None:
-    tally = asked(KAFKA, name)
+    tally = compare_instance(KAFKA, name)
     assert (tally.states, tally.moves) == COUNTS[name]
 
 
 @pytest.mark.parametrize("name", spec.EXAMPLES)
 def test_every_transition_of_a_tiny_example_is_as_defined(name: str) -> None:
-    tally = asked(name, "tiny", optimized=name in OPTIMIZED)
+    tally = compare_instance(name, "tiny", optimized=name in OPTIMIZED)
     assert tally.states >= 50 and tally.moves > 2 * tally.states - 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_sample_of_the_other_pairs_is_as_defined(name: str) -> None:
-    assert asked(KAFKA, name, every=SAMPLE).moves > 100
+    assert compare_instance(KAFKA, name, every=SAMPLE).moves > 100
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_transition_of_the_other_pairs_is_as_defined(name: str) -> None:
-    tally = asked(KAFKA, name, optimized=True)
+    tally = compare_instance(KAFKA, name, optimized=True)
     assert tally.moves > 7_000
     assert (tally.states, tally.moves) == COUNTS.get(name, (tally.states, tally.moves))
 
@@ -134,7 +134,7 @@ def test_every_transition_of_the_other_pairs_is_as_defined(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TINY_CONTROLLERS)
 def test_every_answer_of_the_model_to_a_tiny_controller_is_as_defined(name: str) -> None:
-    tally = asked(KAFKA, name, optimized=True)
+    tally = compare_instance(KAFKA, name, optimized=True)
     assert tally.states > 250 and tally.moves > 15_000
     assert (tally.states, tally.moves) == COUNTS.get(name, (tally.states, tally.moves))
 
@@ -142,11 +142,11 @@ def test_every_answer_of_the_model_to_a_tiny_controller_is_as_defined(name: str)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["dining_philosophers", "ring_election", "two_phase_commit"])
 def test_every_transition_of_a_small_example_is_as_defined(name: str) -> None:
-    tally = asked(name, "small", optimized=True)
+    tally = compare_instance(name, "small", optimized=True)
     assert tally.states > 150 and tally.moves > 2 * tally.states
 
 
 @pytest.mark.slow
 def test_a_sample_of_larger_instances_is_as_defined() -> None:
-    assert asked(KAFKA, "last_standing", every=SAMPLE).moves > 5_000
-    assert asked("primary_backup", "small", every=SAMPLE).moves > 5_000
+    assert compare_instance(KAFKA, "last_standing", every=SAMPLE).moves > 5_000
+    assert compare_instance("primary_backup", "small", every=SAMPLE).moves > 5_000

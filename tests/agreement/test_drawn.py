@@ -16,7 +16,7 @@ from tests.support.comparing.sampled import sampled
 from tests.support.comparing.solved import Agreement, random_args
 from tests.support.drawn.drawn_charters import (
     component_text,
-    drawn,
+    draw,
     mailing_text,
     pick_text,
     picking_text,
@@ -60,7 +60,9 @@ CHECKED = [
 MORE = range(10, 60)
 
 
-def compared(model: n.Model, beside: bool, folder: Path, *, optimized: bool = False) -> Tally:
+def compare_engines(
+    model: n.Model, beside: bool, folder: Path, *, optimized: bool = False
+) -> Tally:
     """The native engine against the definition, and this against generated models. The code of
     components is `optimized` in any case."""
     (instance,) = model.instances
@@ -80,36 +82,36 @@ def compared(model: n.Model, beside: bool, folder: Path, *, optimized: bool = Fa
 
 
 def test_every_kind_of_channel_is_drawn() -> None:
-    texts = [drawn(system_text, seed).systems[0].span.source.text for seed in SYSTEMS]
+    texts = [draw(system_text, seed).systems[0].span.source.text for seed in SYSTEMS]
     lines = [line.split() for text in texts for line in text.splitlines() if "  channel" in line]
     assert {word for line in lines for word in line} >= {
         "slot", "set", "fifo", "lossy", "duplicating",
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", sampled(COMPONENTS, 1))
+@pytest.mark.parametrize("seed", sample(COMPONENTS, 1))
 def test_every_transition_is_as_defined_when_a_component_is_drawn(
     seed: int, tmp_path: Path
 ) -> None:
-    tally = compared(drawn(component_text, seed), True, tmp_path)
+    tally = compare_engines(draw(component_text, seed), True, tmp_path)
     assert tally.states >= 20 and tally.moves > 20 * tally.states
 
 
-@pytest.mark.parametrize("seed", sampled(SUMMING, 1))
+@pytest.mark.parametrize("seed", sample(SUMMING, 1))
 def test_every_transition_is_as_defined_when_a_component_with_sums_is_drawn(
     seed: int, tmp_path: Path
 ) -> None:
-    model = drawn(summing_text, seed)
+    model = draw(summing_text, seed)
     assert "(sum " in model.components[0].span.source.text
-    tally = compared(model, True, tmp_path)
+    tally = compare_engines(model, True, tmp_path)
     assert tally.states >= 20 and tally.moves > 20 * tally.states
 
 
-@pytest.mark.parametrize("seed", sampled(PICKING, 1))
+@pytest.mark.parametrize("seed", sample(PICKING, 1))
 def test_every_transition_is_as_defined_when_a_component_picks_from_sets(
     seed: int, tmp_path: Path
 ) -> None:
-    tally = compared(drawn(picking_text, seed), True, tmp_path)
+    tally = compare_engines(draw(picking_text, seed), True, tmp_path)
     assert tally.states >= 20 and tally.moves > 20 * tally.states
 
 
@@ -151,17 +153,17 @@ def test_a_wrong_trait_of_an_operator_is_found(
     assert any("nothing to pick" in said for said in empty_picks(PICKED_FROM))
 
 
-@pytest.mark.parametrize("seed", sampled(SYSTEMS, 1))
+@pytest.mark.parametrize("seed", sample(SYSTEMS, 1))
 def test_every_transition_is_as_defined_when_a_system_is_drawn(seed: int, tmp_path: Path) -> None:
-    tally = compared(drawn(system_text, seed), True, tmp_path)
+    tally = compare_engines(draw(system_text, seed), True, tmp_path)
     assert tally.states >= 50 and tally.moves > 2 * tally.states
 
 
-@pytest.mark.parametrize("seed", sampled(MAILING, 1))
+@pytest.mark.parametrize("seed", sample(MAILING, 1))
 def test_every_transition_is_as_defined_when_a_system_sends_to_many(
     seed: int, tmp_path: Path
 ) -> None:
-    tally = compared(drawn(mailing_text, seed), True, tmp_path)
+    tally = compare_engines(draw(mailing_text, seed), True, tmp_path)
     assert tally.states >= 50 and tally.moves > 2 * tally.states
 
 
@@ -169,7 +171,7 @@ def test_every_transition_is_as_defined_when_a_system_sends_to_many(
 def test_engines_agree_when_charters_with_hundreds_of_states_are_drawn(
     write: Callable[[Random], str], seed: int
 ) -> None:
-    model = drawn(write, seed)
+    model = draw(write, seed)
     fast, plain = both(model, model.instances[0])
     assert fast.counts.complete and fast.counts.distinct > 100
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
@@ -177,7 +179,7 @@ def test_engines_agree_when_charters_with_hundreds_of_states_are_drawn(
 
 @pytest.mark.parametrize("seed", SOLVED)
 def test_z3_allows_the_same_outcomes_when_nested_types_are_drawn(seed: int) -> None:
-    model = drawn(component_text, seed)
+    model = draw(component_text, seed)
     machine, rng = Machine.of(model, model.instances[0]), Random(seed)
     agreement = Agreement.of(machine)
     state = machine.initial()
@@ -191,7 +193,7 @@ def test_z3_allows_the_same_outcomes_when_nested_types_are_drawn(seed: int) -> N
 def test_tlc_agrees_when_nested_types_and_channels_are_drawn(
     write: Callable[[Random], str], seed: int, jar: Path, tmp_path: Path
 ) -> None:
-    model = drawn(write, seed)
+    model = draw(write, seed)
     found = natively(model, model.instances[0], symmetry=False)
     said = tlc.check(jar, model, model.instances[0], tmp_path, ["stays"])
     failed = [f.seen for f in found.properties if f.name == "stays"]
@@ -205,4 +207,4 @@ def test_tlc_agrees_when_nested_types_and_channels_are_drawn(
 def test_every_transition_is_as_defined_when_more_are_drawn(seed: int, tmp_path: Path) -> None:
     for write in (component_text, system_text):
         (folder := tmp_path / write.__name__).mkdir()
-        compared(drawn(write, seed), True, folder, optimized=True)
+        compare_engines(draw(write, seed), True, folder, optimized=True)

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from tests.support.comparing.agreement import import_model, shown
+from tests.support.comparing.agreement import import_model, show
 
 from charter import api
 from charter.analysis.environment import Arguments
@@ -57,7 +57,7 @@ overlay target of lock {
 """
 
 
-def written(folder: Path) -> tuple[Path, Path]:
+def write(folder: Path) -> tuple[Path, Path]:
     """The charter and its overlay, as files."""
     charter, overlay = folder / "lock.charter", folder / "overlay.charter"
     charter.write_text(LOCK, encoding="utf-8")
@@ -67,14 +67,14 @@ def written(folder: Path) -> tuple[Path, Path]:
 
 def page_with_faults(folder: Path) -> Texts:
     """The charter's model, with its faults."""
-    charter, overlay = written(folder)
+    charter, overlay = write(folder)
     model = api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("throws",)))
     return texts(model, model.components[0], Page("a test", "0" * 20, "lock", "prelude"))
 
 
 @pytest.fixture
 def places(tmp_path: Path) -> tuple[Path, Path]:
-    return written(tmp_path)
+    return write(tmp_path)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_model_has_the_faults_of_the_definition_in_every_state(
     sorts, consts = machine.universe.sorts, machine.universe.consts
     found: set[Failure] = set()
     for state in graph.states:
-        decoded = module.decode(shown(machine, state), sorts, consts)
+        decoded = module.decode(show(machine, state), sorts, consts)
         for name, operation in machine.operations.items():
             assert isinstance(operation, n.Operation)
             for args in islice(Arguments.at(machine, state).of(operation.params), 20):

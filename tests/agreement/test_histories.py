@@ -47,7 +47,7 @@ def with_histories(text: str, rng: Random) -> str:
     ])  # fmt: skip
 
 
-def drawn(write: Callable[[Random], str], seed: int) -> n.Model:
+def draw(write: Callable[[Random], str], seed: int) -> n.Model:
     """The first charter from a seed on that the checker does not refuse."""
     rng = Random(seed)
     while True:
@@ -64,7 +64,7 @@ def drawn(write: Callable[[Random], str], seed: int) -> n.Model:
 def test_a_history_becomes_what_a_property_says_when_it_is_drawn(
     write: Callable[[Random], str], seed: int
 ) -> None:
-    model = drawn(write, seed)
+    model = draw(write, seed)
     fast, plain = both(model, model.instances[0])
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
     told = {f.name: f.seen for f in fast.properties}
@@ -77,7 +77,7 @@ def test_a_history_becomes_what_a_property_says_when_it_is_drawn(
 def test_tlc_agrees_when_histories_are_drawn(
     write: Callable[[Random], str], seed: int, jar: Path, tmp_path: Path
 ) -> None:
-    model = drawn(write, seed)
+    model = draw(write, seed)
     found = natively(model, model.instances[0], symmetry=False).counts
     asked = ["tells", "tells_again"]
     said = tlc.check(jar, model, model.instances[0], tmp_path, asked)
@@ -86,7 +86,7 @@ def test_tlc_agrees_when_histories_are_drawn(
 
 
 def test_every_transition_is_as_defined_when_there_are_histories() -> None:
-    model = drawn(*DRAWN[-1])
+    model = draw(*DRAWN[-1])
     found = natively(model, model.instances[0])
     tally = compare(found, found.search.program.plan.machine)
     assert tally.states >= 20 and tally.moves > tally.states

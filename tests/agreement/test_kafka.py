@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.comparing.agreement import shown
+from tests.support.comparing.agreement import show
 
 from charter.analysis.conditions import atoms_read
 from charter.analysis.environment import offered
@@ -37,7 +37,7 @@ def test_model_shows_and_loads_what_the_machine_does_when_states_are_reached(nam
     sorts = machine.universe.sorts
     for number in range(0, min(STATES, graph.found.counts.distinct), 7):
         state = graph.state(number)
-        whole = shown(machine, state)
+        whole = show(machine, state)
         model = controller.decode(whole, sorts)
         assert text(controller.encode(model)) == text(whole)
         assert text(controller.observe(model)) == text(machine.observe(state))
@@ -45,12 +45,12 @@ def test_model_shows_and_loads_what_the_machine_does_when_states_are_reached(nam
         assert isinstance(durable, dict)
         loaded = machine.load(machine.from_durable(durable))
         given = controller.given(durable, sorts)
-        assert text(controller.encode(given)) == text(shown(machine, loaded))
+        assert text(controller.encode(given)) == text(show(machine, loaded))
 
 
 def test_model_begins_where_the_machine_does() -> None:
     machine = Machine.of(spec.model("kafka"), spec.instance("kafka", "tiny_topics"))
-    expected = text(shown(machine, machine.initial()))
+    expected = text(show(machine, machine.initial()))
     assert text(controller.encode(controller.initial(machine.universe.sorts))) == expected
 
 

@@ -58,7 +58,7 @@ class History:
     writes: dict[int, Write] = field(default_factory=dict)
     reads: list[Read] = field(default_factory=list)
 
-    def explained(self, log: tuple[int, ...] = (), done: int = 0) -> bool:
+    def can_explain(self, log: tuple[int, ...] = (), done: int = 0) -> bool:
         """Whether some order explains all answers: each operation happens at one moment between its
         question and its answer. Left are reads from number `done` on, and writes that are not in
         the log."""
@@ -66,13 +66,13 @@ class History:
         now = self.reads[done].time if done < len(self.reads) else None
         if now is None:
             return all(w.told is None for w in open_) or any(
-                self.explained((*log, w.name), done) for w in open_ if self._may_follow(w, open_)
+                self.can_explain((*log, w.name), done) for w in open_ if self._may_follow(w, open_)
             )
         late = [w for w in open_ if w.told is not None and w.told < now]
-        if not late and self._shows(log, self.reads[done]) and self.explained(log, done + 1):
+        if not late and self._shows(log, self.reads[done]) and self.can_explain(log, done + 1):
             return True
         return any(
-            self.explained((*log, w.name), done)
+            self.can_explain((*log, w.name), done)
             for w in open_
             if w.asked < now and self._may_follow(w, open_)
         )
@@ -100,7 +100,7 @@ class Sent(NamedTuple):
     first: int
 
 
-def sent_of(state: State) -> Sequence[Sent]:
+def list_sent(state: State) -> Sequence[Sent]:
     """The writes that a producer follows."""
     sent = state["sent"]
     assert isinstance(sent, tuple)
@@ -109,13 +109,13 @@ def sent_of(state: State) -> Sequence[Sent]:
 
 def names(state: State) -> Mapping[tuple[int, int], int]:
     """The writes by offset and leader epoch, which tell records apart."""
-    return {(s.offset, s.leader_epoch): turn for turn, s in enumerate(sent_of(state))}
+    return {(s.offset, s.leader_epoch): turn for turn, s in enumerate(list_sent(state))}
 
 
-def seen(history: History, time: int, step: str, before: State, after: State) -> None:
+def see(history: History, time: int, step: str, before: State, after: State) -> None:
     """Add what clients did and saw in a step."""
     known, outcome = names(after), after["outcome"]
-    for turn, sent in enumerate(sent_of(after)):
+    for turn, sent in enumerate(list_sent(after)):
         told = sent.acks == "ACKS_ALL" and outcome[turn] == "ACKNOWLEDGED"
         write = history.writes.get(turn) or Write(turn, time, None)
         if told and write.told is None:
@@ -141,7 +141,7 @@ class Walk:
     def go(self, step: str, args: tuple[Value, ...], after: State) -> None:
         """Take a step."""
         before, self.state = self.state, after
-        seen(self.history, self.time, step, before, after)
+        see(self.history, self.time, step, before, after)
         scope = self.asked.machine.scope(before, after, step, args)
         self.violated |= {p.name for p in self.named if not self.asked.holds(p, scope)}
         self.time += 1
@@ -183,7 +183,9 @@ def test_what_clients_see_is_linearizable_if_and_only_if_the_properties_hold() -
     asked, chance = successors(spec.model("kafka"), machine), random.Random(1)
     named = [p for p in asked.machine.model.properties if p.name in NAMED]
     assert len(named) == len(NAMED)
-    (stale,) = [p for p in spec.explored("kafka", "pair_produced").properties if p.name == STALE]
+    (stale,) = [
+        p for p in spec.explore_instance("kafka", "pair_produced").properties if p.name == STALE
+    ]
     assert stale.trace
     tally: Counter[bool] = Counter()
     for number in range(WALKS):
@@ -191,7 +193,7 @@ def test_what_clients_see_is_linearizable_if_and_only_if_the_properties_hold() -
         # Walks that begin on the way to a stale read see one more often.
         walk.follow(stale.trace[: number % (len(stale.trace) + 1)])
         walk.wander(chance, STEPS)
-        assert walk.history.explained() == (not walk.violated), walk
+        assert walk.history.can_explain() == (not walk.violated), walk
         tally[not walk.violated] += 1
     assert tally[True] > WALKS // 4 and tally[False] > WALKS // 8, tally
 
@@ -208,7 +210,7 @@ def test_histories_that_no_order_explains() -> None:
         ([Read(4, 0, (0, 1))], True),
         ([Read(6, 1, ())], False),
     ):
-        assert History({0: first, 1: second}, reads).explained() == explained, reads
+        assert History({0: first, 1: second}, reads).can_explain() == explained, reads
     lost = Write(0, 0, None)
-    assert History({0: lost}, [Read(9, 0, ()), Read(12, 0, (0,))]).explained()
-    assert History({0: lost}, [Read(9, 0, ())]).explained()
+    assert History({0: lost}, [Read(9, 0, ()), Read(12, 0, (0,))]).can_explain()
+    assert History({0: lost}, [Read(9, 0, ())]).can_explain()

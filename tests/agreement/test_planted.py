@@ -65,7 +65,7 @@ def tiny(text: str) -> tuple[n.Model, n.Instance]:
 
 
 @cache
-def searched(text: str) -> Exploration:
+def search(text: str) -> Exploration:
     """What the native engine finds, with replies."""
     options = NativeOptions(Choices(detailed=True), cache=cache_folder("engine"), optimized=False)
     return explore(*tiny(text), options)
@@ -77,7 +77,7 @@ def machine_of(text: str) -> Machine:
 
 
 def test_nothing_is_found_where_nothing_is_planted(tmp_path: Path) -> None:
-    found, model = searched(GATE), api.load_text(GATE)
+    found, model = search(GATE), api.load_text(GATE)
     module = import_model(model, model.components[0], tmp_path, "gate")
     machine = Compared.beside(found.search.program.plan.machine, {"gate": module})
     tally = compare(found, machine)
@@ -106,7 +106,7 @@ PLANTED = {
 @pytest.mark.parametrize(("right", "wrong"), PLANTED.values(), ids=PLANTED)
 def test_what_is_planted_is_found(right: str, wrong: str) -> None:
     assert GATE.count(right) == 1
-    found, other = searched(GATE), machine_of(GATE.replace(right, wrong))
+    found, other = search(GATE), machine_of(GATE.replace(right, wrong))
     with pytest.raises(AssertionError):
         compare(found, other)
 
@@ -122,7 +122,7 @@ def test_what_is_planted_is_found(right: str, wrong: str) -> None:
 def test_what_is_planted_in_a_system_is_found(right: str, wrong: str) -> None:
     ring = (SPEC / "examples" / "ring_election.charter").read_text("utf-8")
     assert ring.count(right) == 1
-    found, other = searched(ring), machine_of(ring.replace(right, wrong))
+    found, other = search(ring), machine_of(ring.replace(right, wrong))
     with pytest.raises(AssertionError):
         compare(found, other)
 
@@ -139,7 +139,7 @@ def test_what_is_planted_in_a_system_is_found(right: str, wrong: str) -> None:
 def test_what_is_planted_in_the_generated_model_is_found(
     right: str, wrong: str, tmp_path: Path
 ) -> None:
-    found, planted = searched(GATE), api.load_text(GATE.replace(right, wrong))
+    found, planted = search(GATE), api.load_text(GATE.replace(right, wrong))
     module = import_model(planted, planted.components[0], tmp_path, "planted_gate")
     machine = Compared.beside(found.search.program.plan.machine, {"gate": module})
     with pytest.raises(AssertionError):

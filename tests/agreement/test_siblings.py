@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, ModuleType
 
 import pytest
 from tests.support.comparing.agreement import by_evaluator, by_model, import_model
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sample import sample
 
 from charter.analysis.environment import Arguments
 from charter.api import generated as generate
@@ -79,7 +79,7 @@ pytestmark = pytest.mark.xdist_group("siblings")
 
 
 @cache
-def edited(module: str) -> n.Model:
+def edit(module: str) -> n.Model:
     return narrow(pipeline.compile_files(kafka().files, SIBLINGS[module]), "controller")
 
 
@@ -112,10 +112,10 @@ def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
             yield f"Controller.{name}", found
 
 
-@pytest.mark.parametrize("module", sampled(SIBLINGS, SOME, short))
+@pytest.mark.parametrize("module", sample(SIBLINGS, SOME, short))
 def test_a_sibling_is_its_whole_page_when_it_is_imported(module: str, tmp_path: Path) -> None:
     sibling = importlib.import_module(module)
-    model = edited(module)
+    model = edit(module)
     (component,) = (c for c in model.components if c.name == "controller")
     whole = import_model(model, component, tmp_path, f"whole_{short(module).replace('.', '_')}")
     wanted, found = dict(functions(whole)), dict(functions(sibling))
@@ -136,7 +136,7 @@ OFFERED: dict[tuple[object, ...], list[tuple[Value, ...]]] = {}
 """Lists of arguments: siblings have the same instances, and mostly come to the same counters."""
 
 
-def offered(machine: Machine, state: State, name: str) -> list[tuple[Value, ...]]:
+def offer(machine: Machine, state: State, name: str) -> list[tuple[Value, ...]]:
     """The first lists of arguments of an operation in a state."""
     arguments, params = Arguments.at(machine, state), machine.operations[name].params
     key = (
@@ -155,7 +155,7 @@ def walk(machine: Machine, steps: int) -> Iterator[tuple[State, str, tuple[Value
     state = machine.initial()
     for _ in range(steps):
         name = picked.choice(sorted(machine.operations))
-        lists = offered(machine, state, name)
+        lists = offer(machine, state, name)
         if not lists:
             continue
         args = picked.choice(lists)
@@ -178,9 +178,9 @@ def plain_of(module: str) -> ModuleType:
     return importlib.import_module(f"{package}.controller")
 
 
-@pytest.mark.parametrize("module", sampled(SIBLINGS, SOME, short))
+@pytest.mark.parametrize("module", sample(SIBLINGS, SOME, short))
 def test_a_sibling_agrees_with_the_definition_when_it_moves(module: str) -> None:
-    sibling, model = importlib.import_module(module), edited(module)
+    sibling, model = importlib.import_module(module), edit(module)
     alone = len(SIBLINGS[module].entries) == 1 and "from_" not in module
     changes = str(sibling.CHANGES).split() if alone else [*sibling.OPERATIONS]
     plain = plain_of(module)

@@ -13,7 +13,7 @@ from tests.support.comparing.agreement import (
     by_evaluator,
     by_model,
     import_model,
-    shown,
+    show,
 )
 from tests.support.comparing.sampled import DRAWN, few_or_all
 from tests.support.drawn.core_models import INSTANCE, models
@@ -50,8 +50,8 @@ def agree(folder: Path, model: n.Model) -> None:
     name = "small_" + hashlib.sha256(repr(model).encode()).hexdigest()[:12]
     module = import_model(model, model.components[0], folder, name)
     graph = explore(model, INSTANCE, ReferenceOptions(most_states=STATES)).graph
-    machine, compiled = graph.machine, compiled_of(model)
-    expected = text(shown(machine, machine.initial()))
+    machine, compiled = graph.machine, compile_machine(model)
+    expected = text(show(machine, machine.initial()))
     sorts, consts = machine.universe.sorts, machine.universe.consts
     assert text(module.encode(module.initial(sorts, consts))) == expected
     for state in graph.states[:STATES]:
@@ -65,7 +65,7 @@ def agree(folder: Path, model: n.Model) -> None:
                     assert by_compiled_code(compiled, *question) == answers
 
 
-def compiled_of(model: n.Model) -> CompiledMachine | None:
+def compile_machine(model: n.Model) -> CompiledMachine | None:
     """The machine in compiled code; None where there is none."""
     try:
         return CompiledMachine.of(model, INSTANCE, None)

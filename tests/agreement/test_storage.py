@@ -78,16 +78,16 @@ UPDATES = (
 CONDITIONS = ("warm", "m == NEW", "n > end", "end < size(log)", "true")
 
 
-def drawn(seed: int) -> n.Model:
+def draw(seed: int) -> n.Model:
     """The charter with a drawn update and a drawn condition that its operations can read."""
     rng = Random(seed)
     flushed = rng.choice([x for x in CONDITIONS if "m ==" not in x])
     return api.load_text(DISK.format(update=rng.choice(UPDATES), flushed=flushed))
 
 
-@pytest.mark.parametrize("seed", sampled(range(6), 3))
+@pytest.mark.parametrize("seed", sample(range(6), 3))
 def test_storage_does_what_properties_say_when_it_is_drawn(seed: int) -> None:
-    model = drawn(seed)
+    model = draw(seed)
     fast, plain = both(model, model.instances[0])
     assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
     told = {f.name: f.seen for f in fast.properties}
@@ -112,7 +112,7 @@ def test_every_transition_agrees_with_the_definition_when_a_machine_crashes(
 
 
 def test_tlc_agrees_when_storage_crashes(jar: Path, tmp_path: Path) -> None:
-    model = drawn(1)
+    model = draw(1)
     found = natively(model, model.instances[0], symmetry=False).counts
     asked = ["inside", "a_machine_keeps_a_prefix"]
     said = tlc.check(jar, model, model.instances[0], tmp_path, asked)
@@ -120,7 +120,7 @@ def test_tlc_agrees_when_storage_crashes(jar: Path, tmp_path: Path) -> None:
 
 
 def test_z3_crashes_as_the_definition_does() -> None:
-    model = drawn(2)
+    model = draw(2)
     machine = Machine.of(model, model.instances[0])
     agreement, rng = Agreement.of(machine), Random(1)
     for operation in 8 * sorted(machine.operations):

@@ -96,7 +96,7 @@ instance tiny of c {{}}
 """
 
 
-def exceeded(found: Exploration | ReferenceExploration) -> list[bool]:
+def list_exceeding(found: Exploration | ReferenceExploration) -> list[bool]:
     return [prop.seen > 0 for prop in found.properties]
 
 
@@ -105,7 +105,7 @@ def test_numbers_do_not_wrap_where_they_have_64_bits(text: str) -> None:
     """A word holds twice the square of 2**31 - 1, but not 2**63."""
     words = (WIDE.format(most=most, text=text) for most in (2**31 - 1, 2**31))
     fits, exceeds = (api.load_text(word) for word in words)
-    assert exceeded(natively(fits, fits.instances[0])) == [True]
+    assert list_exceeding(natively(fits, fits.instances[0])) == [True]
     with pytest.raises(CannotCompile, match="more than 64 bits"):
         natively(exceeds, exceeds.instances[0])
-    assert exceeded(explore(exceeds, exceeds.instances[0], ReferenceOptions())) == [True]
+    assert list_exceeding(explore(exceeds, exceeds.instances[0], ReferenceOptions())) == [True]

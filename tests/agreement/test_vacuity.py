@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.support.comparing.sampled import few_or_all
-from tests.support.drawn.drawn_models import BOOL, INSTANCE, SET, Drawer, S, binary, drawn_model
+from tests.support.drawn.drawn_models import BOOL, INSTANCE, SET, Drawer, S, binary, draw_model
 
 from charter import api
 from charter.core import nodes as n
@@ -44,7 +44,7 @@ def with_properties(model: n.Model, rng: Random) -> n.Model:
     return replace(model, properties=(drawn, plain, took))
 
 
-def unmet(model: n.Model, options: api.ExploreOptions) -> tuple[object, ...] | None:
+def list_unmet(model: n.Model, options: api.ExploreOptions) -> tuple[object, ...] | None:
     """What was never met, and the verdicts; None where the search did not come to its end."""
     found = explore(model, INSTANCE, options, lambda *_: None)
     said = (found.vacuous, found.never_taken, found.verdicts, found.fine)
@@ -55,15 +55,15 @@ def unmet(model: n.Model, options: api.ExploreOptions) -> tuple[object, ...] | N
 def test_engines_agree_on_what_was_never_met_when_charters_are_drawn(examples: int) -> None:
     compared = vacuous = 0
     for seed in SEEDS[:examples]:
-        model = with_properties(drawn_model(Random(seed)), Random(seed))
+        model = with_properties(draw_model(Random(seed)), Random(seed))
         whole = for_search(model, "machine")
         validate(whole, "companions")
         assert len(whole.properties) >= len(model.properties) + 4
-        slow = unmet(model, api.ExploreOptions(engine="reference", most_states=MOST))
+        slow = list_unmet(model, api.ExploreOptions(engine="reference", most_states=MOST))
         if slow is None:
             continue
         try:
-            assert unmet(model, api.ExploreOptions(engine="native")) == slow
+            assert list_unmet(model, api.ExploreOptions(engine="native")) == slow
         except api.CannotExplore:
             continue
         compared += 1

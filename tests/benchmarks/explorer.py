@@ -62,7 +62,7 @@ def rate(name, states, seconds, against=None):
     return speed
 
 
-def chosen(model, name):
+def choose(model, name):
     return next(i for i in model.instances if i.name == name)
 
 
@@ -87,7 +87,7 @@ def natively(model, instance, cache, workers=1, clock=cpu):
 
 def against_reference(cache):
     model = api.load(EXAMPLE)
-    tiny = chosen(model, "tiny")
+    tiny = choose(model, "tiny")
     say("the reference engine, primary_backup tiny, with symmetry")
     start = cpu()
     slow = explore_by_definition(model, tiny, ReferenceOptions())
@@ -107,7 +107,7 @@ def eventually(cache):
     """Verdicts of `eventually` alone: the search for its states, the graph, the runs."""
     for participants in (3, 4, 5):
         model = api.set_bounds(api.load(COMMIT), "small", [f"Participant={participants}"])
-        instance = chosen(model, "small")
+        instance = choose(model, "small")
         say(f"eventually, two_phase_commit of {participants}, with symmetry")
         options = NativeOptions(cache=cache)
         distinct = explore(model, instance, options).counts.distinct
@@ -163,7 +163,7 @@ def against_c(cache):
 
         seconds = best(once)
     base = rate("generated C", counts[0][0], seconds)
-    found, seconds = natively(model, chosen(model, "standard"), cache)
+    found, seconds = natively(model, choose(model, "standard"), cache)
     assert (found.counts.distinct, found.counts.generated) == counts[0]
     rate("native", found.counts.distinct, seconds, base)
 
@@ -190,7 +190,7 @@ def compile_time():
     say("controller, in seconds of CPU")
     for name in ("tiny_elr", "standard"):
         start = cpu()
-        _, text, _ = print_program(machine_of(model, chosen(model, name)), Choices())
+        _, text, _ = print_program(machine_of(model, choose(model, name)), Choices())
         printed = cpu()
         code = compile_ir(text)
         made = cpu()
@@ -254,7 +254,7 @@ def main():
     parser.add_argument("--tlc-heap", default="8g")
     arguments = parser.parse_args()
     model = api.load(arguments.charter)
-    instance = chosen(model, arguments.instance)
+    instance = choose(model, arguments.instance)
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         measures = {

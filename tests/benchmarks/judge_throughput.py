@@ -39,7 +39,7 @@ def say(text):
     sys.stdout.flush()
 
 
-def repeated(suite, folder, vectors):
+def repeat(suite, folder, vectors):
     """A suite of `vectors` rows in buckets of equal size, made of the rows of `suite`."""
     tables = [pa.parquet.read_table(suite.path(b)) for b in range(suite.buckets)]
     rows = pa.concat_tables(tables)
@@ -80,7 +80,7 @@ def cpu_seconds():
     return sum(seconds for pid, seconds in spent.items() if below(pid))
 
 
-def judged(context, suite, engine, place):
+def measure_judging(context, suite, engine, place):
     """Seconds that an engine takes for all buckets, and the processor time that it uses."""
     context = replace(context, place=str(place), run=f"{place}-{time.time_ns()}")
     spent, began = cpu_seconds(), time.perf_counter()
@@ -134,7 +134,7 @@ def main():
             suite, context = real(chosen.target, chosen.release, chosen.suite)
         else:
             suite, context = toy(scratch)
-        large = repeated(suite, scratch / "large", chosen.vectors)
+        large = repeat(suite, scratch / "large", chosen.vectors)
         began = time.perf_counter()
         context_of_spark = spark_start.StartingSpark(chosen.master).context()
         started = time.perf_counter() - began
@@ -142,13 +142,13 @@ def main():
         def on_spark(suite, buckets, context):
             spark.run(context_of_spark, suite, list(buckets), context, lambda: None)
 
-        warm = repeated(suite, scratch / "warm", 4_000)
-        first = judged(context, warm, on_spark, scratch / "w")
+        warm = repeat(suite, scratch / "warm", 4_000)
+        first = measure_judging(context, warm, on_spark, scratch / "w")
         say(f"session {started:.1f} s, first small job {first[0]:.1f} s")
         times = {"bare": [], "spark": []}
         for number in range(chosen.rounds):
-            times["bare"].append(judged(context, large, bare, scratch / f"b{number}"))
-            times["spark"].append(judged(context, large, on_spark, scratch / f"s{number}"))
+            times["bare"].append(measure_judging(context, large, bare, scratch / f"b{number}"))
+            times["spark"].append(measure_judging(context, large, on_spark, scratch / f"s{number}"))
         best = {engine: min(seconds) for engine, seconds in times.items()}
         for engine, (seconds, spent) in best.items():
             rate = chosen.vectors / seconds

@@ -174,7 +174,7 @@ class Table:
         sys.stdout.flush()
 
 
-def spent() -> float:
+def measure_spent() -> float:
     """Seconds of processor time of all processes that were started and have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -182,7 +182,7 @@ def spent() -> float:
 
 def run(command: list[str], folder: Path, **variables: str) -> tuple[float, int, str]:
     """Seconds of processor time, the exit code, and what a command printed."""
-    before = spent()
+    before = measure_spent()
     done = subprocess.run(
         command,
         cwd=folder,
@@ -191,7 +191,7 @@ def run(command: list[str], folder: Path, **variables: str) -> tuple[float, int,
         text=True,
         check=False,
     )
-    return spent() - before, done.returncode, done.stdout
+    return measure_spent() - before, done.returncode, done.stdout
 
 
 def conform(folder: Path, *arguments: str) -> tuple[float, int, str]:
@@ -201,7 +201,7 @@ def conform(folder: Path, *arguments: str) -> tuple[float, int, str]:
     return run(command, folder, CHARTER_CACHE=str(folder / "cache"), PYTHONDONTWRITEBYTECODE="")
 
 
-def explored(spec: Published, folder: Path, *options: str) -> tuple[float, int]:
+def measure_explore(spec: Published, folder: Path, *options: str) -> tuple[float, int]:
     """Seconds of processor time of `conform explore`, and how many states it found."""
     charter = str(CHARTERS / f"{spec.charter}.charter")
     chosen = ("--instance", spec.instance, *(() if spec.symmetry else ("--no-symmetry",)))
@@ -216,9 +216,9 @@ def engine(spec: Published) -> Engine:
     """Measure the native engine: each command by itself, as a user would type it."""
     with tempfile.TemporaryDirectory() as name:
         conform(Path(name), "check", str(OTHER))
-        cold, distinct = explored(spec, Path(name))
-        warm, again = explored(spec, Path(name))
-        start, _ = explored(spec, Path(name), "--most", "1")
+        cold, distinct = measure_explore(spec, Path(name))
+        warm, again = measure_explore(spec, Path(name))
+        start, _ = measure_explore(spec, Path(name), "--most", "1")
     assert again == distinct
     return Engine(distinct, cold, warm, start)
 

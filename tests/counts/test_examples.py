@@ -78,15 +78,15 @@ def test_counts_are_the_pinned_ones_when_a_small_instance_is_explored(
 
 @pytest.mark.parametrize(("name", "instance"), TINY)
 def test_verdicts_agree_when_symmetry_is_switched_off(name: str, instance: str) -> None:
-    reduced = spec.explored(name, instance)
-    whole = spec.explored(name, instance, symmetry=False)
+    reduced = spec.explore_instance(name, instance)
+    whole = spec.explore_instance(name, instance, symmetry=False)
     assert whole.counts.distinct >= reduced.counts.distinct
     for one, other in zip(reduced.properties, whole.properties, strict=True):
         assert (one.name, bool(one.seen)) == (other.name, bool(other.seen))
         assert (one.trace and len(one.trace)) == (other.trace and len(other.trace))
 
 
-@pytest.mark.parametrize("place", sampled(MUTANTS, 8, "-".join))
+@pytest.mark.parametrize("place", sample(MUTANTS, 8, "-".join))
 def test_the_property_catches_the_mutant_when_its_instance_is_explored(
     place: tuple[str, str],
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import engines, spec
-from tests.support.counted import PINS, branches_of, pinned, summary
+from tests.support.counted import PINS, branches_of, read_pinned, summary
 from tests.support.engines import both_of, counts
 from tests.support.golden import Golden
 
@@ -150,7 +150,7 @@ def agree(name: str) -> None:
 def test_every_step_and_witness_of_the_system_is_seen_in_some_cluster() -> None:
     seen: set[str] = set()
     for name in SMALL + LARGER:
-        seen |= pinned(name)[1]
+        seen |= read_pinned(name)[1]
     model = spec.model("kafka")
     system = next(s for s in model.systems if s.name == "cluster")
     mine = [p for p in model.properties if p.machine == "cluster" and p.kind == "witness"]

@@ -111,13 +111,13 @@ def limits() -> dict[str, InstanceLimits]:
     return {i.name: limits_of(model, i) for i in model.instances if i.machine == "cluster"}
 
 
-def said(name: str, table: Mapping[str, re.Match[str]]) -> tuple[Counter[str], dict[str, str]]:
+def read_cell(name: str, table: Mapping[str, re.Match[str]]) -> tuple[Counter[str], dict[str, str]]:
     """What the cell "at most" says: the constants, and places of the first state."""
     constants: Counter[str] = Counter()
     first: dict[str, str] = {}
     for phrase in re.sub(r" \([^)]*\)", "", table[name]["most"]).split(", "):
         if phrase.startswith("`"):
-            constants, first = said(phrase.strip("`"), table)
+            constants, first = read_cell(phrase.strip("`"), table)
         elif phrase in FIRST:
             place, value = FIRST[phrase]
             first[place] = value
@@ -128,7 +128,7 @@ def said(name: str, table: Mapping[str, re.Match[str]]) -> tuple[Counter[str], d
     return constants, first
 
 
-def held(one: InstanceLimits) -> Counter[str]:
+def read_constants(one: InstanceLimits) -> Counter[str]:
     """What the charter says of the same constants."""
     counted = {name: n for name, n in one.constants.items() if name in COUNTED}
     return Counter({name: n for name, n in {**one.budgets, **counted}.items() if n})
@@ -141,8 +141,8 @@ def test_the_table_has_every_instance_of_the_system() -> None:
 def test_the_table_says_what_may_happen_and_how_often() -> None:
     table, known = rows(), limits()
     for name in table:
-        constants, first = said(name, table)
-        assert constants == held(known[name]), name
+        constants, first = read_cell(name, table)
+        assert constants == read_constants(known[name]), name
         assert {**USUAL, **first}.items() <= known[name].first.items(), name
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.support.suites import sealed
+from tests.support.suites import seal
 
 from charter.api import generated as generate
 from charter.formats.project import project_at
@@ -108,7 +108,7 @@ def test_as_many_mutants_are_killed_when_the_solver_is_taken_away() -> None:
 def test_a_committed_suite_is_what_its_manifest_says(name: str) -> None:
     manifest = read_manifest(SUITES / name)
     vectors = list(read_lines(SUITES / name / "vectors.jsonl"))
-    assert sealed(manifest, vectors) == manifest and len(vectors) == manifest.vectors
+    assert seal(manifest, vectors) == manifest and len(vectors) == manifest.vectors
     assert set(manifest.canaries) == set(manifest.models.mutants)
     assert {v for ids in manifest.canaries.values() for v in ids} <= {v.id for v in vectors}
 

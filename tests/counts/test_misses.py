@@ -32,12 +32,12 @@ MOST = 50_000
 
 
 @cache
-def opened(path: Path, mutant: str = "") -> n.Model:
+def open_model(path: Path, mutant: str = "") -> n.Model:
     return api.load(path, api.Selection(mutant=mutant))
 
 
-def explored(path: Path, instance: str, mutant: str = "") -> api.SearchResult:
-    return api.explore(opened(path, mutant), instance, api.ExploreOptions(), lambda *_: None)
+def explore(path: Path, instance: str, mutant: str = "") -> api.SearchResult:
+    return api.explore(open_model(path, mutant), instance, api.ExploreOptions(), lambda *_: None)
 
 
 def test_no_instance_of_kafka_misses_anything_else_than_it_says() -> None:
@@ -51,7 +51,7 @@ def test_no_instance_of_kafka_misses_anything_else_than_it_says() -> None:
 
 
 def test_each_property_is_met_in_an_instance_that_every_run_searches() -> None:
-    model = opened(KAFKA)
+    model = open_model(KAFKA)
     states = {name: distinct(name) for name in PINNED}
     asked = [(one.name, one.machine) for one in (*model.properties, *model.liveness)]
     smallest: dict[str, str] = {}
@@ -86,11 +86,11 @@ def distinct(instance: str) -> int:
     ids=lambda value: getattr(value, "stem", value),
 )
 def test_an_instance_misses_what_it_says_and_nothing_else(path: Path, instance: str) -> None:
-    found = explored(path, instance)
+    found = explore(path, instance)
     assert found.fine
     assert (found.vacuous, found.not_missed, found.not_failed) == ((), (), ())
 
 
 def test_what_an_edit_makes_dead_is_found() -> None:
-    found = explored(EXAMPLES / "ring_election.charter", "tiny", "forgets_to_pass_on")
+    found = explore(EXAMPLES / "ring_election.charter", "tiny", "forgets_to_pass_on")
     assert found.vacuous == (Unmet("witness", "everybody_knows"), Unmet("branch", "rest"))

@@ -26,7 +26,7 @@ SHARED = spec.together("primary_backup", "tiny")
 
 @pytest.mark.slow
 def test_counts_when_nodes_are_told_apart() -> None:
-    found = spec.explored("primary_backup", "tiny", symmetry=False)
+    found = spec.explore_instance("primary_backup", "tiny", symmetry=False)
     counts = found.counts
     assert (counts.distinct, counts.generated, len(counts.levels)) == (24_055, 112_161, 25)
     assert found.fine and not never_met(found)
@@ -34,7 +34,7 @@ def test_counts_when_nodes_are_told_apart() -> None:
 
 @SHARED
 def test_counts_when_nodes_are_interchangeable() -> None:
-    counts = spec.explored("primary_backup", "tiny").counts
+    counts = spec.explore_instance("primary_backup", "tiny").counts
     assert (counts.distinct, counts.generated, len(counts.levels)) == (4_137, 19_342, 25)
     assert sum(counts.levels) == counts.distinct
 
@@ -61,7 +61,7 @@ def test_traces_are_runs_when_replayed_on_the_definition() -> None:
     [("small", (66_064, 352_501, 40)), ("standard", (332_865, 1_856_745, 44))],
 )
 def test_counts_when_a_larger_instance_is_explored(name: str, counts: tuple[int, int, int]) -> None:
-    found = spec.explored("primary_backup", name).counts
+    found = spec.explore_instance("primary_backup", name).counts
     assert (found.distinct, found.generated, len(found.levels)) == counts
 
 
@@ -69,7 +69,7 @@ def test_every_mutant_has_the_steps_that_are_pinned_here() -> None:
     assert [mutant.name for mutant in api.load(CHARTER).mutants] == list(MUTANTS)
 
 
-@pytest.mark.parametrize("name", sampled(MUTANTS, 1))
+@pytest.mark.parametrize("name", sample(MUTANTS, 1))
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
     """By the native engine: two elections are needed, which are thousands of states away."""
     about = next(m for m in api.load(CHARTER).mutants if m.name == name)

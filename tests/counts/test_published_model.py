@@ -54,7 +54,7 @@ def partitions(found: Exploration) -> Iterator[str]:
         yield from (str(cell) for cell in chunk[place])
 
 
-def seen(found: Exploration, names: Sequence[str]) -> set[str]:
+def see(found: Exploration, names: Sequence[str]) -> set[str]:
     assert found.counts.complete
     return {str(PartitionState.of(cell, names)) for cell in partitions(found)}
 
@@ -68,7 +68,7 @@ def _parameters() -> Iterator[object]:
 @pytest.mark.parametrize("name", list(_parameters()))
 def test_the_controller_is_in_the_states_of_the_published_model(name: str) -> None:
     names = ("isr", "elr", "last_known_elr")
-    assert seen(spec.explored("kafka", name), names) == set(PUBLISHED[name].split())
+    assert see(spec.explore_instance("kafka", name), names) == set(PUBLISHED[name].split())
 
 
 @pytest.mark.slow
@@ -78,4 +78,4 @@ def test_a_reassignment_passes_the_states_of_the_published_model() -> None:
     options = NativeOptions(Choices(), cache=cache_folder("engine"), optimized=False)
     found = explore(model, with_bounds(model, instance, once), options)
     names = ("isr", "elr", "last_known_elr", "replicas", "adding", "removing")
-    assert seen(found, names) == set(REASSIGNED.split())
+    assert see(found, names) == set(REASSIGNED.split())

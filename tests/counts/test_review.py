@@ -336,7 +336,7 @@ def scenarios(named: str) -> tuple[n.Model, list[n.Scenario]]:
     return model, exact or [one for one in model.scenarios if one.title.startswith(f"{title} ")]
 
 
-def declared(model: n.Model) -> dict[str, set[str]]:
+def list_declared(model: n.Model) -> dict[str, set[str]]:
     """What a model declares that rows name."""
     rules = {step.name for system in model.systems for step in system.steps}
     for operation in (o for component in model.components for o in component.operations):
@@ -357,7 +357,7 @@ def claims() -> dict[str, str]:
     return {one["id"]: one["verdict"] for part in read["section"] for one in part["claim"]}
 
 
-def named(row: Row) -> Iterator[tuple[str, str]]:
+def list_named(row: Row) -> Iterator[tuple[str, str]]:
     """What a row names, but for scenarios: the kind, and the name."""
     for kind, names in (
         ("says", row.says),
@@ -370,9 +370,9 @@ def named(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def test_whatever_a_row_names_is_declared() -> None:
-    known = declared(spec.model("kafka"))
+    known = list_declared(spec.model("kafka"))
     for title, row in ROWS.items():
-        unknown = [name for kind, name in named(row) if name not in known[kind]]
+        unknown = [name for kind, name in list_named(row) if name not in known[kind]]
         unknown += [name for name in row.shown if not scenarios(name)[1]]
         assert not unknown, f"{title}: nothing is called {unknown}"
 

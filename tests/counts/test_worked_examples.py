@@ -94,7 +94,7 @@ def logs_told(condition: n.Expr, brokers: set[object]) -> set[object]:
     return told
 
 
-def untold(step: Step) -> set[object]:
+def find_untold(step: Step) -> set[object]:
     """The brokers of whose logs nothing is expected after a step."""
     sorts = dict(step.scenario.instance.sorts)
     brokers: set[object] = {*range(len(sorts["Broker"]))}
@@ -116,9 +116,11 @@ def test_each_step_of_a_worked_example_tells_what_each_replica_holds(
     worked = [one for one in scenarios if WORKED.match(one.title)]
     assert len(worked) > 50
     lacking = {
-        str(step): sorted(f"r{broker + 1}" for broker in untold(step) if isinstance(broker, int))
+        str(step): sorted(
+            f"r{broker + 1}" for broker in find_untold(step) if isinstance(broker, int)
+        )
         for scenario in worked
         for step in steps(scenario)
-        if untold(step)
+        if find_untold(step)
     }
     assert not lacking

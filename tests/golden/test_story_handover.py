@@ -21,7 +21,7 @@ PLACE = Path(__file__).parent / "story"
 ITEM = t.Int(t.Limit(plus=0), t.Limit(plus=9))
 
 
-def caught(mutant: str) -> Story:
+def catch(mutant: str) -> Story:
     model = api.load(ROOT / "spec" / "kafka", api.Selection(mutant=mutant))
     (chosen,) = (m for m in model.mutants if m.name == mutant)
     return story_of_finding(model, chosen.instance, chosen.caught_by)
@@ -29,7 +29,7 @@ def caught(mutant: str) -> Story:
 
 @pytest.mark.slow
 def test_a_fetch_goes_from_the_follower_to_the_leader_and_back(golden: Golden) -> None:
-    story = caught("joins_below_high_watermark")
+    story = catch("joins_below_high_watermark")
     golden.matches(PLACE / "joins_below_high_watermark.txt", api.draw(story, "text"))
 
 

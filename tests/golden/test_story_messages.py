@@ -97,7 +97,7 @@ def walk(*acts: tuple[str, str], prop: str = "") -> Story:
     return story_of_steps(api.load_text(SHOP), steps, violated=prop)
 
 
-def drawn_of(story: Story) -> list[tuple[str, int, int, int | None, bool]]:
+def list_arrows(story: Story) -> list[tuple[str, int, int, int | None, bool]]:
     def row(m: Message) -> tuple[str, int, int, int | None, bool]:
         return m.values, m.sent, m.receiver, m.received, m.is_copy
 
@@ -105,7 +105,7 @@ def drawn_of(story: Story) -> list[tuple[str, int, int, int | None, bool]]:
 
 
 def test_each_receipt_has_an_arrow_and_what_nobody_receives_goes_towards_its_taker() -> None:
-    rows = drawn_of(walk(*ORDER_TWICE, prop="paid_for"))
+    rows = list_arrows(walk(*ORDER_TWICE, prop="paid_for"))
     assert sorted(rows, key=str) == [
         ("1", 2, 1, 3, False),
         ("1", 2, 1, 4, True),
@@ -145,18 +145,18 @@ def test_who_only_sends_to_an_element_is_the_part_that_is_alone() -> None:
     seen = scene(story)
     assert [seen.lanes[event.lane] for event in seen.events] == ["shop", "shop", "bob"]
     assert "sends true (it is there already)" in seen.events[1].notes
-    assert drawn_of(story) == [("true", 0, 2, 2, False)]
+    assert list_arrows(story) == [("true", 0, 2, 2, False)]
 
 
 @pytest.mark.parametrize("name", ["lose_goods", "lose_sight"])
 def test_a_step_of_a_charter_may_be_called_as_if_it_lost_a_message(name: str) -> None:
-    def drawn(text: str, last: str) -> list[object]:
+    def draw(text: str, last: str) -> list[object]:
         ann: dict[str, Json] = {"c": "ann"}
         steps = [(step, ann) for step in ("order", "sell", last)]
         seen = scene(story_of_steps(api.load_text(text), steps))
         return [*(event.lane for event in seen.events), *seen.messages]
 
-    assert drawn(SHOP.replace("step get(", f"step {name}("), name) == drawn(SHOP, "get")
+    assert draw(SHOP.replace("step get(", f"step {name}("), name) == draw(SHOP, "get")
 
 
 @pytest.mark.parametrize("name", ["x" * size for size in range(8, 16)])
@@ -171,7 +171,7 @@ def test_the_text_of_a_message_on_the_way_is_never_cut_in_a_terminal(name: str) 
 
 def test_a_sending_that_was_received_is_not_the_one_that_is_received_next() -> None:
     sold = ("order", "ann"), ("sell", "ann"), ("get", "ann")
-    rows = drawn_of(walk(*sold, ("order", "ann"), ("sell", "ann"), ("get", "ann")))
+    rows = list_arrows(walk(*sold, ("order", "ann"), ("sell", "ann"), ("get", "ann")))
     assert [row for row in rows if row[0] in ("1", "2")] == [
         ("1", 1, 1, 2, False),
         ("2", 4, 1, 5, False),
@@ -257,7 +257,7 @@ def test_what_a_step_clears_is_lost_and_a_batch_has_an_arrow_for_each_message() 
         [("call_all", first), ("call_all", second), ("sell_all", {"c": "ann"}),
          ("close", {"c": "ann"})],
     )  # fmt: skip
-    assert sorted(drawn_of(story), key=str) == [
+    assert sorted(list_arrows(story), key=str) == [
         ("ORDER 1", 0, 0, 2, False),
         ("ORDER 1", 0, 0, 3, False),
         ("ORDER 2", 1, 0, 2, False),

@@ -15,7 +15,7 @@ from charter.syntax.show import show
 HERE = Path(__file__).parent / "surface"
 
 
-def parsed(name: str) -> nodes.File:
+def parse_example(name: str) -> nodes.File:
     diagnostics = Diagnostics()
     tree = parse(Source(name, (HERE / name).read_text(encoding="utf-8")), diagnostics)
     assert tree is not None, [item.show() for item in diagnostics]
@@ -24,12 +24,12 @@ def parsed(name: str) -> nodes.File:
 
 def test_everything_looks_as_before_when_it_is_formatted() -> None:
     golden = (HERE / "formatted" / "everything.charter").read_text(encoding="utf-8")
-    assert show(parsed("everything.charter")) == golden
+    assert show(parse_example("everything.charter")) == golden
 
 
 def test_a_vocabulary_looks_as_before_when_it_is_formatted() -> None:
     golden = (HERE / "formatted" / "types.charter").read_text(encoding="utf-8")
-    assert show(parsed("vocabulary/types.charter")) == golden
+    assert show(parse_example("vocabulary/types.charter")) == golden
 
 
 def test_everything_has_no_error_when_it_is_checked_with_all_its_variants() -> None:
@@ -41,7 +41,7 @@ def test_everything_has_no_error_when_it_is_checked_with_all_its_variants() -> N
 
 def test_every_construct_occurs_when_everything_is_parsed() -> None:
     found: set[type[object]] = set()
-    waiting: list[object] = [parsed("everything.charter")]
+    waiting: list[object] = [parse_example("everything.charter")]
     while waiting:
         here = waiting.pop()
         if isinstance(here, tuple):

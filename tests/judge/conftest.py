@@ -57,7 +57,7 @@ def installed(built, tmp_path_factory):
     """The wheel from `make dist`, installed without extras where the checkout is not."""
     with zipfile.ZipFile(built) as archive:
         assert not [name for name in archive.namelist() if name.startswith("charter_models")]
-    made = Installed(Chroot.made(tmp_path_factory.mktemp("box") / "root"))
+    made = Installed(Chroot.make(tmp_path_factory.mktemp("box") / "root"))
     made.install(built)
     return made
 

@@ -17,7 +17,7 @@ SUITE = Path("generated") / "suites" / "kafka_replication" / "controller"
 RULE = "& set(replicas)) - isr - suspect"
 
 
-def edited(root: Path) -> None:
+def edit(root: Path) -> None:
     """A copy of the project's charter in which an unclean shutdown leaves a replica eligible."""
     shutil.copy(ROOT / "charter.toml", root)
     shutil.copytree(ROOT / "spec" / "kafka", root / "spec" / "kafka")
@@ -56,7 +56,7 @@ def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_an_edited_rule_diverges_from_the_suite_of_before(tmp_path: Path) -> None:
     """The README's tour makes the same edit, with the command that writes all models."""
-    edited(tmp_path)
+    edit(tmp_path)
     before = run_reference(tmp_path, tmp_path / "before")
     assert before.returncode == 0, before.stderr
     write_models(tmp_path)
@@ -69,7 +69,7 @@ def test_an_edited_rule_diverges_from_the_suite_of_before(tmp_path: Path) -> Non
 
 @pytest.mark.slow  # of a small charter: tests/unit/api/test_generated.py
 def test_generated_is_stale_once_a_rule_is_edited(tmp_path: Path) -> None:
-    edited(tmp_path)
+    edit(tmp_path)
     model = "charter_models/kafka_replication/controller.py"
     (protocol,) = (
         p for p in generate.protocols(project_at(tmp_path)) if p.name == "kafka.replication"

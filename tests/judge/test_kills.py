@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.judging import environment
-from tests.support.processes import marked, until
+from tests.support.processes import find_marked, until
 
 from conform.storage.scratch import MARK
 from conform.storage.store import RunFolder
@@ -71,7 +71,7 @@ class Killer:
         out, err = child.communicate(timeout=120)
         assert child.returncode == 0, err
         mark = f"{MARK}={self.scratch}"
-        assert until(lambda: not marked(mark)), marked(mark)
+        assert until(lambda: not find_marked(mark)), find_marked(mark)
         assert list(self.scratch.iterdir()) == []
         return out
 

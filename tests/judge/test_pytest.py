@@ -35,7 +35,7 @@ def asked(toy_suite, targets_folder, capsys, tmp_path):
     return run
 
 
-def failed(out):
+def list_failed(out):
     return sorted(re.findall(r"^FAILED (charter::\S+)", out, re.MULTILINE))
 
 
@@ -63,9 +63,9 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     again = r"again: pytest --charter=\S+ --charter-adapter=\S+WrongError -k [0-9a-f]{12}"
     assert re.search(again, out)
     (finding,) = set(re.findall(r"finding (f-[0-9a-f]{10}) \(reply\)", out))
-    wrong = failed(out)
+    wrong = list_failed(out)
 
-    last_failed = failed(asked(f"{FAKES}WrongError", "--lf", "-x")[1])
+    last_failed = list_failed(asked(f"{FAKES}WrongError", "--lf", "-x")[1])
     assert len(last_failed) == 1 and last_failed[0] in wrong
 
     place = tmp_path / "known.toml"
@@ -73,7 +73,7 @@ def test_a_failure_has_both_sides_and_the_command_and_is_known_by_a_baseline(ask
     place.write_text(f'[{finding}]\nreason = "LEASE-17"\n{rest}')
     known = f"--charter-baseline={place}"
     code, out = asked(f"{FAKES}WrongError", "-rx", known, *SOME)
-    assert (code, failed(out)) == (0, [])
+    assert (code, list_failed(out)) == (0, [])
     assert f"{len(wrong)} xfailed" in out and f"{finding}: LEASE-17" in out
     told = "of 1 known finding only rule and place were compared, as another suite listed it: "
     assert told + finding in out
@@ -102,13 +102,13 @@ def test_a_known_finding_that_is_not_as_it_was_listed_fails_the_session(
 
 def test_what_failed_last_is_chosen_and_counted_among_all_that_was_collected(asked):
     code, out = asked(f"{FAKES}WrongError", "-v", *WITHOUT_CANARIES)
-    wrong = failed(out)
+    wrong = list_failed(out)
     assert code == 1 and 1 < len(wrong) < 61
 
     code, out = asked(f"{FAKES}WrongError", "--lf", "-v")
     chosen = f"collected 62 items / {62 - len(wrong)} deselected / {len(wrong)} selected"
     assert chosen in out and f"rerun previous {len(wrong)} failures" in out
-    assert (code, failed(out)) == (1, wrong)
+    assert (code, list_failed(out)) == (1, wrong)
     assert f"{len(wrong)} failed, {62 - len(wrong)} deselected" in out
 
     code, out = asked(f"{FAKES}WrongError", "--ff", "-vv", *WITHOUT_CANARIES)

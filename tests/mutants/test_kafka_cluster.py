@@ -88,13 +88,13 @@ is away, and what is broken where they end."""
 
 
 @cache
-def opened() -> api.Charter:
+def open_charter() -> api.Charter:
     return api.Charter(api.read_sources(SPEC))
 
 
 @cache
 def model(variant: str = "") -> n.Model:
-    return opened().model(api.Selection(variant=variant)) if variant else spec.model("kafka")
+    return open_charter().model(api.Selection(variant=variant)) if variant else spec.model("kafka")
 
 
 def mutants() -> list[n.Mutant]:
@@ -116,7 +116,7 @@ def findings(of: n.Model, instance: str, states: int) -> dict[str, CheckResult]:
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
     """As the committed table of verdicts says (tests/counts/test_verdicts.py)."""
     (mutant,) = (m for m in mutants() if m.name == name)
-    edited = opened().model(api.Selection(mutant=name))
+    edited = open_charter().model(api.Selection(mutant=name))
     if mutant.caught_by in {live.name for live in edited.liveness}:
         found = api.explore(edited, mutant.instance, api.ExploreOptions(), lambda *_: None)
         assert found.verdicts[mutant.caught_by] == "violated"
@@ -156,7 +156,7 @@ def test_the_last_replica_standing_is_elected_empty_when_it_is_before_966() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", spec.declared("variant"))
+@pytest.mark.parametrize("variant", spec.list_declared("variant"))
 def test_the_worked_examples_of_a_variant_come_about(variant: str) -> None:
     """Those of every component, too; `conform check` follows those that the variant affects. Those
     of the charter itself: tests/agreement/test_answers."""
@@ -164,7 +164,7 @@ def test_the_worked_examples_of_a_variant_come_about(variant: str) -> None:
     assert changed.scenarios and not failing(changed)
 
 
-def broken(of: n.Model, scenario: n.Scenario) -> set[str]:
+def list_broken(of: n.Model, scenario: n.Scenario) -> set[str]:
     """The `always` properties that are false where a scenario ends."""
     machine = Machine.of(of, scenario.instance)
     state: State = follow(of, scenario)[0].state
@@ -175,18 +175,18 @@ def broken(of: n.Model, scenario: n.Scenario) -> set[str]:
 @pytest.mark.slow
 def test_an_acknowledged_record_is_lost_when_it_is_before_966() -> None:
     story = next(s for s in scenarios("pre_kip_966") if s.title.startswith("S1-E0"))
-    assert broken(model("pre_kip_966"), story) >= {
+    assert list_broken(model("pre_kip_966"), story) >= {
         "leader_completeness", "consistent_read", "no_acknowledged_record_lost",
     }  # fmt: skip
     for other in scenarios():
         if not other.title.startswith(("D-E2", *GIVEN_UP)):
-            assert broken(model(), other) == set()
+            assert list_broken(model(), other) == set()
 
 
 @pytest.mark.parametrize("title, properties", GIVEN_UP.items())
 def test_a_scenario_breaks_at_its_end_what_is_given_up(title: str, properties: set[str]) -> None:
     (story,) = (s for s in scenarios() if s.title.startswith(title))
-    assert broken(model(), story) == properties
+    assert list_broken(model(), story) == properties
 
 
 @pytest.mark.slow
@@ -202,8 +202,8 @@ def test_an_acknowledged_record_is_lost_when_the_minimum_is_raised() -> None:
     """What the story breaks at its end, the instance of the same setting says."""
     story = next(s for s in scenarios() if s.title.startswith("D-E2"))
     raised = next(i for i in model().instances if i.name == "pair_raised")
-    assert "no_acknowledged_record_lost" in broken(model(), story)
-    assert broken(model(), story) <= set(raised.fails)
+    assert "no_acknowledged_record_lost" in list_broken(model(), story)
+    assert list_broken(model(), story) <= set(raised.fails)
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_the_story_of_before_966_ends_at_its_second_step_when_there_is_an_elr() 
 @pytest.mark.slow  # `conform check` follows the same story in the charter itself
 def test_the_texts_danger_comes_about_when_the_maximal_isr_is_left_out() -> None:
     """S2 §6.5.2: without it the high watermark reaches 10 in the sixth step."""
-    edited = opened().model(api.Selection(mutant="proposes_without_maximal_isr"))
+    edited = open_charter().model(api.Selection(mutant="proposes_without_maximal_isr"))
     story = next(s for s in edited.scenarios if s.title.startswith("S2-E6"))
     with pytest.raises(ScenarioFails):
         follow(edited, story)

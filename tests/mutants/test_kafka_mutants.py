@@ -16,13 +16,13 @@ from charter.core import nodes as n
 from charter.explore.result import CheckResult
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
-MUTANTS = spec.declared("mutant", "70-mutants.charter")
+MUTANTS = spec.list_declared("mutant", "70-mutants.charter")
 FIRST, MOST = 400, 2_000
 """How many states are searched at first, and where that is not enough."""
 
 
 @cache
-def opened() -> api.Charter:
+def open_charter() -> api.Charter:
     return api.Charter(api.read_sources(SPEC))
 
 
@@ -46,10 +46,10 @@ def test_they_are_in_a_file_of_their_own_and_at_least_twelve() -> None:
     assert len(MUTANTS) >= 12
 
 
-@pytest.mark.parametrize("name", sampled(MUTANTS, 2))
+@pytest.mark.parametrize("name", sample(MUTANTS, 2))
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
     (mutant,) = (m for m in mutants() if m.name == name)
-    edited = opened().model(api.Selection(mutant=name))
+    edited = open_charter().model(api.Selection(mutant=name))
     caught = findings(edited, mutant.instance)[mutant.caught_by]
     if not caught.seen:
         caught = findings(edited, mutant.instance, MOST)[mutant.caught_by]

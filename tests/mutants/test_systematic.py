@@ -20,7 +20,7 @@ from random import Random
 import pytest
 from tests.support import spec
 from tests.support.comparing.sampled import sampled
-from tests.support.counted import pinned
+from tests.support.counted import read_pinned
 from tests.support.golden import Golden
 from tests.support.walked_mutants import WalkedStates
 
@@ -72,7 +72,7 @@ def not_seen(example: str, *, sample: int = 0, instances: str = "*") -> set[str]
     return {one.id for one in found if one.answer in ("survives", "undecided")}
 
 
-@pytest.mark.parametrize("example", sampled(spec.EXAMPLES, 3))
+@pytest.mark.parametrize("example", sample(spec.EXAMPLES, 3))
 def test_no_mutant_of_an_example_survives_when_some_are_drawn(example: str) -> None:
     assert not not_seen(example, sample=3, instances="tiny")
 
@@ -107,25 +107,25 @@ def kafka_survivors() -> tuple[Survivor, ...]:
     return read_survivors(survivors_file(KAFKA))
 
 
-def seen_by_instances() -> dict[str, str]:
+def read_instance_catches() -> dict[str, str]:
     """What instances show of the mutants that no scenario catches, and that do not survive."""
     found = json.loads((Path(__file__).parent / "seen_by_instances.json").read_text())
     return {str(name): str(answer) for name, answer in found.items()}
 
 
-def unexplained(drawn: Iterable[str]) -> list[str]:
+def list_unexplained(drawn: Iterable[str]) -> list[str]:
     """The mutants that are on no list, and that no scenario sees."""
-    listed = {one.id for one in kafka_survivors()} | {*seen_by_instances()}
-    return [one for one in drawn if one not in listed and not seen_by_scenarios(one)]
+    listed = {one.id for one in kafka_survivors()} | {*read_instance_catches()}
+    return [one for one in drawn if one not in listed and not do_scenarios_see(one)]
 
 
 @cache
-def shared_outcomes() -> SharedOutcomes:
+def share_outcomes() -> SharedOutcomes:
     """Of all mutants: most steps of a scenario are not changed by one."""
     return SharedOutcomes()
 
 
-def seen_by_scenarios(mutant: str) -> bool:
+def do_scenarios_see(mutant: str) -> bool:
     """Whether a scenario fails. Those of the part itself and of few brokers first: they are quick;
     of the system, those that a mistake in a step was the reason for (`X-S`)."""
     part, made = kafka_mutants()[mutant]
@@ -133,7 +133,7 @@ def seen_by_scenarios(mutant: str) -> bool:
     followed = find_affected(kafka(), model)
     ordered = sorted(followed, key=lambda s: (not s.title.startswith("X-S"), size_of(s)))
     changed = replace(model, scenarios=tuple(ordered))
-    machine_of = shared_outcomes().among(changed)
+    machine_of = share_outcomes().among(changed)
     found = (next(failures(changed, one, machine_of), None) for one in SCENARIOS[part])
     return any(failure is not None for failure in found)
 
@@ -161,18 +161,18 @@ def test_each_mutant_of_kafka_is_seen_or_listed_of_50_and_of_rules_that_changed(
     tried, now = json.loads(TRIED.read_text()), digests()
     changed = [rule for rule, digest in now.items() if tried.get(rule) != digest]
     drawn = Random(repr(now)).sample([*kafka_mutants()], 50)
-    assert not unexplained({*drawn, *(one for rule in changed for one in by_rule()[rule])})
+    assert not list_unexplained({*drawn, *(one for rule in changed for one in by_rule()[rule])})
 
 
 @pytest.mark.slow
 def test_each_mutant_of_kafka_is_seen_or_listed_when_all_are_tried(golden: Golden) -> None:
-    assert not unexplained(kafka_mutants())
+    assert not list_unexplained(kafka_mutants())
     golden.matches(TRIED, json.dumps(digests(), indent=1, sort_keys=True) + "\n")
 
 
 @pytest.mark.slow
 def test_the_lists_of_kafkas_mutants_say_what_instances_show() -> None:
-    expected = seen_by_instances() | {one.id: "survives" for one in kafka_survivors()}
+    expected = read_instance_catches() | {one.id: "survives" for one in kafka_survivors()}
     limits = mutation.limits(MOST_STATES, 600)
     found: dict[str, str] = {}
     for parts, globs in INSTANCES.items():
@@ -180,29 +180,29 @@ def test_the_lists_of_kafkas_mutants_say_what_instances_show() -> None:
             place for each in globs
             for place in mutation.baselines(kafka(), each, limits, lambda *_: None)
         ]  # fmt: skip
-        for here, made in searched_together(parts, expected, places):
+        for here, made in group_searches(parts, expected, places):
             for tried in mutation.try_mutants(kafka(), here, made, limits, 1):
                 found[tried.id] = tried.answer
     assert found == expected
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", spec.declared("instance", "coverage/walks.charter"))
+@pytest.mark.parametrize("name", spec.list_declared("instance", "coverage/walks.charter"))
 def test_mutants_that_change_nothing_change_nothing_in_walks(name: str) -> None:
     model = with_walked(api.load_charter(KAFKA)[0], KAFKA / COVERAGE)
     instance = next(one for one in model.instances if one.name == name)
     walked = WalkedStates.of(model, instance, WALKED[instance.machine], 3_000)
-    listed = (one for one, answer in seen_by_instances().items() if answer == "unchanged")
+    listed = (one for one, answer in read_instance_catches().items() if answer == "unchanged")
     found = {one: walked.difference(kafka_mutants()[one][1]) for one in listed}
     assert not {one: where for one, where in found.items() if where}
 
 
-def pinned_baselines(glob: str) -> list[InstanceBaseline]:
+def list_pinned_baselines(glob: str) -> list[InstanceBaseline]:
     """What pinned searches say of instances: states, and the branches and steps that are taken."""
     nothing = frozenset[str]()
     found: list[InstanceBaseline] = []
     for one in (one for one in kafka().instances if fnmatchcase(one.name, glob)):
-        distinct, seen = pinned(one.name)
+        distinct, seen = read_pinned(one.name)
         made = InstanceBaseline(one.name, one.machine, distinct, True, seen, nothing, ())
         found.append(made)
     return found
@@ -210,23 +210,23 @@ def pinned_baselines(glob: str) -> list[InstanceBaseline]:
 
 def test_each_step_of_the_system_is_taken_in_an_instance_that_is_searched_for_mutants() -> None:
     (system,) = (one for one in kafka().systems if one.name == "cluster")
-    places = [place for name in CLUSTER for place in pinned_baselines(name)]
+    places = [place for name in CLUSTER for place in list_pinned_baselines(name)]
     taken = {name for place in places for name in place.taken}
     assert [one.name for one in system.steps if one.name not in taken] == []
     assert all(place.distinct < MOST_STATES for place in places)
 
 
 def test_each_listed_mutant_is_searched_where_its_rule_is_taken() -> None:
-    listed = [*seen_by_instances(), *(one.id for one in kafka_survivors())]
+    listed = [*read_instance_catches(), *(one.id for one in kafka_survivors())]
     searched: set[str] = set()
     for parts, globs in INSTANCES.items():
-        places = [place for each in globs for place in pinned_baselines(each)]
-        for here, group in searched_together(parts, listed, places):
+        places = [place for each in globs for place in list_pinned_baselines(each)]
+        for here, group in group_searches(parts, listed, places):
             searched |= {made.id for made in group if any(takes(place, made) for place in here)}
     assert [one for one in listed if one not in searched] == []
 
 
-def searched_together(
+def group_searches(
     parts: Sequence[str], listed: Iterable[str], places: Sequence[InstanceBaseline]
 ) -> Iterable[tuple[Sequence[InstanceBaseline], list[MadeMutant]]]:
     """The listed mutants of parts, with the instances that are searched for them. Those with the
@@ -265,7 +265,7 @@ def test_each_mutant_that_changes_nothing_has_one_reason() -> None:
     groups = tomllib.loads((Path(__file__).parent / "unchanged.toml").read_text())["unchanged"]
     assert all(group["reason"] for group in groups)
     explained = sorted(one for group in groups for one in group["mutants"])
-    unchanged = [one for one, answer in seen_by_instances().items() if answer == "unchanged"]
+    unchanged = [one for one, answer in read_instance_catches().items() if answer == "unchanged"]
     assert explained == sorted(unchanged)
 
 
@@ -273,5 +273,5 @@ def test_each_listed_mutant_of_kafka_is_one_and_is_listed_once() -> None:
     survivors = kafka_survivors()
     sources = {name for name, _ in kafka().sources}
     assert all(one.is_reviewed(sources) for one in survivors)
-    listed = [*seen_by_instances(), *(one.id for one in survivors)]
+    listed = [*read_instance_catches(), *(one.id for one in survivors)]
     assert len({*listed}) == len(listed) and {*listed} <= {*kafka_mutants()}

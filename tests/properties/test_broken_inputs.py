@@ -10,7 +10,7 @@ import random
 import orjson
 import pytest
 from tests.support.caches import own_cache
-from tests.support.damage import changed, damaged, either
+from tests.support.damage import change, damage, either
 from tests.support.fakes.fake import Fake
 from tests.support.judging import toy_siblings
 from tests.support.suites import write_suite
@@ -52,7 +52,7 @@ def test_broken_run_is_refused(tries, tmp_path):
     for _ in range(tries):
         path = rng.choice(files)
         whole = path.read_bytes()
-        content = either(whole, rng) if path.suffix == ".json" else damaged(whole, rng)
+        content = either(whole, rng) if path.suffix == ".json" else damage(whole, rng)
         path.write_bytes(content)
         try:
             RunFolder(str(run)).check()
@@ -98,7 +98,7 @@ KINDS = read_types(dict(TYPES), "types")
 ITEMS = [item_of(vector) for vector in random_vectors(12, seed=5)]
 
 
-def answered():
+def answer():
     """The questions of a batch, and the line with the right answer to them."""
     asked = [(item.id, f"n-{number}") for number, item in enumerate(ITEMS)]
     questions = b",".join(
@@ -130,25 +130,25 @@ def verdicts(line, asked, observes=None):
 def test_broken_answer_is_never_fine(tries):
     """Unless the part that was changed is none that an answer has to have."""
     rng = random.Random(3)
-    asked, line = answered()
+    asked, line = answer()
     assert {verdict.kind for verdict in verdicts(line, asked)} == {Kind.CONFORMS}
-    whole = _seen(orjson.loads(line))
+    whole = _read_seen(orjson.loads(line))
     for _ in range(tries):
         content = either(line, rng)
         found = verdicts(content, asked)
         if found is not None and all(verdict.kind is Kind.CONFORMS for verdict in found):
-            assert _seen(orjson.loads(content)) == whole, content
+            assert _read_seen(orjson.loads(content)) == whole, content
 
 
 @SOME_OR_MANY
 def test_broken_answer_of_a_target_that_hides_variables_has_verdicts(tries):
     rng = random.Random(4)
-    asked, line = answered()
+    asked, line = answer()
     for _ in range(tries):
         verdicts(either(line, rng), asked, ("leader",))
 
 
-def _seen(message):
+def _read_seen(message):
     """What the adapter says that it saw: values in their places."""
     values = [*message["values"]]
     return [
@@ -194,7 +194,7 @@ def test_broken_charter_has_diagnostics_and_no_traceback(tries):
     for _ in range(tries):
         match rng.randrange(3):
             case 0:
-                text = damaged(CHARTER.encode(), rng).decode("utf-8", "replace")
+                text = damage(CHARTER.encode(), rng).decode("utf-8", "replace")
             case 1:
                 one, other = rng.randrange(len(words)), rng.randrange(len(words))
                 text = " ".join([*words[:one], words[other], *words[one + 1 :]])
@@ -209,5 +209,5 @@ def test_damage_is_damage():
     """The tools of this file change what they are given, most of the time."""
     rng = random.Random(0)
     content = json.dumps({"a": [1, {"b": "c"}], "d": None}).encode()
-    assert sum(damaged(content, rng) != content for _ in range(200)) > 150
-    assert sum(changed(json.loads(content), rng) != json.loads(content) for _ in range(200)) > 180
+    assert sum(damage(content, rng) != content for _ in range(200)) > 150
+    assert sum(change(json.loads(content), rng) != json.loads(content) for _ in range(200)) > 180

@@ -39,7 +39,7 @@ def graph_of(edges: list[tuple[int, int, frozenset[int]]]) -> Graph:
     ]
 
 
-def reached(graph: Graph, leads_to: LeadsToValues) -> set[int]:
+def find_waiting(graph: Graph, leads_to: LeadsToValues) -> set[int]:
     """States in which something is waited for on some run."""
     about = {(0, (leads_to.once or leads_to.begins[0]) and not leads_to.ends[0])}
     while True:
@@ -80,7 +80,7 @@ def test_a_lasso_is_found_exactly_where_there_is_one(
 ) -> None:
     graph, leads_to = graph_of(edges), LeadsToValues(begins, ends, once)
     natively(edges, graph, leads_to)
-    inside = sorted(reached(graph, leads_to))
+    inside = sorted(find_waiting(graph, leads_to))
     parts = [frozenset(c) for n in range(1, SIZE + 1) for c in combinations(inside, n)]
     found = lasso(graph, leads_to)
     assert (found is not None) == any(can_stay(graph, part) for part in parts)

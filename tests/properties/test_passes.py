@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.comparing.sampled import DRAWN, few_or_all
-from tests.support.drawn.drawn_models import INSTANCE, drawn_model
+from tests.support.drawn.drawn_models import INSTANCE, draw_model
 from tests.unit.semantics.test_messages import machine as post
 
 from charter import api
@@ -81,7 +81,7 @@ def questions(machine: Machine) -> Iterator[tuple[State, str, tuple[Value, ...]]
                 states += [after for after in new if len(states) < STATES and after not in states]
 
 
-def held_to_the_first(machines: list[Machine]) -> int:
+def compare_with_first(machines: list[Machine]) -> int:
     """All stages answer as the first one does; how many transitions were asked for."""
     first, *others = machines
     asked = 0
@@ -99,17 +99,17 @@ def held_to_the_first(machines: list[Machine]) -> int:
 def test_each_pass_keeps_the_outcomes_of_drawn_models(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(st.randoms(use_true_random=False), st.booleans())
-    def kept(rng: Random, partial: bool) -> None:
-        model = drawn_model(rng, partial=partial)
-        assert held_to_the_first(stages(model, INSTANCE))
+    def keep(rng: Random, partial: bool) -> None:
+        model = draw_model(rng, partial=partial)
+        assert compare_with_first(stages(model, INSTANCE))
 
-    kept()
+    keep()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_each_pass_keeps_the_outcomes_of_the_examples(name: str) -> None:
     model = api.load(PROTOCOLS[name])
-    assert held_to_the_first(stages(model, model.instances[0]))
+    assert compare_with_first(stages(model, model.instances[0]))
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_each_pass_keeps_the_outcomes_of_the_examples(name: str) -> None:
 )
 def test_each_pass_keeps_the_outcomes_of_channels(kind: str) -> None:
     plain = post(kind)
-    assert held_to_the_first(stages(plain.model, plain.instance))
+    assert compare_with_first(stages(plain.model, plain.instance))

@@ -140,7 +140,7 @@ class Drawer:
         )
 
 
-def accepted(before: str, lines: list[str], after: str = "") -> n.Model:
+def accept(before: str, lines: list[str], after: str = "") -> n.Model:
     """The model of those lines whose numbers the check can bound."""
     found = api.check_texts((Source("drawn", "\n".join((before, *lines, after))),)).errors
     assert {item.code for item in found} <= {"int/out-of-range", "branch/shadowed"}
@@ -150,7 +150,7 @@ def accepted(before: str, lines: list[str], after: str = "") -> n.Model:
     return api.load_text("\n".join((before, *kept, after)))
 
 
-def drawn(
+def draw(
     rng: Random, kinds: list[t.Type], universe: Universe, most: int
 ) -> list[tuple[Value, ...]]:
     """Some values of these types."""
@@ -164,7 +164,7 @@ def outside(machine: n.Component | n.System, model: n.Model, rng: Random) -> Ite
     for universe, action in product(UNIVERSES, actions):
         evaluator = Evaluator.of(model, machine.name, universe)
         kinds = [place.type for place in (*machine.state, *action.params)]
-        for given in drawn(rng, kinds, universe, 60):
+        for given in draw(rng, kinds, universe, 60):
             before = {v.name: value for v, value in zip(machine.state, given, strict=False)}
             args = given[len(before) :]
             match action:
@@ -181,12 +181,12 @@ def outside(machine: n.Component | n.System, model: n.Model, rng: Random) -> Ite
 @few_or_all(120, 240)
 def test_accepted_functions_stay_in_range(examples: int) -> None:
     drawer = Drawer(1)
-    model = accepted(WORDS, [drawer.function(at) for at in range(examples)])
+    model = accept(WORDS, [drawer.function(at) for at in range(examples)])
     assert examples < 6 * len(model.functions) < 3 * examples
     for universe, function in product(UNIVERSES, model.functions):
         evaluator = Evaluator.of(model, "", universe)
         names = [param.name for param in function.params]
-        for given in drawn(drawer.rng, [p.type for p in function.params], universe, 64):
+        for given in draw(drawer.rng, [p.type for p in function.params], universe, 64):
             result = evaluator.value(
                 function.body, Scope(universe, {}), dict(zip(names, given, strict=True))
             )
@@ -197,7 +197,7 @@ def test_accepted_operations_stay_in_range() -> None:
     drawer = Drawer(3)
     before = f"{WORDS}\ncomponent part{STATE}"
     lines = [drawer.operation(at) for at in range(100)]
-    model = accepted(before, lines, "}\nwitness moves of part: a > 0")
+    model = accept(before, lines, "}\nwitness moves of part: a > 0")
     assert 10 < len(model.components[0].operations) < 150
     assert list(outside(model.components[0], model, drawer.rng)) == []
 
@@ -207,6 +207,6 @@ def test_accepted_steps_stay_in_range(examples: int) -> None:
     drawer = Drawer(4)
     before = f"{WORDS}\nsystem whole{STATE}"
     lines = [drawer.step(at) for at in range(examples)]
-    model = accepted(before, lines, "}\nwitness moves of whole: a > 0")
+    model = accept(before, lines, "}\nwitness moves of whole: a > 0")
     assert examples < 8 * len(model.systems[0].steps) < 1_200
     assert list(outside(model.systems[0], model, drawer.rng)) == []

@@ -50,12 +50,12 @@ DRAWN = settings(deadline=None, derandomize=True)
 def test_random_text_is_refused_with_diagnostics_when_it_is_parsed(examples: int) -> None:
     @settings(DRAWN, max_examples=examples)
     @given(st.text() | st.lists(st.sampled_from(SPLINTERS)).map(" ".join))
-    def refused(text: str) -> None:
+    def refuse(text: str) -> None:
         check(text)
         check(f"protocol p\n{text}")
         check(f"protocol p\nalways a of b: {text}")
 
-    refused()
+    refuse()
 
 
 @few_or_all(4, 80)
@@ -67,12 +67,12 @@ def test_a_mutated_charter_is_parsed_or_refused_when_it_is_damaged(examples: int
         st.sampled_from(["", *SPLINTERS]),
         st.integers(0, len(VALID)),
     )
-    def checked(start: int, length: int, splinter: str, begin: int) -> None:
+    def check_text(start: int, length: int, splinter: str, begin: int) -> None:
         near = VALID[max(0, begin - 40) : begin]
         check(VALID[:start] + splinter + VALID[start + length :])
         check(VALID[:start] + near + VALID[start:])
 
-    checked()
+    check_text()
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class Chroot:
     shared: tuple[Path, ...]
 
     @staticmethod
-    def made(root: Path) -> Chroot:
+    def make(root: Path) -> Chroot:
         """Make a root folder with the places to mount things at. Home is where it is on this
         machine, but empty: the JVM knows no other."""
         for name in ("proc", "dev", "tmp"):
@@ -42,7 +42,7 @@ class Chroot:
         for path in (Path("/", name) for name in SYSTEM):
             if path.is_symlink():
                 (root / path.name).symlink_to(path.readlink())
-        made = Chroot(root, tuple(_seen()), tuple(_shared()))
+        made = Chroot(root, tuple(_list_seen()), tuple(_list_shared()))
         for path in (*made.seen, *made.shared, Path.home()):
             made.place(path).mkdir(parents=True, exist_ok=True)
         return made
@@ -73,7 +73,7 @@ def _namespace() -> Sequence[str]:
     raise AssertionError(NO_NAMESPACE)
 
 
-def _seen() -> Iterator[Path]:
+def _list_seen() -> Iterator[Path]:
     """The system, Python, Rust, settings of pip."""
     system = (Path("/", name) for name in SYSTEM)
     yield from (path for path in system if path.is_dir() and not path.is_symlink())
@@ -82,7 +82,7 @@ def _seen() -> Iterator[Path]:
     yield from (path for path in others if path.is_dir() and not _system(path))
 
 
-def _shared() -> Iterator[Path]:
+def _list_shared() -> Iterator[Path]:
     home = Path.home()
     cache = os.environ.get("PIP_CACHE_DIR", home / ".cache" / "pip")
     cargo = os.environ.get("CARGO_HOME", home / ".cargo")

@@ -46,7 +46,7 @@ def free_port() -> int:
         return int(made.getsockname()[1])
 
 
-def started(
+def start(
     folder: Path, name: str, java_class: str, more: Sequence[str], variables: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
     """A daemon of Spark in a folder and a session of its own, with an environment that names
@@ -73,7 +73,7 @@ def started(
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that `started` made, and its group: for a worker also its executors."""
+    """Kill a process that `start` made, and its group: for a worker also its executors."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -93,13 +93,13 @@ def cluster(folder: Path, variables: Mapping[str, str]) -> Iterator[Cluster]:
     port = free_port()
     made = Cluster(f"spark://127.0.0.1:{port}", folder)
     place = ("--host", "127.0.0.1", "--webui-port", "0")
-    master = started(folder, "master", "master.Master", [*place, "--port", str(port)], {})
+    master = start(folder, "master", "master.Master", [*place, "--port", str(port)], {})
     try:
         wait_for("New state: ALIVE", made, "master")
         names = ("worker-0", "worker-1")
         size = ("--cores", "1", "--memory", "1g", made.master)
         for name in names:
-            worker = started(folder, name, "worker.Worker", [*place, *size], variables)
+            worker = start(folder, name, "worker.Worker", [*place, *size], variables)
             made.workers.append(worker)
         for name in names:
             wait_for("Successfully registered", made, name)

@@ -73,7 +73,7 @@ def never_met(found: Exploration | Searched) -> list[str]:
     return [one.name for one in (*found.branches, *witnesses) if not one.seen]
 
 
-def pinned(instance: str) -> tuple[int, frozenset[str]]:
+def read_pinned(instance: str) -> tuple[int, frozenset[str]]:
     """How many distinct states an instance of Kafka has, and which branches (of a system: steps),
     witnesses and failures its pinned search saw."""
     lines = (PINS / f"{instance}.txt").read_text(encoding="utf-8").splitlines()

@@ -9,7 +9,7 @@ VALUES = [None, True, -1, 0, 10**30, 1.5, "", "@x", "@1", "#2.5", "~", "é\u202e
           [[]], {"": None}, {"ref": [0]}, {"case": "x"}, "x" * 5000]  # fmt: skip
 
 
-def damaged(content, rng):
+def damage(content, rng):
     """Bytes with one damage: cut off, flipped, a part dropped, doubled or replaced."""
     at = rng.randrange(len(content) + 1)
     length = rng.choice([0, 1, 1, 2, 8, 64])
@@ -27,7 +27,7 @@ def damaged(content, rng):
             return content[:at] + rng.choice(PIECES) + content[at + length :]
 
 
-def changed(value, rng):
+def change(value, rng):
     """JSON with one change: a part is dropped, added, or replaced by one of another kind."""
     whole = [copy.deepcopy(value)]
     places = [(whole, 0), *_places(whole[0])]
@@ -57,5 +57,5 @@ def _places(value):
 def either(content, rng):
     """JSON text, damaged as bytes or changed as JSON."""
     if rng.random() < 0.4:
-        return damaged(content, rng)
-    return json.dumps(changed(json.loads(content), rng)).encode()
+        return damage(content, rng)
+    return json.dumps(change(json.loads(content), rng)).encode()

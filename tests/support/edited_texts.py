@@ -45,7 +45,7 @@ mutant greedy in tiny { drop branch lease.acquire/busy } caught by few
 """
 
 
-def opened(text: str = LEASE) -> tuple[Workspace, Snapshot]:
+def open_text(text: str = LEASE) -> tuple[Workspace, Snapshot]:
     """A workspace in which one file is open, and its snapshot."""
     workspace = Workspace()
     workspace.open(FILE, text)
@@ -58,7 +58,7 @@ def cursor(before: str, behind: str = "", text: str = LEASE) -> int:
     return text.index(before + behind) + len(before)
 
 
-def shown(span: Span) -> str:
+def show(span: Span) -> str:
     """The line of a span, and its text: `3: Client`."""
     line, _ = span.source.position(span.start)
     return f"{line}: {span.source.text[span.start : span.end]}"

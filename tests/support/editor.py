@@ -54,10 +54,10 @@ class Editor:
 
     def diagnostics(self) -> list[tuple[Json, Json]]:
         """The next diagnostics of the file: code and line."""
-        found = json.loads(json.dumps(self.published()))
+        found = json.loads(json.dumps(self.read_published()))
         return [(each["code"], each["range"]["start"]["line"]) for each in found]
 
-    def published(self) -> list[Json]:
+    def read_published(self) -> list[Json]:
         """The next diagnostics of the file, whole."""
         while True:
             for message in [*self.told]:
@@ -74,7 +74,7 @@ class Editor:
 
 
 @contextmanager
-def served(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+def serve(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A server that `command` starts, for editors that open one file after another."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         found = Editor(process, "")
@@ -98,7 +98,7 @@ def editing(process: subprocess.Popen[bytes], folder: Path, text: str) -> Iterat
 
 
 @contextmanager
-def opened(command: Sequence[str], folder: Path, text: str) -> Iterator[Editor]:
+def open_editor(command: Sequence[str], folder: Path, text: str) -> Iterator[Editor]:
     """An editor with a server of its own."""
-    with served(command) as process, editing(process, folder, text) as found:
+    with serve(command) as process, editing(process, folder, text) as found:
         yield found

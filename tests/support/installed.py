@@ -60,7 +60,7 @@ class Installed:
         assert found == code, out + err
         return out + err
 
-    def printed(self, command: Sequence[str]) -> tuple[int, str]:
+    def run_and_print(self, command: Sequence[str]) -> tuple[int, str]:
         """The exit code of a command, and all that it printed."""
         code, out, err = self.conform(*command)
         return code, out + err
@@ -92,7 +92,7 @@ class InstalledProject:
         assert old in text
         (self.folder / path).write_text(text.replace(old, new), encoding="utf-8")
 
-    def copied(self, name: str, by: Installed | None = None) -> InstalledProject:
+    def copy(self, name: str, by: Installed | None = None) -> InstalledProject:
         """A copy beside it."""
         shutil.copytree(self.folder, self.installed.folder / name)
         return InstalledProject(by or self.installed, name)

@@ -14,7 +14,7 @@ def runs(pid):
     return state not in "ZX"
 
 
-def marked(text):
+def find_marked(text):
     """The processes that run with `text` somewhere in their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):

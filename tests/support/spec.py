@@ -20,7 +20,7 @@ SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = tuple(sorted(path.stem for path in (SPEC / "examples").glob("*.charter")))
 
 
-def declared(kind: str, files: str = "*.charter") -> list[str]:
+def list_declared(kind: str, files: str = "*.charter") -> list[str]:
     """The variants or mutants that files of Kafka's charter declare. They are looked for in the
     text: what names tests is read in each process, before the first test is run."""
     texts = [path.read_text("utf-8") for path in sorted((SPEC / "kafka").glob(files))]
@@ -57,7 +57,7 @@ def _graph(charter: str, name: str, symmetry: bool, optimized: bool) -> Compiled
     return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
 
 
-def explored(charter: str, name: str, *, symmetry: bool = True) -> Exploration:
+def explore_instance(charter: str, name: str, *, symmetry: bool = True) -> Exploration:
     """What the same search found."""
     return graph(charter, name, symmetry=symmetry).found
 

@@ -14,7 +14,7 @@ from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
 
 
-def named(found: SearchResult, name: str) -> CheckResult | LivenessResult:
+def find_named(found: SearchResult, name: str) -> CheckResult | LivenessResult:
     """The result that a search has for a name."""
     return next(one for one in found.everything if one.name == name)
 
@@ -22,7 +22,7 @@ def named(found: SearchResult, name: str) -> CheckResult | LivenessResult:
 def story_of_finding(model: n.Model, instance: str, name: str) -> Story:
     """The story of the result that a search of an instance has for a name."""
     found = api.explore(model, instance, api.ExploreOptions(), lambda *_: None)
-    return api.tell(model, instance, named(found, name))
+    return api.tell(model, instance, find_named(found, name))
 
 
 def story_of_steps(

@@ -16,6 +16,6 @@ def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Man
     return write_records(folder, in_order(VectorRecord.of(vector) for vector in vectors), about)
 
 
-def sealed(about: Manifest, vectors: Iterable[Vector]) -> Manifest:
+def seal(about: Manifest, vectors: Iterable[Vector]) -> Manifest:
     """`about` with the digest that it has with these vectors."""
     return about.seal(lines_digest(digest_line(vector) for vector in vectors))

@@ -351,7 +351,7 @@ def _drop(what: str, address: nodes.Address) -> nodes.Drop:
     return nodes.Drop(what, last, address)  # type: ignore[arg-type]
 
 
-def wrapped(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+def wrap(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     """A declaration inside of an edit."""
     return strategy.map(_silent)  # type: ignore[arg-type]
 
@@ -360,10 +360,10 @@ addresses = st.builds(nodes.Address, names, maybe_name, maybe_name)
 edits = st.one_of(
     item(
         nodes.Replace,
-        wrapped(funs | properties | eventualities | records | enums | unions | aliases),
+        wrap(funs | properties | eventualities | records | enums | unions | aliases),
     ),
-    item(nodes.ReplaceBranch, addresses, wrapped(branches)),
-    item(nodes.ReplaceOperation, addresses, wrapped(operations | steps)),
+    item(nodes.ReplaceBranch, addresses, wrap(branches)),
+    item(nodes.ReplaceOperation, addresses, wrap(operations | steps)),
     item(nodes.ReplaceFun, names, citations, small),
     item(
         nodes.ReplacePart,
@@ -377,8 +377,8 @@ edits = st.one_of(
     item(nodes.Drop, st.sampled_from(["property", "witness"]), names, st.none()),
     item(nodes.Drop, st.just("scenario"), texts.map(nodes.Name), st.none()),
     item(nodes.AddFault, addresses, st.builds(nodes.FaultRule, texts, texts, st.none() | small)),
-    item(nodes.Add, st.none(), st.none(), wrapped(plain_declarations)),
-    item(nodes.Add, addresses, maybe_name, wrapped(states | operations | steps | branches)),
+    item(nodes.Add, st.none(), st.none(), wrap(plain_declarations)),
+    item(nodes.Add, addresses, maybe_name, wrap(states | operations | steps | branches)),
 )
 verdicts = st.sampled_from(
     ["charter_gap", "by_design", "harmless", "known_defect", "suspected_defect"]

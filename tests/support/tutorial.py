@@ -29,14 +29,14 @@ class Newcomer:
     def page(self) -> str:
         """Do all of the page; returns it with the outputs as they are."""
 
-        def done(block: re.Match[str]) -> str:
+        def run_block(block: re.Match[str]) -> str:
             told, kind, text = block.groups()
             if kind == "charter":
                 self.write(told, text)
                 return block.group(0)
             return block.group(0).replace(text, self.run(text))
 
-        return BLOCK.sub(done, PAGE.read_text(encoding="utf-8"))
+        return BLOCK.sub(run_block, PAGE.read_text(encoding="utf-8"))
 
     def write(self, told: str, text: str) -> None:
         """A block of charter; the line before it says what to do with it."""

@@ -79,8 +79,8 @@ class WalkedStates:
         if not names:
             return None
         if names not in self.rules:
-            self.rules[names] = self._compiled(self.model, names)
-        mine, its = self.rules[names], self._compiled(mutate(self.model, made), names)
+            self.rules[names] = self._compile(self.model, names)
+        mine, its = self.rules[names], self._compile(mutate(self.model, made), names)
         for state in self._states(names):
             slots = memoryview(state).cast("Q").tolist()
             if not same_outcomes(mine, its, slots):
@@ -91,7 +91,7 @@ class WalkedStates:
         where = [state for name in sorted(names) for state in self.possible[name].states]
         return [*dict.fromkeys([*where, *self.all.states])]
 
-    def _compiled(self, model: n.Model, names: frozenset[str]) -> OutcomeBuffer:
+    def _compile(self, model: n.Model, names: frozenset[str]) -> OutcomeBuffer:
         cut = rules_alone(model, self.instance)
         components = tuple(
             replace(c, operations=tuple(o for o in c.operations if o.name in names))

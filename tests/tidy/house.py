@@ -33,7 +33,7 @@ class File:
         """Each line with its number."""
         return enumerate(self.text.splitlines(), 1)
 
-    def found(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    def find(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
         """The first match in each line that has one, with its number. Nearly no file has any, which
         one search of the whole file shows."""
         if pattern.search(self.text):
@@ -43,11 +43,11 @@ class File:
 
     def tree(self) -> ast.Module:
         """The syntax tree of a Python file; rules that read one file after another share it."""
-        return _parsed(self)[0]
+        return _parse(self)[0]
 
     def nodes(self, *kinds: type[Kind]) -> Iterator[Kind]:
         """All nodes of that tree that are of one of some classes, class by class."""
-        by_class = _parsed(self)[1]
+        by_class = _parse(self)[1]
         for kind in kinds:
             yield from by_class.get(kind, ())  # type: ignore[misc]  # filed under their own class
 
@@ -56,7 +56,7 @@ Find = Callable[[File], Iterable[str]]
 
 
 @lru_cache(maxsize=1)
-def _parsed(file: File) -> tuple[ast.Module, dict[type[ast.AST], list[ast.AST]]]:
+def _parse(file: File) -> tuple[ast.Module, dict[type[ast.AST], list[ast.AST]]]:
     """A tree, and its nodes by their class: most rules look at one class of a million nodes."""
     tree = ast.parse(file.text, file.path)
     nodes: dict[type[ast.AST], list[ast.AST]] = {}
@@ -99,13 +99,13 @@ def paths() -> tuple[str, ...]:
     patterns = [line.rstrip("/") for line in ignored if line and not line.startswith("#")]
     found: list[str] = []
     for folder, folders, names in os.walk(ROOT):
-        folders[:] = sorted(name for name in folders if not _ignored(name, patterns))
+        folders[:] = sorted(name for name in folders if not _is_ignored(name, patterns))
         here = Path(folder).relative_to(ROOT)
-        found += [(here / name).as_posix() for name in names if not _ignored(name, patterns)]
+        found += [(here / name).as_posix() for name in names if not _is_ignored(name, patterns)]
     return tuple(sorted(found))
 
 
-def _ignored(name: str, patterns: list[str]) -> bool:
+def _is_ignored(name: str, patterns: list[str]) -> bool:
     return name == ".git" or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
 

@@ -7,7 +7,7 @@ from charter.explore.native.emit.code import TRUE, Code, Label, Pointer, Ref, Tr
 PLACE, NUMBER, TEST = Pointer("%p"), Ref("%n"), Truth("%t")
 
 
-def misused(code: Code, on: Label) -> None:
+def misuse(code: Code, on: Label) -> None:
     """Operands of each kind in places of the others."""
     code.add(PLACE, 1)  # type: ignore[arg-type]  # a pointer is no number
     code.add(TEST, 1)  # type: ignore[arg-type]  # a truth is no number

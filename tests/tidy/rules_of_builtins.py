@@ -45,14 +45,14 @@ def _texts(nodes: Iterable[ast.AST | None]) -> set[str]:
     }
 
 
-def _compared(node: ast.BoolOp) -> Iterator[ast.expr]:
+def _find_compared(node: ast.BoolOp) -> Iterator[ast.expr]:
     """What is compared in `e.name == "first" or e.name == "last"`."""
     for part in node.values:
         if isinstance(part, ast.Compare):
             yield from part.comparators
 
 
-def _named(node: ast.expr | ast.Match) -> set[str]:
+def _list_named(node: ast.expr | ast.Match) -> set[str]:
     """The built-in functions that a node lists."""
     match node:
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
@@ -63,21 +63,21 @@ def _named(node: ast.expr | ast.Match) -> set[str]:
             inside = (part for case in cases for part in ast.walk(case.pattern))
             return _texts(p.value for p in inside if isinstance(p, ast.MatchValue)) & NAMES
         case ast.BoolOp():
-            return _texts(_compared(node)) & NAMES
+            return _texts(_find_compared(node)) & NAMES
         case _:
             return set()
 
 
 def lists(file: File) -> Iterator[tuple[int, str]]:
     """The line of each list of two or more, and the function that has it."""
-    found = [node.lineno for node in file.nodes(*LISTS) if len(_named(node)) > 1]
+    found = [node.lineno for node in file.nodes(*LISTS) if len(_list_named(node)) > 1]
     functions = [*file.nodes(ast.FunctionDef)] if found else []
     for line in found:
         around = [f.name for f in functions if f.lineno <= line <= (f.end_lineno or 0)]
         yield line, around[-1] if around else ""
 
 
-def listed_builtins(file: File) -> Iterator[str]:
+def find_builtin_lists(file: File) -> Iterator[str]:
     """Lists of built-in functions in files that should ask for their traits."""
     allowed = OF_OTHER_THINGS.get(file.path.removeprefix(COMPILER), ())
     for line, function in lists(file):
@@ -96,6 +96,6 @@ def _asks(path: str) -> bool:
 BUILTINS_ARE_LISTED_ONCE: Final = Rule(
     "built-in functions are listed in five files",
     _asks,
-    listed_builtins,
+    find_builtin_lists,
     (f"{COMPILER}bad.py", "def f(e):\n    return e.name in ('first', 'last')"),
 )

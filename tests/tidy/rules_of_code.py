@@ -21,10 +21,10 @@ def _functions(file: File) -> Iterator[Function]:
     return file.nodes(ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _dotted(node: ast.expr) -> str:
+def _dot(node: ast.expr) -> str:
     """The name of what is called, such as `random.choice`; "" if it is no name."""
     if isinstance(node, ast.Attribute):
-        of = _dotted(node.value)
+        of = _dot(node.value)
         return of and f"{of}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
 
@@ -66,7 +66,7 @@ def missing_docstring(file: File) -> Iterator[str]:
 
 def printing(file: File) -> Iterator[str]:
     for node in file.nodes(ast.Call):
-        if _dotted(node.func) == "print":
+        if _dot(node.func) == "print":
             yield f"{node.lineno}: print: return a value, the command line prints"
 
 
@@ -92,7 +92,7 @@ BANNED_MODULES: Final = {
 }
 
 
-def banned_call(file: File) -> Iterator[str]:
+def find_banned_calls(file: File) -> Iterator[str]:
     """Calls that a better one replaces; `__hash__` may of course call hash."""
     hashing = {
         id(inner) for node in file.nodes(ast.FunctionDef)
@@ -102,7 +102,7 @@ def banned_call(file: File) -> Iterator[str]:
         alias.name == "random" for node in file.nodes(ast.Import) for alias in node.names
     )
     for node in file.nodes(ast.Call):
-        name = _dotted(node.func)
+        name = _dot(node.func)
         if name.startswith("random.") and not whole_random:
             continue  # a Random that somebody called random
         if name in BANNED_CALLS and id(node) not in hashing:
@@ -112,7 +112,7 @@ def banned_call(file: File) -> Iterator[str]:
                 yield f"{node.lineno}: shell=True: give a list of arguments"
 
 
-def banned_import(file: File) -> Iterator[str]:
+def find_banned_imports(file: File) -> Iterator[str]:
     for line, name in imports(file):
         if name in BANNED_MODULES:
             yield f"{line}: {name}: use {BANNED_MODULES[name]}"
@@ -169,7 +169,7 @@ def test_class(file: File) -> Iterator[str]:
 SKIP: Final = re.compile(r"pytest\.(mark\.)?(skip|skipif|importorskip)\b|mark\.flaky")
 
 
-def skipped_test(file: File) -> Iterator[str]:
+def find_skips(file: File) -> Iterator[str]:
     for number, line in file.lines():
         if SKIP.search(line) and "pytest.skip(tlc.NO_JAR)" not in line:  # told aloud: conftest
             yield f"{number}: a test runs or is deleted; what is missing is a failure"
@@ -178,8 +178,8 @@ def skipped_test(file: File) -> Iterator[str]:
 IGNORE: Final = re.compile(r"#\s*(type:\s*ignore(?!\[)|noqa(?!:))")
 
 
-def unexplained_ignore(file: File) -> Iterator[str]:
-    for number, _ in file.found(IGNORE):
+def find_unexplained_ignores(file: File) -> Iterator[str]:
+    for number, _ in file.find(IGNORE):
         yield f"{number}: name the error that is ignored, as in ignore[misc]"
 
 
@@ -201,7 +201,7 @@ def _adapter(path: str) -> bool:
     return is_python(path) and path.startswith("conformance/adapters/")
 
 
-def _typed(path: str) -> bool:
+def _is_typed(path: str) -> bool:
     return is_source(path) and not path.startswith("compiler/charter/formats/")
 
 
@@ -216,14 +216,14 @@ RULES_OF_CODE: Final = (
     Rule("a function has at most 70 lines", _ours, long_function, (SOURCE, LONG_BODY)),
     Rule("a function takes at most 5 arguments", _ours, many_arguments,
          (SOURCE, "def f(self, a, b, c, d, *, e, f): ...")),
-    Rule("no Any outside the formats", _typed, any_type, (SOURCE, "from typing import Any")),
+    Rule("no Any outside the formats", _is_typed, any_type, (SOURCE, "from typing import Any")),
     Rule("a module says what it knows", is_python, missing_docstring, (SOURCE, "a = 1")),
     Rule("only the command line prints", _quiet, printing, (SOURCE, "print('a')")),
-    Rule("no banned call", is_python, banned_call, (SOURCE, "subprocess.run('a', shell=True)")),
-    Rule("no call of eval", is_python, banned_call, (SOURCE, "eval('1')")),
-    Rule("no unseeded randomness", is_python, banned_call,
+    Rule("no banned call", is_python, find_banned_calls, (SOURCE, "subprocess.run('a', shell=True)")),
+    Rule("no call of eval", is_python, find_banned_calls, (SOURCE, "eval('1')")),
+    Rule("no unseeded randomness", is_python, find_banned_calls,
          (SOURCE, "import random\nrandom.choice([1])")),
-    Rule("no banned module", is_python, banned_import, (SOURCE, "from pickle import loads")),
+    Rule("no banned module", is_python, find_banned_imports, (SOURCE, "from pickle import loads")),
     Rule("a module holds no state", _ours, global_state, (SOURCE, "seen: list[int] = []")),
     Rule("nothing is global", is_python, global_state, (SOURCE, "def f():\n    global a")),
     Rule("a dataclass has slots", is_source, loose_dataclass, (SOURCE, "@dataclass\nclass A: ...")),
@@ -232,6 +232,6 @@ RULES_OF_CODE: Final = (
     Rule("an adapter is an island", _adapter,
          adapter_import, ("conformance/adapters/a/bad.py", "import conform.judging.automaton")),
     Rule("a test is a function", _test, test_class, ("tests/unit/test_a.py", "class TestA: ...")),
-    Rule("no test is skipped", _test, skipped_test, ("tests/unit/test_a.py", "pytest.skip('x')")),
-    Rule("what is ignored is named", is_python, unexplained_ignore, (SOURCE, "a = b  # no" + "qa")),
+    Rule("no test is skipped", _test, find_skips, ("tests/unit/test_a.py", "pytest.skip('x')")),
+    Rule("what is ignored is named", is_python, find_unexplained_ignores, (SOURCE, "a = b  # no" + "qa")),
 )  # fmt: skip

@@ -54,25 +54,25 @@ PROSE_COLUMNS: Final = 120
 
 
 def leftover(file: File) -> Iterator[str]:
-    for number, _ in file.found(LEFTOVERS):
+    for number, _ in file.find(LEFTOVERS):
         yield f"{number}: do it now, or open an issue"
 
 
 def registry_host(file: File) -> Iterator[str]:
-    for number, _ in file.found(HOST):
+    for number, _ in file.find(HOST):
         yield f"{number}: a registry is the business of its client's configuration"
 
 
 def machine_path(file: File) -> Iterator[str]:
     if FOLDER.search(file.text):
-        for number, found in file.found(MACHINE):
+        for number, found in file.find(MACHINE):
             yield f"{number}: {found[1]}...: a path of one machine; take it as an argument"
 
 
-def varied_word(file: File) -> Iterator[str]:
+def find_varied_words(file: File) -> Iterator[str]:
     if ANYWHERE.search(file.text.casefold()):
         for pattern, noun in WORDS.items():
-            for number, found in file.found(_word(pattern)):
+            for number, found in file.find(_word(pattern)):
                 yield f"{number}: {found[1]!r}: the glossary says {noun}"
 
 
@@ -87,7 +87,7 @@ FENCE: Final = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 LINK: Final = re.compile(r"\[[^\]]*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 
 
-def broken_link(file: File) -> Iterator[str]:
+def find_broken_links(file: File) -> Iterator[str]:
     """Links to files that are not there, and to headings that no page has."""
     prose = FENCE.sub(lambda m: "\n" * m[0].count("\n"), file.text)
     prose = re.sub(r"`[^`\n]*`", "", prose)
@@ -171,10 +171,10 @@ RULES_OF_TEXT: Final = (
     Rule("nothing is left for later", _anywhere, leftover, (PAGE, "TO" "DO: later")),
     Rule("no registry is named", _anywhere, registry_host, (PAGE, f"https://{HOSTS[0]}/x")),
     Rule("no path of one machine", _ours, machine_path, (PAGE, "see /ho" "me/me/x")),
-    Rule("the words of the glossary", _speaks, varied_word, (PAGE, "a test case of the suite")),
+    Rule("the words of the glossary", _speaks, find_varied_words, (PAGE, "a test case of the suite")),
     Rule("a page has a title", _page, no_title, (PAGE, "Hello.")),
-    Rule("a link leads somewhere", _page, broken_link, (PAGE, "[a](nowhere.md)")),
-    Rule("a link finds its heading", _page, broken_link, (PAGE, "# A\n\n[a](#b)")),
+    Rule("a link leads somewhere", _page, find_broken_links, (PAGE, "[a](nowhere.md)")),
+    Rule("a link finds its heading", _page, find_broken_links, (PAGE, "# A\n\n[a](#b)")),
     Rule("a design page exists", _anywhere, no_design_page, (PAGE, "docs/" "design/x.md")),
     Rule("a design page exists", _anywhere, no_design_page, (PAGE, "decision " "0007")),
     Rule("prose has at most 120 columns", _prose, long_prose, (PAGE, "# A\n\n" + 25 * "words ")),

@@ -13,7 +13,7 @@ SURFACE = "compiler/charter/syntax/nodes"
 CORE = ("compiler/charter/core/nodes", "compiler/charter/core/expressions")
 
 
-def shared(classes: Iterable[tuple[str, str]]) -> set[str]:
+def find_shared(classes: Iterable[tuple[str, str]]) -> set[str]:
     """The names that several classes have, public or private; classes are given as path and name.
     A node of the surface tree and the node of core that is made of it may have one name."""
     places: dict[str, set[str]] = defaultdict(set)
@@ -43,13 +43,13 @@ def classes() -> list[tuple[str, str]]:
 
 @pytest.mark.xdist_group("rules")
 def test_a_class_name_stands_for_one_thing_when_all_are_listed() -> None:
-    assert shared(classes()) == set(RATCHET["class_names"]["shared"])
+    assert find_shared(classes()) == set(RATCHET["class_names"]["shared"])
 
 
 def test_a_name_is_shared_when_two_modules_have_it() -> None:
     one, other = ("compiler/charter/a.py", "Step"), ("conformance/conform/b.py", "Step")
-    assert shared([one, other]) == {"Step"}
-    assert shared([one, ("compiler/charter/b.py", "Stair")]) == set()
-    assert shared([("a.py", "_Search"), ("b.py", "_Search")]) == {"_Search"}
+    assert find_shared([one, other]) == {"Step"}
+    assert find_shared([one, ("compiler/charter/b.py", "Stair")]) == set()
+    assert find_shared([("a.py", "_Search"), ("b.py", "_Search")]) == {"_Search"}
     surface = ("compiler/charter/syntax/nodes_body.py", "Let")
-    assert shared([surface, ("compiler/charter/core/expressions.py", "Let")]) == set()
+    assert find_shared([surface, ("compiler/charter/core/expressions.py", "Let")]) == set()

@@ -13,7 +13,7 @@ import pytest
 from tests.agreement.test_systems import CHARTER, without
 from tests.support import spec
 from tests.support.comparing.sampled import few_or_all
-from tests.support.drawn.drawn_models import INSTANCE, drawn_model
+from tests.support.drawn.drawn_models import INSTANCE, draw_model
 from tests.support.engines import both, both_of, counts, verdicts
 
 from charter import api
@@ -132,7 +132,7 @@ def test_a_sort_is_not_permuted_when_the_instance_names_an_element() -> None:
     )
 
 
-def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
+def describe_search(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
     """All that a search says, its traces among it."""
     chosen = next(i for i in model.instances if i.name == instance)
     got = explore(model, chosen, NativeOptions(workers=workers))
@@ -160,7 +160,7 @@ def test_nothing_depends_on_the_number_of_workers(
 ) -> None:
     monkeypatch.setattr(levels, "MIN_BLOCK_STATES", 1)  # blocks so small that every worker has some
     model = api.load(SPEC / "kafka", api.Selection(mutant=mutant)) if mutant else kafka
-    assert said(model, name, workers) == said(model, name, 1)
+    assert describe_search(model, name, workers) == describe_search(model, name, 1)
 
 
 def test_a_failing_expression_is_told_with_its_place_and_the_way_there() -> None:
@@ -184,7 +184,7 @@ def test_a_failing_expression_is_told_with_its_place_and_the_way_there() -> None
 # --- charters that nobody wrote ------------------------------------------------------------------
 
 
-def told(compiled: Program, state: State) -> Outcomes:
+def list_outcomes(compiled: Program, state: State) -> Outcomes:
     """What the engine says can happen."""
     found: dict[Asked, set[tuple[str, Values]]] = defaultdict(set)
     for one in Teller(compiled).tell(state):
@@ -193,7 +193,7 @@ def told(compiled: Program, state: State) -> Outcomes:
     return {asked: frozenset(outcomes) for asked, outcomes in found.items()}
 
 
-def defined(machine: Machine, state: State) -> Outcomes:
+def define_outcomes(machine: Machine, state: State) -> Outcomes:
     """What the definition says can happen."""
     arguments = Arguments.at(machine, state)
     found: dict[Asked, set[tuple[str, Values]]] = defaultdict(set)
@@ -217,7 +217,7 @@ def test_engine_says_what_the_definition_says_when_charters_are_drawn(
 ) -> None:
     seen: Counter[str] = Counter()
     for seed in range(examples):
-        model = drawn_model(Random(seed), partial=partial)
+        model = draw_model(Random(seed), partial=partial)
         try:
             compiled = program(model, INSTANCE, Choices(), None, optimized=partial)
         except CannotCompile:
@@ -227,7 +227,7 @@ def test_engine_says_what_the_definition_says_when_charters_are_drawn(
         teller, form = Teller(compiled), graph.canonical.form
         keys: dict[tuple[int, ...], object] = {}
         for state in graph.states[:8]:
-            assert told(compiled, state) == defined(graph.machine, state)
+            assert list_outcomes(compiled, state) == define_outcomes(graph.machine, state)
             assert keys.setdefault(teller.key(state), form(state)) == form(state)
             seen["states"] += 1
         assert len(keys) == len(graph.states[:8])

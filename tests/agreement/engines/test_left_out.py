@@ -55,11 +55,11 @@ def model_of(line: str) -> n.Model:
     return api.load_text(CHARTER.format(line=line))
 
 
-def searched(line: str, engine: Engine) -> api.SearchResult:
-    return api.explore(model_of(line), "tiny", api.ExploreOptions(engine=engine), ignored)
+def search(line: str, engine: Engine) -> api.SearchResult:
+    return api.explore(model_of(line), "tiny", api.ExploreOptions(engine=engine), ignore)
 
 
-def ignored(*_: object) -> None:
+def ignore(*_: object) -> None:
     pass
 
 
@@ -72,7 +72,7 @@ def deadlocks(found: api.SearchResult) -> list[int]:
 def test_states_whose_steps_are_left_out_are_counted_apart(
     line: str, deadlock: list[int], cut: int, engine: Engine
 ) -> None:
-    found = searched(line, engine)
+    found = search(line, engine)
     assert (deadlocks(found), found.counts.cut) == (deadlock, cut)
 
 
@@ -80,8 +80,8 @@ def test_spark_counts_them_as_the_other_engines(spark: object) -> None:
     model = model_of("offers up, jam")
     options = api.ExploreOptions(engine="spark", session=spark)
     assert (
-        api.explore(model, "tiny", options, ignored).counts
-        == searched("offers up, jam", "native").counts
+        api.explore(model, "tiny", options, ignore).counts
+        == search("offers up, jam", "native").counts
     )
 
 
@@ -117,15 +117,15 @@ instance tiny of growing { Node = 4  offers see  only see if size(seen) < LIMIT 
 @pytest.mark.parametrize(("limit", "by_reference"), [(3, False), (9, True)])
 def test_a_step_that_is_left_out_need_not_be_supported(limit: int, by_reference: bool) -> None:
     model = api.load_text(LARGE.replace("LIMIT", str(limit)))
-    found = api.explore(model, "tiny", api.ExploreOptions(), ignored)
+    found = api.explore(model, "tiny", api.ExploreOptions(), ignore)
     assert (found.why_reference != "") == by_reference
     assert (found.failures, found.counts.cut) == ((), 1)
 
 
 def test_an_instance_can_say_that_it_shows_a_deadlock() -> None:
-    assert searched("fails deadlock", "native").fine
-    assert searched("fails deadlock", "native").expected == ("deadlock",)
-    assert searched("fails deadlock  only jam if false", "native").not_failed == ("deadlock",)
+    assert search("fails deadlock", "native").fine
+    assert search("fails deadlock", "native").expected == ("deadlock",)
+    assert search("fails deadlock  only jam if false", "native").not_failed == ("deadlock",)
 
 
 @pytest.mark.parametrize(

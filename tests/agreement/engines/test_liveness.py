@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.comparing.sampled import DRAWN, few_or_all, sampled
+from tests.support.comparing.sample import DRAWN, few_or_all, sample
 from tests.support.drawn.drawn_models import WHOLE, systems
 
 from charter import api
@@ -40,17 +40,17 @@ def as_told(
     are the same up to renaming."""
     steps = {step.name: step for system in among.systems for step in system.steps} if among else {}
 
-    def told(trace: tuple[Taken, ...]) -> list[tuple[object, ...]]:
-        return [(s.operation, tuple(shown(s)), s.branch) for s in trace]
+    def tell(trace: tuple[Taken, ...]) -> list[tuple[object, ...]]:
+        return [(s.operation, tuple(show(s)), s.branch) for s in trace]
 
-    def shown(action: Taken) -> Iterator[object]:
+    def show(action: Taken) -> Iterator[object]:
         params = steps[action.operation].params if steps else ()
         for place, value in enumerate(action.args):
             is_renamed = bool(params) and t.holds(params[place].type, t.Counter)
             yield "a counter" if is_renamed else value
 
     return [
-        (one.name, one.answer, one.binding, one.detail, told(one.stem), told(one.cycle))
+        (one.name, one.answer, one.binding, one.detail, tell(one.stem), tell(one.cycle))
         for one in verdicts
     ]
 
@@ -87,7 +87,7 @@ def test_verdicts_agree_on_examples(name: str, symmetry: bool) -> None:
     assert_agree(MODELS[name], tiny(MODELS[name]), symmetry=symmetry)
 
 
-@pytest.mark.parametrize("place", sampled(MUTANTS, 2, "-".join))
+@pytest.mark.parametrize("place", sample(MUTANTS, 2, "-".join))
 def test_verdicts_and_runs_agree_on_mutants(place: tuple[str, str]) -> None:
     name, mutant = place
     edited = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))

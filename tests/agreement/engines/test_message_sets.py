@@ -75,7 +75,7 @@ def test_both_engines_rename_sets_of_messages_alike(number: int) -> None:
     assert (counts(found), verdicts(found)) == (counts(defined), verdicts(defined))
 
 
-def printed(size: int) -> int:
+def measure_text(size: int) -> int:
     """The length of the IR of an instance with so many elements."""
     model = api.load_text(SENT.replace("NAME", "tiny").replace("SIZE", str(size)))
     _, text, _ = print_program(machine_of(model, model.instances[0]), Choices())
@@ -84,4 +84,4 @@ def printed(size: int) -> int:
 
 def test_tables_for_sets_grow_with_values_and_not_with_permutations_of_them() -> None:
     # 24 and 720 permutations of 320 and 720 values
-    assert printed(6) < 6 * printed(4)
+    assert measure_text(6) < 6 * measure_text(4)

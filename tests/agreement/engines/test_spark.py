@@ -56,7 +56,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("code")
 
 
-def chosen(charter: str, name: str, mutant: str = "") -> tuple[n.Model, n.Instance]:
+def choose(charter: str, name: str, mutant: str = "") -> tuple[n.Model, n.Instance]:
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
     model = api.load(path, api.Selection(mutant=mutant))
     return model, next(i for i in model.instances if i.name == name)
@@ -72,7 +72,7 @@ def on_spark(search: SparkSearch) -> Exploration:
     return result_of(search, search.message)
 
 
-def seen(found: Exploration) -> list[tuple[str, str, int, int]]:
+def count_notes(found: Exploration) -> list[tuple[str, str, int, int]]:
     """How often everything was seen, and how long the way there is."""
     every = (*found.properties, *found.branches, *found.failures)
     return [(f.kind, f.name, f.seen, len(f.trace or ())) for f in every]
@@ -81,7 +81,7 @@ def seen(found: Exploration) -> list[tuple[str, str, int, int]]:
 def same(found: Exploration, native: Exploration) -> None:
     assert counts(found) == counts(native)
     assert verdicts(found) == verdicts(native)
-    assert seen(found) == seen(native)
+    assert count_notes(found) == count_notes(native)
     assert found.counts == native.counts
     assert (found.fine, found.storage.bits) == (native.fine, native.storage.bits)
 
@@ -90,7 +90,7 @@ def same(found: Exploration, native: Exploration) -> None:
 def test_spark_finds_what_the_native_engine_finds(
     spark: object, cache: Path, tmp_path: Path, charter: str, name: str
 ) -> None:
-    model, instance = chosen(charter, name)
+    model, instance = choose(charter, name)
     compiled = quickly(model, instance, cache)
     search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=0, bits=BITS)
     same(on_spark(search), explore(model, instance, NativeOptions(cache=cache)))
@@ -112,7 +112,7 @@ def test_counts_do_not_depend_on_who_does_a_level(
     """Levels of at most so many states in this process: of the second case the others are jobs of
     Spark."""
     alone, bits = split
-    model, instance = chosen(charter, "tiny")
+    model, instance = choose(charter, "tiny")
     choices = Choices(symmetry=False)
     compiled = program(model, instance, choices, cache)
     search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=alone, bits=bits)
@@ -177,7 +177,7 @@ def test_the_state_that_is_found_first_stands_for_those_like_it(tmp_path: Path, 
 def test_what_is_violated_has_a_shortest_trace(
     spark: object, cache: Path, tmp_path: Path, charter: str, mutant: str
 ) -> None:
-    model, instance = chosen(charter, "tiny", mutant)
+    model, instance = choose(charter, "tiny", mutant)
     compiled = quickly(model, instance, cache)
     found = on_spark(SparkSearch(compiled, spark, Store(str(tmp_path)), bits=BITS))
     same(found, explore(model, instance, NativeOptions(cache=cache)))
@@ -190,12 +190,12 @@ class Killed(Exception):
 
 @pytest.fixture(scope="module")
 def small(cache: Path) -> tuple[Program, Exploration]:
-    model, instance = chosen("ring_election", "small")
+    model, instance = choose("ring_election", "small")
     native = explore(model, instance, NativeOptions(cache=cache))
     return quickly(model, instance, cache), native
 
 
-def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
+def kill(compiled: Program, spark: object, folder: Path, depth: int) -> None:
     def stop(now: SearchCounts) -> None:
         if now.depth == depth:
             raise Killed
@@ -215,7 +215,7 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path, damage: str
 ) -> None:
     compiled, native = small
-    killed(compiled, spark, tmp_path, 9)
+    kill(compiled, spark, tmp_path, 9)
     (file, *_) = sorted((tmp_path / "level-00006").iterdir())
     told = "level 7 is damaged: the search continues before it"
     match damage:
@@ -253,9 +253,9 @@ def test_a_folder_of_another_search_is_left_alone(
     spark: object, small: tuple[Program, Exploration], cache: Path, tmp_path: Path
 ) -> None:
     compiled, _ = small
-    killed(compiled, spark, tmp_path, 3)
+    kill(compiled, spark, tmp_path, 3)
     before = (tmp_path / "spark.json").read_bytes()
-    other = quickly(*chosen("ring_election", "tiny"), cache)
+    other = quickly(*choose("ring_election", "tiny"), cache)
     with pytest.raises(OtherSearch, match="name another folder"):
         SparkSearch(other, spark, Store(str(tmp_path))).run()
     assert (tmp_path / "spark.json").read_bytes() == before
@@ -275,10 +275,10 @@ def test_a_task_that_fails_is_told_in_a_sentence(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path
 ) -> None:
     compiled, _ = small
-    killed(compiled, spark, tmp_path, 3)
+    kill(compiled, spark, tmp_path, 3)
     search = SparkSearch(compiled, spark, Store(str(tmp_path)), alone=0)
 
-    def damaged(now: SearchCounts) -> None:
+    def damage(now: SearchCounts) -> None:
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
         file.write_bytes(b"no Parquet")
 
@@ -287,7 +287,7 @@ def test_a_task_that_fails_is_told_in_a_sentence(
         rf"{re.escape(str(tmp_path))}$"
     )
     with pytest.raises(Failed, match=told) as failed:
-        search.run(damaged)
+        search.run(damage)
     assert "\n" not in str(failed.value)
 
 
@@ -301,7 +301,7 @@ def test_a_level_is_searched_again_when_a_byte_of_it_was_flipped(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path, place: float
 ) -> None:
     compiled, native = small
-    killed(compiled, spark, tmp_path, 9)
+    kill(compiled, spark, tmp_path, 9)
     (file, *_) = sorted((tmp_path / "level-00006").iterdir())
     content = bytearray(file.read_bytes())
     content[int(place * len(content)) if isinstance(place, float) else place] ^= 0x10
@@ -319,13 +319,13 @@ def test_a_level_that_is_damaged_meanwhile_is_told_in_a_sentence(
     compiled, _ = small
     search = SparkSearch(compiled, Nowhere(), Store(str(tmp_path)), bits=4, kept=kept)
 
-    def damaged(now: SearchCounts) -> None:
+    def damage(now: SearchCounts) -> None:
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
         file.write_bytes(b"no Parquet")
 
     remedy = "the same command continues from the levels" if kept else "nothing is kept"
     with pytest.raises(Failed, match=rf"^the levels .* cannot be read .*; {remedy}") as failed:
-        search.run(damaged)
+        search.run(damage)
     assert "\n" not in str(failed.value)
 
 
@@ -455,7 +455,7 @@ def test_search_in_a_folder_named_by_a_uri_is_the_same_and_goes_on(
     search.run()
     assert not search.complete
     same(on_spark(SparkSearch(compiled, Nowhere(), store, bits=BITS)), native)
-    other = quickly(*chosen("ring_election", "tiny"), cache)
+    other = quickly(*choose("ring_election", "tiny"), cache)
     with pytest.raises(OtherSearch, match=f"file://{tmp_path}/search holds another search"):
         SparkSearch(other, Nowhere(), store).run()
 

@@ -56,7 +56,7 @@ ASKED_OF = [
 ]
 
 
-def asked(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance, n.Property]:
+def ask(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance, n.Property]:
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
     opened, model = api.load_charter(path)
     model = opened.with_state_condition(model, api.PLAIN, name, expression)
@@ -64,7 +64,7 @@ def asked(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance
     return model, instance, next(p for p in model.properties if p.name == ASKED)
 
 
-def reached(
+def list_reached(
     model: n.Model, instance: n.Instance, predicate: n.Property | None, options: NativeOptions
 ) -> Reached:
     return Reached.of(explore(model, instance, options), predicate)
@@ -83,8 +83,8 @@ def rows_of(found: Reached, size: int = 1000) -> list[Mapping[str, Cell]]:
 def test_the_question_is_answered_as_the_definition_does_it(
     charter: str, name: str, expression: str
 ) -> None:
-    model, instance, predicate = asked(charter, name, expression)
-    found = reached(model, instance, predicate, NativeOptions(workers=2))
+    model, instance, predicate = ask(charter, name, expression)
+    found = list_reached(model, instance, predicate, NativeOptions(workers=2))
     machine = Machine.of(model, instance)
     detailed = NativeOptions(Choices(detailed=True))
     states = CompiledGraph.around(explore(model, instance, detailed)).states
@@ -123,7 +123,7 @@ def test_rows_are_the_reachable_states_and_their_steps_lead_there(charter: str) 
     model = api.load(SPEC / "examples" / f"{charter}.charter")
     instance = next(i for i in model.instances if i.name == "tiny")
     options = NativeOptions(replace(Choices(), symmetry=False))
-    rows = rows_of(reached(model, instance, None, options), 777)
+    rows = rows_of(list_reached(model, instance, None, options), 777)
     machine = Machine.of(model, instance)
     graph = explore_by_definition(model, instance, ReferenceOptions(symmetry=False)).graph
     states = [state_of(machine, row) for row in rows]
@@ -158,7 +158,7 @@ def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
     model = api.load(path)
     instance = next(i for i in model.instances if i.name == name)
-    found = reached(model, instance, None, NativeOptions())
+    found = list_reached(model, instance, None, NativeOptions())
     rows, machine, teller = (
         rows_of(found),
         Machine.of(model, instance),
@@ -182,8 +182,8 @@ def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
 
 
 def test_states_that_were_not_expanded_are_read_too_when_a_search_gives_up() -> None:
-    model, instance, predicate = asked("primary_backup", "standard", "size(isr) == 3")
-    found = reached(model, instance, predicate, NativeOptions(most_states=9_000, workers=2))
+    model, instance, predicate = ask("primary_backup", "standard", "size(isr) == 3")
+    found = list_reached(model, instance, predicate, NativeOptions(most_states=9_000, workers=2))
     head, rows = found.head, rows_of(found, 4_000)
     assert not head.complete and len(rows) == head.distinct == sum(head.levels) >= 9_000
     assert list(found.hits()) == [row["_number"] for row in rows if row["_matches"]]

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.comparing.sampled import few_or_all
 from tests.support.comparing.solved import Agreement, random_args, random_state
-from tests.support.drawn.drawn_models import INSTANCE, drawn_model
+from tests.support.drawn.drawn_models import INSTANCE, draw_model
 
 from charter.semantics.machine import Machine
 
@@ -20,7 +20,7 @@ DRAWN = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 def compare(seed: int, *, partial: bool) -> None:
     rng = Random(seed)
-    machine = Machine.of(drawn_model(rng, partial=partial), INSTANCE)
+    machine = Machine.of(draw_model(rng, partial=partial), INSTANCE)
     agreement = Agreement.of(machine)
     for _ in range(TRANSITIONS):
         operation = rng.choice(sorted(machine.operations))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sample import sample
 
 from charter import api
 from charter.core import nodes as n
@@ -35,7 +35,7 @@ from charter.semantics.machine import Machine
 ROOT = Path(__file__).parents[3]
 SPEC = ROOT / "spec" / "kafka"
 CONTROLLER = "controller"
-MUTANTS = spec.declared("mutant", "70-mutants.charter")
+MUTANTS = spec.list_declared("mutant", "70-mutants.charter")
 """Those of the controller: the solver steps through components, not through systems."""
 
 ANSWERS = """
@@ -71,7 +71,7 @@ def controller(instance: str, mutant: str = "") -> Machine:
     return Machine.of(model, next(i for i in model.instances if i.name == instance))
 
 
-def opened(instance: str) -> Machine:
+def open_machine(instance: str) -> Machine:
     """All operations with all arguments."""
     model = kafka()
     chosen = next(i for i in model.instances if i.name == instance)
@@ -89,7 +89,7 @@ def test_every_obligation_of_the_controller_is_met_or_infeasible_when_z3_is_aske
     """Or one in so many."""
     model = kafka()
     wanted = obligations(model, component(model))[::every]
-    found = single_step(opened("standard"), StepQuestion(wanted, always(model, CONTROLLER)))
+    found = single_step(open_machine("standard"), StepQuestion(wanted, always(model, CONTROLLER)))
     met = [answer for answer in found if isinstance(answer, SingleStep)]
     infeasible = {answer.obligation for answer in found if isinstance(answer, Infeasible)}
     assert len(met) + len(infeasible) == len(wanted)
@@ -109,7 +109,7 @@ def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them(of: str)
     every = obligations(model, component(model))
     wanted = tuple(o for o in every if of in o.name)
     lemmas = always(model, CONTROLLER)
-    loaded = single_step(opened("standard"), StepQuestion(wanted, lemmas, loadable=True))
+    loaded = single_step(open_machine("standard"), StepQuestion(wanted, lemmas, loadable=True))
     missing = {answer.obligation for answer in loaded if not isinstance(answer, SingleStep)}
     assert "branch heartbeat/waits" in missing
     goals = [Meets(o) for o in wanted if o.name in missing]
@@ -119,11 +119,11 @@ def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them(of: str)
 
 @pytest.mark.slow
 def test_invariants_hold_for_all_epochs_when_z3_proves_them() -> None:
-    found = invariants(opened("tiny_elr"), always(kafka(), CONTROLLER))
+    found = invariants(open_machine("tiny_elr"), always(kafka(), CONTROLLER))
     assert {"valid_isr_and_elr", "leader_in_isr", "no_fenced_replica_in_isr"} <= set(found.proved)
 
 
-@pytest.mark.parametrize("mutant", sampled(MUTANTS, 1))
+@pytest.mark.parametrize("mutant", sample(MUTANTS, 1))
 def test_a_step_tells_the_mutant_from_the_charter_when_z3_looks_for_it(mutant: str) -> None:
     instance = next(m.instance for m in kafka().mutants if m.name == mutant)
     pair = (controller(instance), controller(instance, mutant))

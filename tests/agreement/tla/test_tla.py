@@ -93,7 +93,7 @@ OWN = {
 """Charters that are not below spec/."""
 
 
-def opened(protocol: str) -> n.Model:
+def open_model(protocol: str) -> n.Model:
     return OWN.get(protocol) or spec.model(protocol)
 
 
@@ -111,13 +111,13 @@ def claims(model: n.Model, instance: n.Instance) -> list[str]:
 
 
 @cache
-def explored(protocol: str, name: str) -> Exploration:
+def explore(protocol: str, name: str) -> Exploration:
     if protocol not in OWN:
-        return spec.explored(protocol, name, symmetry=False)
+        return spec.explore_instance(protocol, name, symmetry=False)
     return natively(OWN[protocol], instance_of(OWN[protocol], name), symmetry=False)
 
 
-def shared(protocol: str, name: str, *more: pytest.MarkDecorator) -> object:
+def share(protocol: str, name: str, *more: pytest.MarkDecorator) -> object:
     """Parameters of a test, which asks for the same search as others do."""
     return pytest.param(protocol, name, marks=[spec.together(protocol, name), *more])
 
@@ -127,15 +127,15 @@ def finding(found: Exploration, name: str) -> CheckResult:
 
 
 EVERY_COUNT = [
-    *(shared(*each) for each in COUNTS),
-    *(shared(*each, pytest.mark.slow) for each in SLOW_COUNTS),
+    *(share(*each) for each in COUNTS),
+    *(share(*each, pytest.mark.slow) for each in SLOW_COUNTS),
 ]
 EVERY_MUTANT = [*MUTANTS, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW_MUTANTS)]
 
 
 @pytest.mark.parametrize(("protocol", "name"), EVERY_COUNT)
 def test_counts_are_the_pinned_ones_when_the_explorer_searches(protocol: str, name: str) -> None:
-    found = explored(protocol, name)
+    found = explore(protocol, name)
     distinct, levels = (COUNTS | SLOW_COUNTS)[protocol, name]
     counts = found.counts
     assert (counts.distinct, len(counts.levels), counts.complete) == (distinct, levels, True)
@@ -146,27 +146,27 @@ def test_counts_are_the_pinned_ones_when_the_explorer_searches(protocol: str, na
 def test_counts_are_the_pinned_ones_when_tlc_searches(
     protocol: str, name: str, jar: Path, tmp_path: Path
 ) -> None:
-    model = opened(protocol)
+    model = open_model(protocol)
     instance = instance_of(model, name)
     said = tlc.check(jar, model, instance, tmp_path, claims(model, instance))
     assert (said.distinct, said.depth) == (COUNTS | SLOW_COUNTS)[protocol, name]
     assert not said.error
-    counts = explored(protocol, name).counts
+    counts = explore(protocol, name).counts
     assert said.generated >= counts.generated  # TLC counts equal outcomes apart
 
 
 @pytest.mark.parametrize(
     ("protocol", "name"),
-    [shared(*each, *([pytest.mark.slow] if each in SLOW_WITNESSES else [])) for each in WITNESSES],
+    [share(*each, *([pytest.mark.slow] if each in SLOW_WITNESSES else [])) for each in WITNESSES],
 )
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_witnesses_are_as_far_away_when_tlc_looks_for_them(
     protocol: str, name: str, every: bool, jar: Path, tmp_path: Path
 ) -> None:
     """All of them, or the nearest and the farthest one."""
-    model = opened(protocol)
+    model = open_model(protocol)
     instance = instance_of(model, name)
-    properties = explored(protocol, name).properties
+    properties = explore(protocol, name).properties
     witnesses = [f for f in properties if f.kind == "witness" and f.trace is not None]
     assert len(witnesses) == WITNESSES[protocol, name]
     witnesses.sort(key=lambda f: len(f.trace or ()))
@@ -181,7 +181,7 @@ def test_witnesses_are_as_far_away_when_tlc_looks_for_them(
 def test_a_mutant_is_caught_as_early_when_tlc_searches(
     protocol: str, name: str, jar: Path, tmp_path: Path
 ) -> None:
-    mutant = next(m for m in opened(protocol).mutants if m.name == name)
+    mutant = next(m for m in open_model(protocol).mutants if m.name == name)
     model = api.load(place(protocol), api.Selection(mutant=name))
     instance = instance_of(model, mutant.instance)
     found = natively(model, instance, symmetry=False, most_states=8_000)
@@ -191,9 +191,9 @@ def test_a_mutant_is_caught_as_early_when_tlc_searches(
 
 
 def test_a_deadlock_is_found_as_early_when_tlc_looks_for_one(jar: Path, tmp_path: Path) -> None:
-    model = opened("office")
+    model = open_model("office")
     instance = instance_of(model, "tiny")
-    trace = next(f for f in explored("office", "tiny").failures if f.kind == "deadlock").trace
+    trace = next(f for f in explore("office", "tiny").failures if f.kind == "deadlock").trace
     said = tlc.check(jar, model, instance, tmp_path, ["deadlock"])
     assert said.error == "Deadlock reached." and said.steps == len(trace or ())
 
@@ -201,7 +201,7 @@ def test_a_deadlock_is_found_as_early_when_tlc_looks_for_one(jar: Path, tmp_path
 def test_a_step_out_of_the_instance_is_no_deadlock_when_it_is_all_that_is_left(
     jar: Path, tmp_path: Path
 ) -> None:
-    model = unlimited(api.load_text(CLOCK))
+    model = drop_limit(api.load_text(CLOCK))
     instance = model.instances[0]
     found = natively(model, instance, symmetry=False)
     assert found.counts.outside == 1 and not found.failures
@@ -226,7 +226,7 @@ instance tiny of clock { most = 2 }
 """
 
 
-def unlimited(model: n.Model) -> n.Model:
+def drop_limit(model: n.Model) -> n.Model:
     """The clock without `min`: more than the checker would allow."""
     clock = model.systems[0]
     step = clock.steps[0]

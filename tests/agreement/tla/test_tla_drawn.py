@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.support.drawn.drawn_models import BOOL, STATE, S, drawn_model
+from tests.support.drawn.drawn_models import BOOL, STATE, S, draw_model
 from tests.support.tla import tlc
 
 from charter.core import nodes as n
@@ -21,7 +21,7 @@ SLOW_SEEDS = [176, 2, 32, 39, 55, 82, 91, 148, 193, 237, 268]
 """Of these the explorer comes to an end."""
 
 
-def named(e: n.Expr) -> n.Expr:
+def name_elements(e: n.Expr) -> n.Expr:
     """Sort elements as constants: charters have no literals of them outside of instances."""
 
     def change(node: n.Expr) -> n.Expr:
@@ -34,27 +34,27 @@ def named(e: n.Expr) -> n.Expr:
 def statement(line: n.Statement) -> n.Statement:
     match line:
         case n.Pick():
-            return replace(line, domain=named(line.domain))
+            return replace(line, domain=name_elements(line.domain))
         case n.Bind() | n.Assign():
-            return replace(line, value=named(line.value))
+            return replace(line, value=name_elements(line.value))
         case _:
             raise TypeError(f"{line} is not drawn")
 
 
 def branch(whole: n.Branch) -> n.Branch:
-    lets = tuple(replace(bind, value=named(bind.value)) for bind in whole.lets)
-    guard = tuple(replace(c, condition=named(c.condition)) for c in whole.guard)
+    lets = tuple(replace(bind, value=name_elements(bind.value)) for bind in whole.lets)
+    guard = tuple(replace(c, condition=name_elements(c.condition)) for c in whole.guard)
     body = tuple(statement(line) for line in whole.body)
-    return replace(whole, lets=lets, guard=guard, body=body, reply=named(whole.reply))
+    return replace(whole, lets=lets, guard=guard, body=body, reply=name_elements(whole.reply))
 
 
-def drawn(seed: int) -> n.Model:
-    model = drawn_model(Random(seed), state=WITH_TRUTHS)
+def draw(seed: int) -> n.Model:
+    model = draw_model(Random(seed), state=WITH_TRUTHS)
     component = model.components[0]
     operations = tuple(
         replace(o, branches=tuple(branch(b) for b in o.branches)) for o in component.operations
     )
-    functions = tuple(replace(f, body=named(f.body)) for f in model.functions)
+    functions = tuple(replace(f, body=name_elements(f.body)) for f in model.functions)
     return replace(
         model,
         components=(replace(component, operations=operations),),
@@ -65,7 +65,7 @@ def drawn(seed: int) -> n.Model:
 
 
 def agrees(seed: int, jar: Path, folder: Path) -> None:
-    model = drawn(seed)
+    model = draw(seed)
     options = ReferenceOptions(symmetry=False, most_states=600)
     counts = explore(model, model.instances[0], options).counts
     assert counts.complete and counts.distinct > 5

@@ -20,7 +20,7 @@ FINE = tlc.Said(18, 11, 5, "", 0)
 """What a process of its own gives."""
 
 
-def said(model: n.Model, name: str, jar: Path, folder: Path, *asked_for: str) -> tlc.Said:
+def run_tlc(model: n.Model, name: str, jar: Path, folder: Path, *asked_for: str) -> tlc.Said:
     folder.mkdir()
     instance = next(i for i in model.instances if i.name == name)
     return tlc.check(jar, model, instance, folder, asked_for)
@@ -28,9 +28,9 @@ def said(model: n.Model, name: str, jar: Path, folder: Path, *asked_for: str) ->
 
 def test_a_run_gives_the_same_after_others(jar: Path, tmp_path: Path) -> None:
     found = [
-        said(WHOLE, "tiny", jar, tmp_path / "first", "deadlock"),
-        said(PART, "narrow", jar, tmp_path / "second"),
-        said(WHOLE, "tiny", jar, tmp_path / "third", "deadlock"),
+        run_tlc(WHOLE, "tiny", jar, tmp_path / "first", "deadlock"),
+        run_tlc(PART, "narrow", jar, tmp_path / "second"),
+        run_tlc(WHOLE, "tiny", jar, tmp_path / "third", "deadlock"),
     ]
     assert found == [STUCK, FINE, STUCK]
 

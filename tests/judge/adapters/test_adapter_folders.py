@@ -94,7 +94,7 @@ def test_the_example_has_two_findings_and_conforms_when_it_is_mended(conform, le
     assert json.loads((leases / "mended" / "summary.json").read_text())["deviations"] == 0
 
 
-def prepared(folder, target):
+def prepare(folder, target):
     command = [sys.executable, folder / "prepare.py", folder / "Cargo.toml", target]
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
@@ -125,13 +125,13 @@ def test_rust_adapter_is_built_anew_when_a_file_elsewhere_has_its_old_content_an
         else:
             source.write_text(text)
         (tmp_path / "built").mkdir(exist_ok=True)
-        done = prepared(adapter, tmp_path / "built")
+        done = prepare(adapter, tmp_path / "built")
         assert done.stdout == "" and bool(done.stderr) == bool(done.returncode)
-        numbers.append("error" if done.returncode else _said(tmp_path / "built/release/adapter"))
+        numbers.append("error" if done.returncode else _run(tmp_path / "built/release/adapter"))
     assert numbers == ["2", "1", "error", "1"]
 
 
-def _said(program):
+def _run(program):
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout.strip()
 
 
@@ -154,13 +154,13 @@ def test_rust_packages_are_cleaned_when_their_content_changed(tmp_path, monkeypa
     for text in ("one", "one", "two"):
         source.write_text(text)
         (tmp_path / "log").write_text("")
-        assert prepared(adapter, tmp_path / "built").returncode == 0
+        assert prepare(adapter, tmp_path / "built").returncode == 0
         calls = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
         assert (calls[0][0], calls[-1][0]) == ("metadata", "build")
         cleaned.append([call[-1] for call in calls if call[0] == "clean"])
     assert cleaned == [["--package=here"], [], ["--package=here"]]
     (tmp_path / "built" / "contents.json").write_text('{"here": ')  # as after a kill
-    assert prepared(adapter, tmp_path / "built").returncode == 0
+    assert prepare(adapter, tmp_path / "built").returncode == 0
     assert "--package=here" in (tmp_path / "log").read_text().splitlines()[-2]
 
 

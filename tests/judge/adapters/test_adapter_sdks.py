@@ -107,26 +107,26 @@ def test_values_come_back_and_each_status_is_answered(tmp_path, monkeypatch, lan
     folder = skeleton(language, tmp_path / "echo", ECHO / "echo.charter")
     shutil.copy(ECHO / Path(path).name, folder / path)
     start = prepare(read(folder / "adapter.toml"), "", {}).start
-    welcome, run, again = told(start, [{"hello": 1}, batch(1), batch(2)])
+    welcome, run, again = tell_adapter(start, [{"hello": 1}, batch(1), batch(2)])
     assert (welcome["operations"], welcome["observes"]) == (["next"], [*GIVEN])
     inexact = {"a large number": ("error", [])} if language == "node" else {}
-    assert answered(run) == ANSWERS | inexact
+    assert read_answers(run) == ANSWERS | inexact
     if language == "go":  # the others have types for sets
         asked = question("twice", {"operations": [], "given": {**GIVEN, "sessions": ["@9", "@9"]}})
-        _, twice = told(start, [{"hello": 1}, {"run": 1, "questions": [asked]}])
-        assert '"sessions":["@9","@9"]' in answered(twice)["twice"][1][0][1]
+        _, twice = tell_adapter(start, [{"hello": 1}, {"run": 1, "questions": [asked]}])
+        assert '"sessions":["@9","@9"]' in read_answers(twice)["twice"][1][0][1]
     (broken,) = [one["detail"] for one in run["results"] if one["id"] == "an error"]
     assert "it is broken" in broken
     files = {"node": "adapter.js", "python": "adapter.py", "java": "Main.java"}
     if language in files:
         assert re.search(rf"it is broken \({files[language]}:\d+\)$", broken)
-    assert answered(again) == ANSWERS | inexact and again["run"] == 2
-    assert told(start, [{"hello": 2}]) == [{"hello": 1}]
+    assert read_answers(again) == ANSWERS | inexact and again["run"] == 2
+    assert tell_adapter(start, [{"hello": 2}]) == [{"hello": 1}]
     if language == "rust":
         asked = question("panics", {"operations": [{**ARGS, "cookie": "~throws"}]})
-        _, run = told(start, [{"hello": 1}, {"run": 1, "questions": [asked]}])
+        _, run = tell_adapter(start, [{"hello": 1}, {"run": 1, "questions": [asked]}])
         fault = '{"fault":"panic","message":"it throws"}'
-        assert answered(run) == {"panics": ("ok", [BEGUN, [fault, None, None]])}
+        assert read_answers(run) == {"panics": ("ok", [BEGUN, [fault, None, None]])}
 
 
 COMPILED = {
@@ -198,7 +198,7 @@ def question(name, asked):
     return {"given": GIVEN, "delta": "each", **about, **asked, "operations": calls}
 
 
-def told(start, messages):
+def tell_adapter(start, messages):
     """What an adapter answers to messages, after which it is told to end."""
     lines = "".join(json.dumps(message) + "\n" for message in [*messages, {"bye": True}])
     done = subprocess.run(
@@ -212,7 +212,7 @@ def told(start, messages):
     return [json.loads(line) for line in done.stdout.decode().splitlines()]
 
 
-def answered(run):
+def read_answers(run):
     """Status and steps of each question, with the canonical texts of values."""
     texts = [json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
              for value in run["values"]]  # fmt: skip
@@ -289,7 +289,7 @@ def test_a_misspelt_method_of_an_adapter_in_javascript_is_named(tmp_path, monkey
     (folder / "adapter.js").write_text(text.replace("next({", "nxet({"))
     start = prepare(read(folder / "adapter.toml"), "", {}).start
     asked = {"run": 1, "questions": [question("values", ASKED["values"])]}
-    _, run = told(start, [{"hello": 1}, asked])
+    _, run = tell_adapter(start, [{"hello": 1}, asked])
     (result,) = run["results"]
     assert (result["status"], result["detail"]) == (
         "error", "the adapter has no method next; it has: start, observe, image, nxet",

@@ -98,7 +98,7 @@ def test_init_makes_a_project_that_checks_and_explores(installed: Installed, tem
 @pytest.mark.slow
 @pytest.mark.network
 def test_a_project_is_found_from_below_and_the_innermost_counts(mine: InstalledProject) -> None:
-    project = mine.copied("outer")
+    project = mine.copy("outer")
     assert (project.folder / "build/report/index.html").is_file()
     below = InstalledProject(mine.installed, "outer/deep/below")
     below.folder.mkdir(parents=True)
@@ -121,7 +121,7 @@ def test_nothing_in_site_packages_hides_the_models_of_a_user(mine: InstalledProj
     (packages / "charter_models").mkdir()
     (packages / "charter_models" / "__init__.py").write_text(SHADOW)
     assert not [name for name in mine.installed.environment if name.startswith("CHARTER")]
-    told = mine.copied("shadowed").says("run", "--target", "lease-python", code=1)
+    told = mine.copy("shadowed").says("run", "--target", "lease-python", code=1)
     shutil.rmtree(packages / "charter_models")
     assert "exit 1: 2 findings" in told and "canary" not in told
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.support.drawn.planted import mend
-from tests.support.editor import opened
+from tests.support.editor import open_editor
 from tests.support.installed import WORK, Installed, InstalledProject
 
 RUN = ("run", "--target", "lease-python")
@@ -34,11 +34,11 @@ echo "${COMPREPLY[@]}"
 @pytest.fixture
 def project(mine: InstalledProject, request: pytest.FixtureRequest) -> InstalledProject:
     """A copy of the project for one test."""
-    return mine.copied(request.node.name)
+    return mine.copy(request.node.name)
 
 
 @contextmanager
-def started(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+def start(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """A process that prints into a pipe. It is killed if a test fails, or if it prints nothing."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -189,21 +189,21 @@ def test_the_whole_example_of_the_page_about_ci_runs(project: InstalledProject) 
 def test_vectors_are_tests_of_pytest(equipped: Installed, project: InstalledProject) -> None:
     known = project.folder / "known.toml"
 
-    def asked(*more: str) -> tuple[int, str]:
+    def ask(*more: str) -> tuple[int, str]:
         given = (f"--charter={SUITE}", "--charter-adapter=lease-python", *more)
         found = InstalledProject(equipped, project.name)
         return found.run(f"{equipped.bin}/pytest", *given)
 
-    code, told = asked()
+    code, told = ask()
     ((failed, passed),) = re.findall(r"(\d+) failed, (\d+) passed", told)
     # One test more than vectors: the canaries.
     assert (code, int(failed) + int(passed)) == (1, vectors(project) + 1), told
     findings = set(re.findall(r"finding (f-[0-9a-f]{10})", told))
-    code, told = asked("-k", "tick/ticked and not lost and not canaries")
+    code, told = ask("-k", "tick/ticked and not lost and not canaries")
     assert (code, " deselected" in told) == (0, True), told
     rest = 'finding = ""\nsuite = "another"\nvectors = 1\nshown = ""\n'
     known.write_text("".join(f'[{one}]\nreason = "LEASE-17"\n{rest}' for one in sorted(findings)))
-    code, told = asked("--charter-baseline=known.toml")
+    code, told = ask("--charter-baseline=known.toml")
     assert (code, f"{failed} xfailed" in told) == (0, True), told
 
 
@@ -214,7 +214,7 @@ def test_a_charter_that_is_saved_is_explored_again(project: InstalledProject) ->
     charter = project.folder / place
     installed = project.installed
     command = installed.command(f"{installed.bin}/conform", "watch", str(place), at=project.name)
-    with started(command) as process:
+    with start(command) as process:
         lines = iter(process.stdout or ())
         assert next(line for line in lines if "tiny_two_locks: 9 states; nothing" in line)
         text = charter.read_text(encoding="utf-8")
@@ -247,7 +247,7 @@ def test_the_server_for_editors_answers(equipped: Installed, mine: InstalledProj
     command = equipped.command(f"{equipped.bin}/conform", "lsp")
     lines = text.splitlines()
     used = next(i for i, line in enumerate(lines) if "when not holds(" in line)
-    with opened(command, Path(WORK), text) as editor:
+    with open_editor(command, Path(WORK), text) as editor:
         assert editor.diagnostics() == []
         hover = json.dumps(editor.at("textDocument/hover", used, lines[used].index("holds")))
         assert "fun holds(client: Client, lock: Lock, token: Token)" in hover

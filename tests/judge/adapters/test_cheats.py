@@ -17,7 +17,7 @@ REASON = "of no use here"
 def cheat(targets_folder, monkeypatch):
     """A target without an overlay; `allowed` is its table `not_compared`."""
 
-    def made(mode, *more, **allowed):
+    def make(mode, *more, **allowed):
         name = targets_folder(mode, *more)
         path = Path("adapters") / name / "adapter.toml"
         text = path.read_text().replace('overlay = "known"\n', "")
@@ -25,7 +25,7 @@ def cheat(targets_folder, monkeypatch):
         path.write_text("\n".join([text, "[not_compared]", *table]))
         return name
 
-    return made
+    return make
 
 
 @pytest.fixture

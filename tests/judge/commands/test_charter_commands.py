@@ -156,10 +156,10 @@ def test_the_exit_code_of_several_searches_is_that_of_the_worst(conform, toy):
     (("--journal", "build/there"), "the same command continues from the levels in build/there"),
 ])  # fmt: skip
 def test_explore_says_what_is_kept_when_it_is_interrupted(conform, toy, monkeypatch, more, says):
-    def interrupted(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("charter.api.explore", interrupted)
+    monkeypatch.setattr("charter.api.explore", interrupt)
     code, _, err = conform("explore", toy, *more)
     assert code == 130 and says in err
 
@@ -169,12 +169,12 @@ def test_explore_says_what_was_found_before_it_was_interrupted(conform, toy, mon
     toy.write_text(TOY.replace("when held != {}", "when size(held) > 2").replace("= 2 }", "= 3 }"))
     listen = SearchListener.__call__
 
-    def interrupted(self, *now):
+    def interrupt(self, *now):
         listen(self, *now)
         if self.found.startswith("2 violations"):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(SearchListener, "__call__", interrupted)
+    monkeypatch.setattr(SearchListener, "__call__", interrupt)
     monkeypatch.setattr("charter.explore.reference.search.REPORT_EVERY", 1)
     code, out, err = conform("explore", toy, *more)
     assert (code, out) == (130, "")

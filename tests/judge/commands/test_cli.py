@@ -106,10 +106,10 @@ def test_what_the_caller_can_mend_is_one_sentence_and_2(
     ],
 )
 def test_what_the_system_refuses_has_its_remedy(conform, monkeypatch, number, remedy):
-    def refused(_):
+    def refuse(_):
         raise OSError(number, os.strerror(number), "build/suites")
 
-    monkeypatch.setattr(compare, "run", refused)
+    monkeypatch.setattr(compare, "run", refuse)
     assert conform("compare", "a", "b") == (2, "", f"conform: build/suites: {remedy}\n")
 
 
@@ -124,10 +124,10 @@ def test_what_the_system_refuses_has_its_remedy(conform, monkeypatch, number, re
     ],
 )
 def test_too_little_memory_is_one_sentence(conform, monkeypatch, error):
-    def refused(_):
+    def refuse(_):
         raise error
 
-    monkeypatch.setattr(compare, "run", refused)
+    monkeypatch.setattr(compare, "run", refuse)
     code, out, err = conform("compare", "a", "b")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "there is not enough memory" in err and "`ulimit -v`" in err
@@ -243,10 +243,10 @@ def test_rejudge_against_a_changed_charter_finds_the_changed_rule(
         after = json.loads((out / "summary.json").read_text())
         assert bool(after["deviations"]) == bool(exit_code)
         assert ("expire/expired" in said) == bool(exit_code)
-        rejudged_alike(conform, place, out, tmp_path / f"{place.name}-site")
+        compare_rejudged(conform, place, out, tmp_path / f"{place.name}-site")
 
 
-def rejudged_alike(conform, place, again, site):
+def compare_rejudged(conform, place, again, site):
     """A run and what was judged again are told to be the same, by another suite."""
     code, said, _ = conform("compare", place, again)
     assert code == 0
@@ -313,10 +313,10 @@ def test_interrupted_run_is_130_and_goes_on(conform, targets_folder, toy_suite, 
 def test_run_that_is_interrupted_before_it_judges_promises_nothing(
     conform, targets_folder, toy_suite, tmp_path, monkeypatch
 ):
-    def interrupted(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conform.runs.execute.prepared_run", interrupted)
+    monkeypatch.setattr("conform.runs.execute.prepared_run", interrupt)
     target, place = targets_folder("slow"), tmp_path / "run"
     code, _, err = conform("run", "--target", target, "--suite", toy_suite, "--out", place)
     assert code == 130
@@ -325,10 +325,10 @@ def test_run_that_is_interrupted_before_it_judges_promises_nothing(
 
 
 def test_simulate_promises_nothing_when_it_is_interrupted(conform, toy, monkeypatch):
-    def interrupted(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("charter.api.simulate", interrupted)
+    monkeypatch.setattr("charter.api.simulate", interrupt)
     code, _, err = conform("simulate", toy)
     assert code == 130
     assert err.strip().endswith("conform: interrupted")

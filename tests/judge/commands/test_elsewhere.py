@@ -31,7 +31,7 @@ def outside(tmp_path, monkeypatch):
     use_folders([str(builtin().generated)])
 
 
-def made(root: Path, charter: str, title: str) -> Path:
+def make(root: Path, charter: str, title: str) -> Path:
     """A project with a lamp and its adapter, generated."""
     (root / "spec").mkdir(parents=True)
     (root / "adapters" / "lamp").mkdir(parents=True)
@@ -45,13 +45,13 @@ def made(root: Path, charter: str, title: str) -> Path:
 
 @pytest.fixture
 def project(tmp_path):
-    return made(tmp_path / "mine", LAMP, "Lamp of mine")
+    return make(tmp_path / "mine", LAMP, "Lamp of mine")
 
 
 @pytest.fixture
 def other(tmp_path):
     """Another project, with other rules for the same names, and an adapter of the same id."""
-    return made(tmp_path / "other", OTHER, "Lamp of other")
+    return make(tmp_path / "other", OTHER, "Lamp of other")
 
 
 def suite_of(project: Path) -> Path:

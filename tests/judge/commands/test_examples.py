@@ -80,7 +80,7 @@ def test_each_command_has_help_with_an_example_of_its_own(command, capsys):
     assert all(line.startswith(f"conform {command}") for line in shown)
 
 
-def parsed(example: str) -> tuple[str, argparse.Namespace]:
+def parse_line(example: str) -> tuple[str, argparse.Namespace]:
     _, name, *more = shlex.split(example)
     parser = argparse.ArgumentParser(exit_on_error=True)
     importlib.import_module(cli.module_of(name)).add_arguments(parser)
@@ -89,7 +89,7 @@ def parsed(example: str) -> tuple[str, argparse.Namespace]:
 
 @pytest.mark.parametrize("example", EVERY)
 def test_all_that_an_example_names_is_there(example):
-    _, chosen = parsed(example)
+    _, chosen = parse_line(example)
     given = vars(chosen)
     for option in ("charter", "overlay"):
         path = str(given.get(option) or "")

@@ -11,7 +11,7 @@ import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
 from tests.support.drawn.nested import run_pytest
-from tests.support.suites import sealed
+from tests.support.suites import seal
 
 from charter import api
 from charter.formats.suite import read_lines, read_manifest
@@ -75,18 +75,18 @@ def with_old_suite(tmp_path_factory):
 @pytest.fixture
 def charter(fresh, tmp_path):
     """The charter of a project whose models and suite are fresh."""
-    yield from copied(fresh, tmp_path)
+    yield from copy(fresh, tmp_path)
 
 
 @pytest.fixture
 def old_suite(with_old_suite, tmp_path):
     """The charter, whose rules changed since generated/ and the suite build/old were made."""
-    for path in copied(with_old_suite, tmp_path):
+    for path in copy(with_old_suite, tmp_path):
         path.write_text(PLAIN.replace("reply false", "reply lit"))
         yield path
 
 
-def copied(place, to):
+def copy(place, to):
     """The charter of a copy of a project, which is the current one."""
     shutil.copytree(place, to, symlinks=True, dirs_exist_ok=True)
     with inside(to):
@@ -117,7 +117,7 @@ def test_models_of_a_weaker_charter_under_the_digests_of_the_honest_one_are_told
     for path in Path("generated").rglob("manifest.json"):
         manifest = read_manifest(path.parent)
         lines = [*read_lines(path.with_name("vectors.jsonl"))]
-        made = sealed(replace(manifest, spec_digest=digest), lines)
+        made = seal(replace(manifest, spec_digest=digest), lines)
         path.write_text(json.dumps(made.json()))
     charter.write_text(charters.LAMP)
     older = older_than_charter("lamp", "")

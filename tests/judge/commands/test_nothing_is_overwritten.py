@@ -33,7 +33,7 @@ FILES = {
 }  # fmt: skip
 
 
-def filled(command, **places):
+def fill(command, **places):
     return [str(places.get(part, part)) for part in command]
 
 
@@ -47,7 +47,7 @@ def test_folder_that_holds_something_else_is_refused(what, own, conform, toy, tm
     place.mkdir()
     mine = place / (name if own else "notes.txt")
     mine.write_text(MINE)
-    code, _, err = conform(*filled(command, TOY=toy, PLACE=place))
+    code, _, err = conform(*fill(command, TOY=toy, PLACE=place))
     assert (code, [path.name for path in place.iterdir()]) == (2, [mine.name]), err
     assert mine.read_text() == MINE
     assert str(place) in err
@@ -56,7 +56,7 @@ def test_folder_that_holds_something_else_is_refused(what, own, conform, toy, tm
 
 @pytest.mark.parametrize("what", ["handbook", "tla", "vectors", "journal", "verdicts"])
 def test_folder_that_the_same_command_wrote_is_written_again(what, conform, toy, tmp_path):
-    command = filled(FOLDERS[what][0], TOY=toy, PLACE=tmp_path / "mine")
+    command = fill(FOLDERS[what][0], TOY=toy, PLACE=tmp_path / "mine")
     codes = [conform(*command)[0] for _ in range(2)]
     assert 2 not in codes and codes[0] == codes[1]
 
@@ -66,7 +66,7 @@ def test_file_of_another_kind_is_refused_and_one_of_the_same_kind_is_replaced(
     what, conform, toy, tmp_path
 ):
     file = tmp_path / "file"
-    command = filled(FILES[what], TOY=toy)
+    command = fill(FILES[what], TOY=toy)
     file.write_text(MINE)
     code, _, err = conform(*command, file)
     assert (code, file.read_text()) == (2, MINE), err
@@ -82,7 +82,7 @@ def test_junit_replaces_no_other_file_and_no_run_is_made(
 ):
     file = tmp_path / "charter.toml"
     file.write_text(mine)
-    command = filled(FILES["junit"], SUITE=toy_suite, RUN=tmp_path / "run")
+    command = fill(FILES["junit"], SUITE=toy_suite, RUN=tmp_path / "run")
     code, _, err = conform(*command, file)
     assert (code, file.read_text(), (tmp_path / "run").exists()) == (2, mine, False), err
 
@@ -106,7 +106,7 @@ def test_junit_of_an_earlier_run_is_replaced_before_anything_can_end_the_run(
     file = tmp_path / "junit.xml"
     write_junit(str(file), GREEN)
     monkeypatch.setattr("conform.cli.commands.judge.run.run_target", lambda *_, **__: 1 // 0)
-    code, _, err = called(*filled(FILES["junit"], SUITE=toy_suite, RUN=tmp_path / "run"), file)
+    code, _, err = called(*fill(FILES["junit"], SUITE=toy_suite, RUN=tmp_path / "run"), file)
     assert (code, "ZeroDivisionError" in err) == (3, True)
     assert '<error type="not run"' in file.read_text()
 
@@ -128,7 +128,7 @@ def test_named_file_may_be_a_device():
 
 def test_suite_that_was_left_half_written_is_written_again(conform, toy, tmp_path):
     place = tmp_path / "suite"
-    command = filled(FOLDERS["vectors"][0], TOY=toy, PLACE=place)
+    command = fill(FOLDERS["vectors"][0], TOY=toy, PLACE=place)
     conform(*command)
     (place / "manifest.json").rename(place / ".manifest.json.part")  # the moment before its name
     assert conform(*command)[0] != 2

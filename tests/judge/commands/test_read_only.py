@@ -24,12 +24,12 @@ def read_only(monkeypatch):
 def unsearched(monkeypatch, read_only):
     """The same, where nothing may be searched."""
 
-    def searched(*_, **__):
+    def search(*_, **__):
         raise AssertionError("it was searched first")
 
     for name in ("make.make", "search.search"):
-        monkeypatch.setattr(f"charter.suites.{name}", searched)
-    monkeypatch.setattr(api, "explore", searched)
+        monkeypatch.setattr(f"charter.suites.{name}", search)
+    monkeypatch.setattr(api, "explore", search)
     return read_only
 
 

@@ -66,7 +66,7 @@ def children(pid):
     return [int(child) for task in tasks for child in task.read_text().split() if runs(int(child))]
 
 
-@pytest.mark.parametrize("name", sampled(cli.commands(), 4))
+@pytest.mark.parametrize("name", sample(cli.commands(), 4))
 def test_a_command_ends_after_sigterm_when_it_hangs_in_code_that_is_not_python(
     name, started, tmp_path
 ):

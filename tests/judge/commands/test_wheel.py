@@ -125,7 +125,7 @@ def test_from_an_empty_folder_to_a_counterexample(installed: Installed) -> None:
 @pytest.mark.slow
 @pytest.mark.network
 def test_the_tutorial_is_true_from_an_empty_folder(installed: Installed) -> None:
-    newcomer = Newcomer(installed.folder, installed.printed)
+    newcomer = Newcomer(installed.folder, installed.run_and_print)
     assert newcomer.page() == PAGE.read_text(encoding="utf-8")
 
 

@@ -209,13 +209,13 @@ def test_mutants_that_were_tried_are_told_when_it_is_interrupted(
 ):
     explore, tried = api.explore, []
 
-    def interrupted(*given):
+    def interrupt(*given):
         if tried:
             raise KeyboardInterrupt
         tried.append(explore(*given))
         return tried[0]
 
-    monkeypatch.setattr(api, "explore", interrupted)
+    monkeypatch.setattr(api, "explore", interrupt)
     code, out, err = conform("explore", edited, "--mutant", "*", *words)
     assert code == 130
     assert "interrupted; 1 of 2 mutants were tried" in err

@@ -325,7 +325,7 @@ def test_commands_are_printed_as_they_work_outside_of_the_project(
 ) -> None:
     """Each works from the folder in which the one that printed it was typed."""
 
-    def typed(command: str, expected: int) -> str:
+    def run_typed(command: str, expected: int) -> str:
         words = shlex.split(command)
         folder = words[1] if words[0] == "cd" else ""
         monkeypatch.chdir(project.parent / folder)
@@ -335,18 +335,18 @@ def test_commands_are_printed_as_they_work_outside_of_the_project(
 
     charter = project / "spec" / "lamp.charter"
     test = shlex.join(["conform", "test", str(charter), "--adapter", "lamp"])
-    out = typed(test, 0)
+    out = run_typed(test, 0)
     make, judge = re.findall(r"`([^`]*)`", next(x for x in out.splitlines() if "small. " in x))
-    typed(make, 0)
-    typed(judge, 0)
+    run_typed(make, 0)
+    run_typed(judge, 0)
 
     source = project / "adapters" / "lamp" / "adapter.py"
     source.write_text(ADAPTER.replace("not self.lit", "True"))
-    again = re.findall(r"see:? (?:step \d+ of: )?(.*conform replay.*)", typed(test, 1))
-    assert "diverges" in typed(again[0], 1)
+    again = re.findall(r"see:? (?:step \d+ of: )?(.*conform replay.*)", run_typed(test, 1))
+    assert "diverges" in run_typed(again[0], 1)
     source.write_text(ADAPTER.replace("not self.lit", "sys.exit(0)"))
-    again = re.findall(r"see: (.*conform replay.*)", typed(test, 3))
-    typed(again[0], 3)
+    again = re.findall(r"see: (.*conform replay.*)", run_typed(test, 3))
+    run_typed(again[0], 3)
 
     assert not (project.parent / "build").exists()
 

@@ -235,7 +235,7 @@ def test_counts_are_explained(conform, word):
 # --- runs that go on -----------------------------------------------------------------------------
 
 
-def stopped(target, suite, out):
+def stop_early(target, suite, out):
     """A run that was stopped after some of its buckets."""
     run_target(RunOptions(target, suite=str(suite), engine="inline", out=str(out)), lambda _: None)
     (out / "summary.json").unlink()
@@ -256,7 +256,7 @@ def test_run_whose_suite_has_other_buckets_since_begins_anew_and_says_so(
 ):
     """The suite was stored again, on another machine or by another version of conform."""
     name, out = targets_folder("faithful"), tmp_path / "run"
-    stopped(name, toy_suite, out)
+    stop_early(name, toy_suite, out)
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "another cache"))
     monkeypatch.setattr(cache, "_FEWEST", 61)
     said, finished = again(name, toy_suite, out)
@@ -272,7 +272,7 @@ def test_run_whose_models_changed_since_begins_anew_and_says_so(
     toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     name, out = targets_folder("faithful"), tmp_path / "run"
-    folder = stopped(name, toy_suite, out)
+    folder = stop_early(name, toy_suite, out)
     done = {path: path.stat().st_mtime_ns for path in out.glob("verdicts/*/*.parquet")}
     assert len(folder.committed()) == 1
     monkeypatch.setattr(run_json.model, "digest", lambda modules: "another")
@@ -287,7 +287,7 @@ def test_run_whose_models_changed_since_begins_anew_and_says_so(
 
 def test_run_whose_overlay_releases_changed_since_begins_anew(toy_suite, targets_folder, tmp_path):
     name, out = targets_folder("keeps_leader"), tmp_path / "run"
-    stopped(name, toy_suite, out)
+    stop_early(name, toy_suite, out)
     said = []
     finished = run_target(
         RunOptions(name, suite=str(toy_suite), engine="inline", out=str(out)),

@@ -17,13 +17,13 @@ SUITES = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication
 SUITE = SUITES / "controller"
 
 
-def judged(release: str, out: Path, *more: str, suite: Path = SUITE) -> int:
+def judge(release: str, out: Path, *more: str, suite: Path = SUITE) -> int:
     chosen = ["--target", "kafka-controller", "--release", release, "--suite", str(suite)]
     return main(["run", *chosen, "--engine", "inline", "--out", str(out), *more])
 
 
 def all_is_known(release: str, out: Path) -> None:
-    code = judged(release, out)
+    code = judge(release, out)
     summary = json.loads((out / "summary.json").read_text())
     assert summary["new_deviations"] == 0, summary
     assert summary["deviations"] > 0
@@ -44,7 +44,7 @@ def test_every_deviation_is_in_the_overlay_and_every_entry_is_met(
 @pytest.mark.slow
 @pytest.mark.network
 def test_strictly_known_deviations_are_findings_too(tmp_path: Path) -> None:
-    assert judged("4.3.1", tmp_path / "run", "--strict") == 1
+    assert judge("4.3.1", tmp_path / "run", "--strict") == 1
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ KAFKA-14292 to 3.3.1, 16757 to 3.7.0, 16952 to 3.8.1, 14424 to 3.8.1 and otherwi
 @pytest.mark.parametrize("release", REPORTED)
 def test_what_was_reported_shows_in_the_releases_that_have_it(release: str, tmp_path: Path) -> None:
     suite, out = SUITES / "controller_pre_kip_966", tmp_path / "run"
-    judged(release, out, "--no-shrink", suite=suite)
+    judge(release, out, "--no-shrink", suite=suite)
     assert json.loads((out / "summary.json").read_text())["new_deviations"] == 0
     found = entries_by_vector(out)
     asked = {title(vector): vector.id for vector in read_lines(suite / "vectors.jsonl")}

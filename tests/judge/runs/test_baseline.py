@@ -41,13 +41,13 @@ def summary_suite():
     return json.loads(run.read_text())["suite"]
 
 
-def listed(name, reason, finding=""):
+def write_baseline(name, reason, finding=""):
     """The text of a baseline by another suite."""
     seen = f'finding = "{finding}"\nsuite = ""\nvectors = 1\nshown = ""\n'
     return f'[{name}]\nreason = "{reason}"\n{seen}'
 
 
-def reviewed(path, reason="LEASE-17"):
+def review(path, reason="LEASE-17"):
     path.write_text(path.read_text().replace('reason = ""', f'reason = "{reason}"'))
 
 
@@ -63,7 +63,7 @@ def test_finding_is_known_once_the_baseline_has_a_reason(ran, path):
             "vectors": finding["vectors"], "shown": finding["observed"],
         }
     }  # fmt: skip
-    reviewed(path)
+    review(path)
     code, summary, _ = ran("wrong_error", *given, "--strict")
     assert (code, summary["new_deviations"], summary["reasons"]) == (0, 0, [])
     assert summary["findings"][0]["known"] == "LEASE-17"
@@ -76,7 +76,7 @@ def test_a_known_finding_says_how_many_steps_are_not_judged_because_of_it(ran, p
     write_toy_vectors(tmp_path / "suite", [vector(*each) for each in calls])
     given, suite = ("--baseline", path), tmp_path / "suite"
     assert ran("faults", *given, "--update-baseline", suite=suite)[0] == 1
-    reviewed(path)
+    review(path)
     code, summary, _ = ran("faults", *given, "--json", suite=suite)
     (finding,) = summary["findings"]
     steps = summary["not_judged_steps"]
@@ -92,7 +92,7 @@ def test_a_known_finding_says_how_many_steps_are_not_judged_because_of_it(ran, p
 def test_reasons_stay_when_the_baseline_is_written_again(ran, path):
     given = ("--baseline", path, "--update-baseline", "--limit", "4")
     assert ran("wrong_error", *given)[0] == 1
-    reviewed(path, 'a \\"quoted\\" reason')
+    review(path, 'a \\"quoted\\" reason')
     before = path.read_text()
     code, _, out = ran("wrong_error", *given)
     assert path.read_text() == before
@@ -102,7 +102,7 @@ def test_reasons_stay_when_the_baseline_is_written_again(ran, path):
 
 def test_finding_that_is_gone_is_told_and_fails_a_strict_run(ran, path):
     path.parent.mkdir()
-    path.write_text(listed("f-0123456789", "mended long ago"))
+    path.write_text(write_baseline("f-0123456789", "mended long ago"))
     code, _, out = ran("faithful", "--baseline", path)
     assert code == 0
     assert "lists findings that this run did not show: f-0123456789" in out
@@ -116,7 +116,7 @@ def test_finding_that_is_gone_is_told_and_fails_a_strict_run(ran, path):
 def test_known_finding_that_reads_otherwise_is_told_and_fails_a_strict_run(ran, path):
     """Another bug in the same rule and place has the same id."""
     ran("wrong_error", "--baseline", path, "--update-baseline")
-    reviewed(path)
+    review(path)
     assert ran("wrong_error", "--baseline", path, "--strict")[0] == 0
     before = tomllib.loads(path.read_text())
     (name,) = before
@@ -125,7 +125,7 @@ def test_known_finding_that_reads_otherwise_is_told_and_fails_a_strict_run(ran, 
     code, _, out = ran("wrong_error", "--baseline", path, "--strict", "--junit", junit)
     told = "of 1 known finding only the sentence was compared, as another suite listed it"
     assert (code, told in out.splitlines()[-1], told in junit.read_text()) == (0, True, True)
-    path.write_text(listed(name, "LEASE-17", "reply: expected A, got B"))
+    path.write_text(write_baseline(name, "LEASE-17", "reply: expected A, got B"))
     code, _, out = ran("wrong_error", "--baseline", path)
     assert code == 0
     assert f"lists {name} as `reply: expected A, got B`; now it reads `reply: " in out
@@ -150,7 +150,7 @@ def test_known_finding_that_reads_otherwise_is_told_and_fails_a_strict_run(ran, 
 def test_a_known_finding_does_not_hide_another_one_in_its_place(ran, path, line, told):
     """By the same suite each vector that shows it counts, and what it observes there."""
     ran("wrong_error", "--baseline", path, "--update-baseline")
-    reviewed(path)
+    review(path)
     name = line.partition(" ")[0]
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line if each.startswith(f"{name} =") else each for each in lines))
@@ -162,7 +162,7 @@ def test_a_known_finding_does_not_hide_another_one_in_its_place(ran, path, line,
 
 def test_a_part_of_the_suite_that_shows_more_than_was_listed_has_another_finding(ran, path):
     ran("wrong_error", "--baseline", path, "--update-baseline")
-    reviewed(path)
+    review(path)
     (name,) = tomllib.loads(path.read_text())
     part = ("--baseline", path, "--strict", "--json", "--limit", "4")
     assert ran("wrong_error", *part)[1]["changed_baseline"] == {}
@@ -174,7 +174,7 @@ def test_a_part_of_the_suite_that_shows_more_than_was_listed_has_another_finding
 def test_messages_of_exceptions_are_not_compared(ran, path):
     """They have addresses and times; the class of the exception counts."""
     ran("faults", "--baseline", path, "--update-baseline")
-    reviewed(path)
+    review(path)
     code, summary, _ = ran("faults", "--baseline", path, "--strict", "--json")
     assert (code, summary["changed_baseline"], summary["findings"][0]["severity"]) == (
         0, {}, "fault",
@@ -184,7 +184,7 @@ def test_messages_of_exceptions_are_not_compared(ran, path):
 def test_reasons_stay_when_vectors_are_not_judged(ran, path):
     """What such a run does not show may be there still."""
     path.parent.mkdir()
-    path.write_text(listed("f-0123456789", "LEASE-17"))
+    path.write_text(write_baseline("f-0123456789", "LEASE-17"))
     code, summary, _ = ran("no_load", "--baseline", path, "--update-baseline", "--json")
     assert (code, summary["stale_baseline"]) == (3, [])
     assert "LEASE-17" in path.read_text()
@@ -199,8 +199,8 @@ def test_reasons_stay_when_vectors_are_not_judged(ran, path):
         ("[f-0123456789]\nreason = 1", "has a text `reason`"),
         ('[f-0123456789]\nreason = "y"\nfinding = 1', "the texts `finding`, `suite` and `shown`"),
         ('[f-0123456789]\nreason = "y"', r"\[f-0123456789\] lacks `finding`"),
-        (listed("f-0123456789", "y").replace('shown = ""', ""), "lacks `shown`"),
-        (listed("f-0123456789", "y").replace("= 1", "= true"), "the number `vectors`"),
+        (write_baseline("f-0123456789", "y").replace('shown = ""', ""), "lacks `shown`"),
+        (write_baseline("f-0123456789", "y").replace("= 1", "= true"), "the number `vectors`"),
         ("f-0123456789 = 1", "has a text `reason`"),
     ],
 )
@@ -276,7 +276,7 @@ def test_junit_says_why_when_the_project_file_is_wrong(ran, tmp_path):
 def test_a_run_that_is_judged_again_knows_its_baseline(ran, called, tiny_toy_suite, path):
     given = ("--baseline", path, "--update-baseline", "--json", "--out", "run")
     (finding,) = ran("wrong_error", *given)[1]["findings"]
-    reviewed(path)
+    review(path)
     again = ("rejudge", "run", "--suite", tiny_toy_suite, "--json", "--out")
     assert called(*again, "plain")[0] == 1
     code, out, _ = called(*again, "again", "--baseline", path)
@@ -286,10 +286,10 @@ def test_a_run_that_is_judged_again_knows_its_baseline(ran, called, tiny_toy_sui
 
 
 def test_junit_is_written_when_a_run_is_interrupted(ran, monkeypatch, tmp_path):
-    def interrupted(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conform.runs.engines.inline.run", interrupted)
+    monkeypatch.setattr("conform.runs.engines.inline.run", interrupt)
     code, _, said = ran("faithful", "--junit", tmp_path / "junit.xml")
     assert code == 130
     assert "interrupted; no bucket was finished, so the same command starts again" in said

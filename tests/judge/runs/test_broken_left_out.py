@@ -62,7 +62,7 @@ def charter(tmp_path, monkeypatch):
     ],
 )
 def test_the_results_about_the_rest_stand(conform, charter, tmp_path, words):
-    def called(path):
+    def call(path):
         told = [str(path) if word == "CHARTER" else word for word in words.split()]
         code, out, err = conform(*told)
         texts = {}
@@ -74,7 +74,7 @@ def test_the_results_about_the_rest_stand(conform, charter, tmp_path, words):
             out = json.loads(out) | {"seconds": 0}
         return code, out, err, texts
 
-    sound, broken = called(charter()), called(charter(BROKEN))
+    sound, broken = call(charter()), call(charter(BROKEN))
     assert sound[0] in (0, 1, 3, 4) and broken[0] == (sound[0] or 2), broken
     if "vectors" in words:
         counts = [json.loads(said[1])["counts"] for said in (sound, broken)]

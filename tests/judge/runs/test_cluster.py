@@ -99,7 +99,7 @@ def conform(*arguments):
     )  # fmt: skip
 
 
-def ended(process):
+def wait_for_end(process):
     said, _ = process.communicate(timeout=SECONDS)
     assert "Traceback" not in said
     return process.returncode, said
@@ -140,7 +140,7 @@ def test_cluster_finds_what_one_process_finds(two_workers, leases, tmp_path):
     (tmp_path / "stored").mkdir()
     (tmp_path / "mounted").symlink_to(tmp_path / "stored")
     place = f"file://{tmp_path}/mounted/run"
-    code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
+    code, said = wait_for_end(conform(*judge("--master", two_workers.master, "--out", place)))
     assert code == 1, said + two_workers.logs()
     assert_same(place, leases)
     left = {path.name for path in (tmp_path / "stored" / "run").iterdir()}
@@ -159,9 +159,9 @@ def test_worker_that_dies_costs_its_buckets_only(two_workers, leases, tmp_path):
     folder, until = RunFolder(place), time.monotonic() + SECONDS
     while not folder.buckets_done() and time.monotonic() < until and process.poll() is None:
         time.sleep(0.05)
-    assert process.poll() is None, ended(process)
+    assert process.poll() is None, wait_for_end(process)
     clusters.end(two_workers.workers[0])
-    code, said = ended(process)
+    code, said = wait_for_end(process)
     assert code == 1, said + two_workers.logs()
     assert_same(place, leases)
 
@@ -174,7 +174,7 @@ def test_folder_of_a_run_can_be_in_s3(two_workers, leases, tmp_path):
         urllib.request.urlopen(made, timeout=30).close()
         options = f"endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
         place = f"s3://runs/lease?{options}"
-        code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
+        code, said = wait_for_end(conform(*judge("--master", two_workers.master, "--out", place)))
         assert code == 1, said + two_workers.logs()
         assert_same(place, leases)
 
@@ -189,7 +189,7 @@ def test_wrong_python_of_the_workers_is_told(two_workers, leases, tmp_path, monk
     ):
         monkeypatch.setenv("PYSPARK_PYTHON", program)
         place = f"file://{tmp_path}/run-of-{Path(program).name}"
-        code, said = ended(conform(*judge("--master", two_workers.master, "--out", place)))
+        code, said = wait_for_end(conform(*judge("--master", two_workers.master, "--out", place)))
         waited = "vectors judged, none of them in the last "
         (line,) = (line for line in said.splitlines() if waited not in line)
         assert (code, told in line) == (3, True), said

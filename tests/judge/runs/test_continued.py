@@ -26,7 +26,7 @@ def begun(toy_suite, targets_folder, tmp_path):
     source.parent.mkdir()
     source.write_text("an implementation")
 
-    def judged(**more):
+    def judge(**more):
         said = []
         options = RunOptions("reference", suite=str(toy_suite), engine="inline",
                              out=str(tmp_path / "run"), **more)  # fmt: skip
@@ -34,12 +34,12 @@ def begun(toy_suite, targets_folder, tmp_path):
 
     def begin(line):
         sources_are(line)
-        _, first = judged()
+        _, first = judge()
         assert first.summary["continued"] == 0
         (tmp_path / "run" / "summary.json").unlink()
         return len(first.folder.committed())
 
-    return begin, judged
+    return begin, judge
 
 
 @pytest.mark.parametrize("changed", ["src/lease.py", "src/new.py"])
@@ -106,11 +106,11 @@ def test_interrupted_run_says_how_it_goes_on(
 ):
     commit = RunFolder.commit
 
-    def interrupted(*given):
+    def interrupt(*given):
         commit(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(RunFolder, "commit", interrupted)
+    monkeypatch.setattr(RunFolder, "commit", interrupt)
     name = targets_folder("faithful")
     if not known:
         file = Path("adapters") / name / "adapter.toml"

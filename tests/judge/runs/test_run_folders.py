@@ -68,10 +68,10 @@ def test_folder_that_became_read_only_is_told_with_the_remedy(tmp_path, monkeypa
     for name in ("run.json", "summary.json"):
         folder.write_json(name, dict.fromkeys(resume._SAME, "old"))
 
-    def refused(self, missing_ok):
+    def refuse(self, missing_ok):
         raise OSError(errno.EROFS, "Read-only file system", str(self))
 
-    monkeypatch.setattr(Path, "unlink", refused)
+    monkeypatch.setattr(Path, "unlink", refuse)
     remedy = r"could not be written \(Read-only file system\); .* name another folder: --out"
     with pytest.raises(CannotWrite, match=remedy):
         resume.start_or_resume(folder, dict.fromkeys(resume._SAME, "new"), lambda _: None)

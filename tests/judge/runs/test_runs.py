@@ -35,7 +35,7 @@ def quiet(_):
     pass
 
 
-def judged(target, suite, out, **options):
+def judge(target, suite, out, **options):
     return run_target(
         RunOptions(target, suite=str(suite), engine="inline", out=str(out), **options), quiet
     )
@@ -50,7 +50,7 @@ def rows(finished, name):
 
 
 def test_reference_conforms_everywhere(toy_suite, targets_folder, tmp_path):
-    finished = judged("reference", toy_suite, tmp_path / "run")
+    finished = judge("reference", toy_suite, tmp_path / "run")
     assert finished.exit_code == 0
     assert finished.summary["verdicts"]["conforms"] == finished.summary["vectors"] == 61
     kinds = {canary["kind"] for canary in finished.canaries}
@@ -61,7 +61,7 @@ def test_reference_conforms_everywhere(toy_suite, targets_folder, tmp_path):
 @pytest.mark.parametrize("mode", ["keeps_leader", "faults"])
 def test_engines_give_the_same_results(mode, toy_suite, targets_folder, tmp_path, spark):
     name = targets_folder(mode)
-    inline = judged(name, toy_suite, tmp_path / "inline")
+    inline = judge(name, toy_suite, tmp_path / "inline")
     on_spark = run_target(
         RunOptions(name, suite=str(toy_suite), master="local[2]", out=str(tmp_path / "spark")),
         quiet,
@@ -94,30 +94,30 @@ def test_what_the_overlay_explains_is_no_finding_but_strict_is(
     tiny_toy_suite, targets_folder, tmp_path
 ):
     name = targets_folder("keeps_leader")
-    finished = judged(name, tiny_toy_suite, tmp_path / "a")
+    finished = judge(name, tiny_toy_suite, tmp_path / "a")
     assert finished.exit_code == 0
     assert finished.summary["new_deviations"] == 0
     assert finished.summary["by_entry"]["leader_stays"] == finished.summary["deviations"] > 0
-    strict = judged(name, tiny_toy_suite, tmp_path / "b", strict=True)
+    strict = judge(name, tiny_toy_suite, tmp_path / "b", strict=True)
     assert strict.exit_code == 1
 
 
 def test_overlay_entry_that_no_longer_applies_is_a_finding(
     tiny_toy_suite, targets_folder, tmp_path
 ):
-    finished = judged(targets_folder("faithful"), tiny_toy_suite, tmp_path / "run")
+    finished = judge(targets_folder("faithful"), tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 1
     assert finished.summary["stale_entries"] == ["leader_stays"]
 
 
 def test_new_deviation_is_a_finding(tiny_toy_suite, targets_folder, tmp_path):
-    finished = judged(targets_folder("faults"), tiny_toy_suite, tmp_path / "run")
+    finished = judge(targets_folder("faults"), tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 1
     assert finished.summary["new_deviations"] > 0
 
 
 def test_run_in_which_nothing_is_judged_is_incomplete(tiny_toy_suite, targets_folder, tmp_path):
-    finished = judged(targets_folder("not_loadable"), tiny_toy_suite, tmp_path / "run")
+    finished = judge(targets_folder("not_loadable"), tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert "no vector was judged" in finished.summary["reasons"]
 
@@ -127,7 +127,7 @@ def test_canary_that_is_not_caught_makes_the_run_untrusted(
 ):
     """A judge that cannot tell right from wrong: the flipped expectation is not flipped."""
     monkeypatch.setattr("conform.runs.canaries.canaries.flipped", lambda item, _: item)
-    finished = judged("reference", tiny_toy_suite, tmp_path / "run")
+    finished = judge("reference", tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert finished.summary["trusted"] is False
     wrong = [canary for canary in finished.canaries if not canary["ok"]]
@@ -144,7 +144,7 @@ def test_mutant_that_is_not_caught_makes_the_run_untrusted(
         "ModelAdapter",
         lambda name, **more: made({module: charter}.get(name, name), **more),
     )
-    finished = judged("reference", tiny_toy_suite, tmp_path / "run")
+    finished = judge("reference", tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert [c["kind"] for c in finished.canaries if not c["ok"]] == ["mutant"]
 
@@ -197,14 +197,14 @@ def test_run_notes_how_far_it_is_and_leaves_no_notes(
     monkeypatch.setattr(RunFolder, "note", noting)
     note(RunFolder(str(tmp_path / "run")), 3, 1000)  # of a killed run
     (tmp_path / "run" / "run.json").write_text("{}")
-    judged("reference", toy_suite, tmp_path / "run")
+    judge("reference", toy_suite, tmp_path / "run")
     assert said == sorted(said)
     assert 0 < said[0] < said[-1] == 61
     assert not (tmp_path / "run" / "progress").exists()
 
 
 def test_partial_files_without_a_commit_do_not_count(toy_suite, targets_folder, tmp_path):
-    finished = judged("reference", toy_suite, tmp_path / "run")
+    finished = judge("reference", toy_suite, tmp_path / "run")
     whole = finished.folder.table("verdicts").num_rows
     first = min((tmp_path / "run" / "commits").glob("*.json"))
     count = json.loads(first.read_text())["vectors"]
@@ -216,7 +216,7 @@ def test_foreign_folder_is_not_overwritten(tiny_toy_suite, targets_folder, tmp_p
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(BadRun, match="holds something else"):
-        judged("reference", tiny_toy_suite, tmp_path / "mine")
+        judge("reference", tiny_toy_suite, tmp_path / "mine")
 
 
 def test_suite_that_is_cut_off_is_refused(toy_suite, targets_folder, tmp_path):
@@ -227,25 +227,25 @@ def test_suite_that_is_cut_off_is_refused(toy_suite, targets_folder, tmp_path):
     content = (toy_suite / "vectors.jsonl").read_bytes()
     (cut / "vectors.jsonl").write_bytes(content[: len(content) * 2 // 3])
     with pytest.raises(BadSuite, match="is the file cut off"):
-        judged("reference", cut, tmp_path / "run")
+        judge("reference", cut, tmp_path / "run")
     whole_lines = content[: content.rfind(b"\n", 0, len(content) // 2) + 1]
     (cut / "vectors.jsonl").write_bytes(whole_lines)
     with pytest.raises(BadSuite, match="vectors, and 61"):
-        judged("reference", cut, tmp_path / "run")
+        judge("reference", cut, tmp_path / "run")
 
 
 def test_what_is_not_there_is_named(tiny_toy_suite, targets_folder, tmp_path):
     with pytest.raises(UnknownTarget, match="there are: reference"):
-        judged("kafka", tiny_toy_suite, tmp_path / "run")
+        judge("kafka", tiny_toy_suite, tmp_path / "run")
     with pytest.raises(BadSuite, match="there is no suite 'nowhere'"):
-        judged("reference", "nowhere", tmp_path / "run")
+        judge("reference", "nowhere", tmp_path / "run")
     with pytest.raises(UnknownRelease, match=r"no release '9\.9'"):
-        judged("reference", tiny_toy_suite, tmp_path / "run", release="9.9")
+        judge("reference", tiny_toy_suite, tmp_path / "run", release="9.9")
 
 
 def test_suite_by_digest_after_its_folder_is_gone(tiny_toy_suite, targets_folder, tmp_path):
-    first = judged("reference", tiny_toy_suite, tmp_path / "a")
-    again = judged("reference", first.run["suite"], tmp_path / "b")
+    first = judge("reference", tiny_toy_suite, tmp_path / "a")
+    again = judge("reference", first.run["suite"], tmp_path / "b")
     assert again.summary["vectors"] == first.summary["vectors"]
 
 
@@ -280,7 +280,7 @@ def test_error_of_a_worker_is_told_in_its_own_words(toy_suite, targets_folder, t
 def test_the_adapter_that_was_greeted_is_asked(tiny_toy_suite, targets_folder, tmp_path):
     """In a run in one process the adapter is started once."""
     log = tmp_path / "log"
-    finished = judged(targets_folder("once_up", str(log)), tiny_toy_suite, tmp_path / "run")
+    finished = judge(targets_folder("once_up", str(log)), tiny_toy_suite, tmp_path / "run")
     assert finished.summary["verdicts"]["conforms"] == 5
     assert len(log.read_text().split()) == 1
 
@@ -319,12 +319,12 @@ def test_overlay_that_denies_what_the_target_does_is_a_finding(
 ):
     """The overlay says that the leader stays. A target that follows the charter is told so, even
     if only a part of the vectors is judged."""
-    finished = judged(targets_folder("faithful"), tiny_toy_suite, tmp_path / "run")
+    finished = judge(targets_folder("faithful"), tiny_toy_suite, tmp_path / "run")
     claimed = finished.summary["claimed_too_much"]
     assert claimed
     assert {item["branch"] for item in claimed} == {"expire/expired"}
     assert any("the overlay claims too much" in reason for reason in finished.summary["reasons"])
-    kept = judged(targets_folder("keeps_leader"), tiny_toy_suite, tmp_path / "kept")
+    kept = judge(targets_folder("keeps_leader"), tiny_toy_suite, tmp_path / "kept")
     assert kept.summary["claimed_too_much"] == []
 
 
@@ -342,7 +342,7 @@ def test_overlay_entry_that_the_suite_does_not_lead_to_is_only_named(targets_fol
                      Models("charter_models.toy.charter", overlay, mutants),
                      {"no_epoch_check": tuple(v.id for v in killers())})  # fmt: skip
     write_suite(tmp_path / "suite", [vector(register, write), *killers()], about)
-    finished = judged(targets_folder("faithful"), tmp_path / "suite", tmp_path / "run")
+    finished = judge(targets_folder("faithful"), tmp_path / "suite", tmp_path / "run")
     assert finished.exit_code == 0
     assert finished.summary["unmet_entries"] == ["leader_stays"]
     assert finished.summary["stale_entries"] == []
@@ -363,10 +363,10 @@ def test_entry_that_only_tells_of_faults_is_met_or_named(targets_folder, tmp_pat
     register, elect = ("register", {"node": "n1"}), ("elect", {})
     asked = [vector(register, elect, ("failover", {})), *killers()]
     write_suite(tmp_path / "suite", asked, about)
-    faithful = judged(targets_folder("faithful"), tmp_path / "suite", tmp_path / "faithful")
+    faithful = judge(targets_folder("faithful"), tmp_path / "suite", tmp_path / "faithful")
     assert faithful.exit_code == 0
     assert faithful.summary["unmet_entries"] == ["throws"]
     assert faithful.summary["stale_entries"] == faithful.summary["claimed_too_much"] == []
-    faulty = judged(targets_folder("faults"), tmp_path / "suite", tmp_path / "faulty")
+    faulty = judge(targets_folder("faults"), tmp_path / "suite", tmp_path / "faulty")
     assert faulty.summary["by_entry"] == {"throws": 1}
     assert (faulty.summary["new_deviations"], faulty.summary["unmet_entries"]) == (0, [])

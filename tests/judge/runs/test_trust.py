@@ -20,7 +20,7 @@ from conform.runs.options import RunOptions
 from conform.suites.importing import item_of
 
 
-def judged(target, suite, out, **options):
+def judge(target, suite, out, **options):
     chosen = RunOptions(target, suite=str(suite), engine="inline", out=str(out), **options)
     return run_target(chosen, lambda _: None)
 
@@ -34,7 +34,7 @@ def test_run_in_which_no_expectation_could_be_flipped_is_not_trusted(
     tiny_toy_suite, targets_folder, tmp_path
 ):
     """Nothing conforms, so in no bucket is there anything to flip."""
-    finished = judged(targets_folder("wrong"), tiny_toy_suite, tmp_path / "run")
+    finished = judge(targets_folder("wrong"), tiny_toy_suite, tmp_path / "run")
     assert finished.summary["verdicts"]["conforms"] == 0
     assert finished.summary["trusted"] is False
     assert finished.exit_code == 3
@@ -63,7 +63,7 @@ def test_bucket_whose_canaries_cannot_be_had_makes_the_run_untrusted(
     tiny_toy_suite, targets_folder, tmp_path
 ):
     """The target breaks on each question that it has seen before: only canaries are."""
-    finished = judged(
+    finished = judge(
         targets_folder("once", str(tmp_path / "log")), tiny_toy_suite, tmp_path / "run"
     )
     assert finished.summary["verdicts"]["conforms"] == 5
@@ -91,7 +91,7 @@ def test_suite_without_a_mutant_is_trusted_by_operations_that_are_forgotten(
     targets_folder, tmp_path
 ):
     write_suite(tmp_path / "suite", [vector(("register", {"node": "n1"}))], WITHOUT)
-    finished = judged("reference", tmp_path / "suite", tmp_path / "run")
+    finished = judge("reference", tmp_path / "suite", tmp_path / "run")
     assert finished.exit_code == 0
     (mutant,) = [one for one in finished.canaries if one["kind"] == "mutant"]
     assert mutant["where"] == "charter_models.toy.charter without the effect of register"
@@ -140,7 +140,7 @@ def test_mutant_of_another_charter_may_be_gone_if_one_is_caught(
     models = Models("charter_models.toy.charter", {}, modules)
     about = Manifest("", "toy.lease", "", "keeper", "another", 0, models, told)
     write_suite(tmp_path / "suite", killers(), about)
-    finished = judged("reference", tmp_path / "suite", tmp_path / "run")
+    finished = judge("reference", tmp_path / "suite", tmp_path / "run")
     assert finished.exit_code == exit_code
     left = [item["where"] for item in finished.summary["skipped_canaries"]]
     assert "run, mutant charter_models.toy.gone" in left

@@ -38,7 +38,7 @@ def import_model(model: n.Model, component: n.Component, folder: Path, name: str
     return sys.modules[wire]
 
 
-def shown(machine: Machine, state: State) -> dict[str, Json]:
+def show(machine: Machine, state: State) -> dict[str, Json]:
     """The state without ghosts, as JSON."""
     kept = [v for v in machine.variables if v.kind != "ghost"]
     return {v.name: to_json(v.type, state[v.name], machine.universe) for v in kept}
@@ -67,17 +67,17 @@ def _answers(
         found = outcomes(*question)
     except EvaluationError:
         return "undefined"
-    return _sorted(
+    return _sort(
         (
             o.branch,
             text(to_json(chosen.result, o.reply, machine.universe)),
-            text(shown(machine, o.state)),
+            text(show(machine, o.state)),
         )
         for o in found
     )
 
 
-def _sorted(answers: Iterable[tuple[str, str, str]]) -> Answers:
+def _sort(answers: Iterable[tuple[str, str, str]]) -> Answers:
     return sorted(set(answers))
 
 
@@ -86,11 +86,11 @@ def by_model(
 ) -> Answers | str:
     """The outcomes by the generated model, or "undefined"."""
     sorts, consts = machine.universe.sorts, machine.universe.consts
-    before = model.decode(shown(machine, state), sorts, consts)
+    before = model.decode(show(machine, state), sorts, consts)
     try:
         outcomes = model.outcomes(before, operation, machine.args_json(operation, args))
     except Exception as problem:
         if type(problem).__name__ in ("Undefined", "ValueError"):
             return "undefined"
         raise
-    return _sorted((o.branch, text(o.reply), text(model.encode(o.state))) for o in outcomes)
+    return _sort((o.branch, text(o.reply), text(model.encode(o.state))) for o in outcomes)

@@ -126,7 +126,7 @@ class Offers:
                 operation.params,
                 tuple(sorted(counters)),
                 tuple(conditions),
-                _chosen(machine, {e.name for e in reads}),
+                _choose(machine, {e.name for e in reads}),
             )
         return Offers(numbers, about)
 
@@ -142,11 +142,11 @@ class Offers:
                 self.known[key] = [self.numbers.questions.of((name, args)) for args in lists]
             kept = *key, about.reads(parts)
             if kept not in self.kept:
-                found = self._kept(self.known[key], about, machine.scope(state), {})
+                found = self._keep(self.known[key], about, machine.scope(state), {})
                 self.kept[kept] = tuple(found)
             yield name, self.kept[kept]
 
-    def _kept(
+    def _keep(
         self, questions: Sequence[int], about: Offered, scope: Scope, names: Locals
     ) -> Iterable[int]:
         """The questions, which agree with `names`, that fulfil the conditions. A parameter gets its
@@ -161,13 +161,13 @@ class Offers:
                 rest = replace(about, conditions=about.conditions[number:])
                 return chain.from_iterable(
                     [
-                        self._kept(group, rest, scope, {**names, name: value})
-                        for value, group in self._grouped(questions, at).items()
+                        self._keep(group, rest, scope, {**names, name: value})
+                        for value, group in self._group(questions, at).items()
                     ]
                 )
         return questions
 
-    def _grouped(self, questions: Sequence[int], at: int) -> Mapping[Value, Sequence[int]]:
+    def _group(self, questions: Sequence[int], at: int) -> Mapping[Value, Sequence[int]]:
         known = self.groups.get((id(questions), at))
         if known is None:
             made: dict[Value, list[int]] = {}
@@ -213,7 +213,7 @@ class Defined:
     outside: int
 
 
-def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> Defined:
+def define(numbers: Numbers, offers: Offers, state: State, replies: bool) -> Defined:
     """Everything that can be done in a state, on the definition; with `replies` or without."""
     machine, here = numbers.machine, numbers.of(state)
     asked = numbers.questions.values
@@ -284,13 +284,13 @@ class Judged:
         reads = [part for part in parts if isinstance(part, n.StateRef)]
         return Judged(
             prop,
-            _chosen(machine, {part.name for part in reads if not part.primed}),
-            _chosen(machine, {part.name for part in reads if part.primed}),
+            _choose(machine, {part.name for part in reads if not part.primed}),
+            _choose(machine, {part.name for part in reads if part.primed}),
             frozenset(part.branch for part in parts if isinstance(part, n.Took)),
             frozenset(argument_of(x)[0] for x in locals_of(prop.body) if is_argument(x)),
         )
 
-    def noted(self, numbers: Numbers, here: int, taken: Mapping[Taken, int]) -> Verdicts:
+    def note(self, numbers: Numbers, here: int, taken: Mapping[Taken, int]) -> Verdicts:
         """How often the property is noted of a state and of what is done there."""
         parts, found = numbers.parts.values, Counter[tuple[str, str]]()
         before = self.before(parts[here])
@@ -318,7 +318,7 @@ class Judged:
             return None
 
 
-def _chosen(machine: Machine, names: set[str]) -> Chosen:
+def _choose(machine: Machine, names: set[str]) -> Chosen:
     """The numbers of the values of some variables."""
     places = [i for i, variable in enumerate(machine.variables) if variable.name in names]
     return itemgetter(*places) if places else lambda parts: ()
@@ -365,5 +365,5 @@ def verdicts(numbers: Numbers, about: Properties, state: State, moves: Moves) ->
         *((judged, alike) for judged in about.of_transitions),
         *((judged, each) for judged in about.by_arguments),
     ):
-        found.update(judged.noted(numbers, here, taken))
+        found.update(judged.note(numbers, here, taken))
     return found

@@ -18,7 +18,7 @@ from tests.support.comparing.defined import (
     Properties,
     Question,
     Verdicts,
-    defined,
+    define,
     verdicts,
 )
 from tests.support.comparing.sharing import Sharing
@@ -168,7 +168,7 @@ def slots_in(told: bytes) -> list[int]:
 
 
 def _difference(numbers: Numbers, state: State, engine: Moves, definition: Moves) -> str:
-    def listed(moves: Moves, others: Moves) -> list[tuple[Question, list[Answer]]]:
+    def list_answers(moves: Moves, others: Moves) -> list[tuple[Question, list[Answer]]]:
         values = numbers.answers.values
         return [
             (numbers.questions.values[question], [values[number] for number in answers])
@@ -176,8 +176,9 @@ def _difference(numbers: Numbers, state: State, engine: Moves, definition: Moves
             if others.get(question) != answers
         ]
 
-    return f"in {state} only the engine: {listed(engine, definition)}, only the definition: " + str(
-        listed(definition, engine)
+    return (
+        f"in {state} only the engine: {list_answers(engine, definition)}, only the definition: "
+        + str(list_answers(definition, engine))
     )
 
 
@@ -191,18 +192,18 @@ class Tally:
 
 
 def compare(found: Exploration, machine: Machine, every: int = 1) -> Tally:
-    """What `_compared` does, without the collector of cyclic garbage: nothing here is any, and to
+    """What `_compare` does, without the collector of cyclic garbage: nothing here is any, and to
     look for it among all that is remembered takes a tenth of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return _compared(found, machine, every)
+        return _compare(found, machine, every)
     finally:
         if enabled:
             gc.enable()
 
 
-def _compared(found: Exploration, machine: Machine, every: int) -> Tally:
+def _compare(found: Exploration, machine: Machine, every: int) -> Tally:
     """Asserts that the native engine and `machine`, the definition, say the same of every state
     that the search has reached (of every so many): all transitions, and what properties say of the
     state and of each; with replies, where the program was compiled to tell them. `machine` is that
@@ -220,7 +221,7 @@ def _compared(found: Exploration, machine: Machine, every: int) -> Tally:
             assert found.stopped
             continue
         moves, outside, said = told
-        by_definition = defined(numbers, offers, state, replies)
+        by_definition = define(numbers, offers, state, replies)
         assert moves == by_definition.moves, _difference(numbers, state, moves, by_definition.moves)
         assert outside == by_definition.outside, state
         assert said == verdicts(numbers, properties, state, moves), state

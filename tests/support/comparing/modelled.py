@@ -43,7 +43,7 @@ class Model:
             self.states[flat] = made
         return self.states[flat]
 
-    def expected(self, operation: n.Operation, outcomes: tuple[Outcome, ...]) -> list[Answer]:
+    def expect(self, operation: n.Operation, outcomes: tuple[Outcome, ...]) -> list[Answer]:
         """The outcomes as the model tells them. It has no ghosts, so that some may be alike."""
         found: list[Answer] = []
         for outcome in outcomes:
@@ -191,7 +191,7 @@ class Compared(Sharing):
         if outcomes is not None:
             if id(outcomes) not in questions.expected:
                 questions.branches.update([outcome.branch for outcome in outcomes])
-                answers = model.expected(operation, outcomes)
+                answers = model.expect(operation, outcomes)
                 questions.expected[id(outcomes)] = outcomes, answers
             expected = questions.expected[id(outcomes)][1]
         model.compare(operation, questions.before, args, expected)

@@ -25,7 +25,7 @@ def few_or_all(few: int, every: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("examples", [few, slow])
 
 
-def sampled(values: Iterable[T], most: int, name: Callable[[T], str] = str) -> list[object]:
+def sample(values: Iterable[T], most: int, name: Callable[[T], str] = str) -> list[object]:
     """The values as parameters of a test; all but `most` of them are of slow tests. They are drawn
     by the hash of their names, so that a new value changes one of the others at most."""
     named = {name(value): value for value in values}

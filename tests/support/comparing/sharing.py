@@ -159,13 +159,13 @@ class Sharing(Evaluator):
         params, args = [param.name for param in function.params], self._each(e.args)
         body, results = self.code(function.body), self.results.setdefault(function.name, {})
 
-        def called(scope: Scope, names: Locals) -> Value:
+        def call(scope: Scope, names: Locals) -> Value:
             given = args(scope, names)
             if given not in results:
                 results[given] = body(scope, dict(zip(params, given, strict=True)))
             return results[given]
 
-        return called
+        return call
 
     def operate(
         self, operation: n.Operation, state: State, args: tuple[Value, ...]

@@ -140,7 +140,7 @@ class Agreement:
     def _call(self, state: State, operation: str, args: tuple[Value, ...]) -> Term:
         program, types = self.program, self.program.types
         code = next(o for o in program.operations if o.name == operation)
-        params = self._declared(operation).params
+        params = self._declare(operation).params
         pairs = zip(params, code.params, args, strict=True)
         given = (types.equal(sym, types.constant(p.type, value)) for p, sym, value in pairs)
         return program.terms.and_(program.is_state(state), program.calls(code), *given)
@@ -148,7 +148,7 @@ class Agreement:
     def _outcome(self, operation: str, outcome: Outcome) -> Term:
         program, types = self.program, self.program.types
         _, branch = program.branch(outcome.branch)
-        result = self._declared(operation).result
+        result = self._declare(operation).result
         after = (
             types.equal(program.after[v.name], types.constant(v.type, outcome.state[v.name]))
             for v in program.component.state
@@ -156,5 +156,5 @@ class Agreement:
         reply = types.equal(branch.reply, types.constant(result, outcome.reply))
         return program.terms.and_(program.takes(outcome.branch), reply, *after)
 
-    def _declared(self, name: str) -> n.Operation:
+    def _declare(self, name: str) -> n.Operation:
         return next(o for o in self.program.component.operations if o.name == name)

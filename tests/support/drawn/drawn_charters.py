@@ -146,10 +146,10 @@ class Writer:
             ],
             "Vote": [
                 lambda: f"default({e('option Vote')}, {e('Vote')})",
-                lambda: self.changed("Vote", names, less),
+                lambda: self.change("Vote", names, less),
                 lambda: f"Vote {{ owner: {e('option Node')}, seen: {e('set Node')}, level: 0 }}",
             ],
-            "Row": [lambda: self.changed("Row", names, less)],
+            "Row": [lambda: self.change("Row", names, less)],
             "Note": [
                 lambda: f"hello({e('Node')}, {e('int')})",
                 lambda: f"answer({e('option Vote')})",
@@ -163,7 +163,7 @@ class Writer:
             ],
             "Color": [],
         }  # fmt: skip
-        return [*found[kind], *(2 * [lambda: self.chosen(kind, names, less)])]
+        return [*found[kind], *(2 * [lambda: self.choose(kind, names, less)])]
 
     def sum(self, names: Names, x: str, less: int) -> str:
         """The sum of a number over a set of nodes."""
@@ -188,21 +188,21 @@ class Writer:
             lambda: f"(some {x} in {e('set Node')}: {e('bool', {**names, x: 'Node'})})",
         ]
 
-    def changed(self, record: str, names: Names, less: int) -> str:
+    def change(self, record: str, names: Names, less: int) -> str:
         """A record with one field replaced."""
         field, kind = self.rng.choice(list(FIELDS[record].items()))
         whole = self.expr(record, names, less)
         return f"({whole} with {{ {field}: {self.expr(kind, names, less)} }})"
 
-    def grown(self, kind: str, path: str, names: Names) -> str:
+    def grow(self, kind: str, path: str, names: Names) -> str:
         """The value at a path, slightly increased, so that many states are reachable."""
         node = self.expr("Node", names, 1)
         match kind:
             case "Row" | "Vote":
                 field, part = self.rng.choice(list(FIELDS[kind].items()))
-                return f"({path} with {{ {field}: {self.grown(part, f'{path}.{field}', names)} }})"
+                return f"({path} with {{ {field}: {self.grow(part, f'{path}.{field}', names)} }})"
             case "option Vote":
-                return f"present({self.grown('Vote', f'default({path}, blank())', names)})"
+                return f"present({self.grow('Vote', f'default({path}, blank())', names)})"
             case "set Node":
                 return f"({path} {self.rng.choice('||-')} {{{node}}})"
             case "ranking Node":
@@ -228,7 +228,7 @@ class Writer:
         sides = self.expr(kind, names, less), self.expr(kind, names, less)
         return f"({sides[0]} {self.rng.choice(['==', '!='])} {sides[1]})"
 
-    def chosen(self, kind: str, names: Names, less: int) -> str:
+    def choose(self, kind: str, names: Names, less: int) -> str:
         """An `if`, a `let` or a `match`."""
         a, b = self.name(), self.name()
         match self.rng.randint(0, 3):
@@ -252,7 +252,7 @@ class Writer:
                 cases = f"hello({a}, {b}) -> {hello}, answer({a}) -> {answer}, bye -> {bye}"
                 return f"(match {subject} {{ {cases} }})"
 
-    def made(self, names: Names) -> str:
+    def make_set(self, names: Names) -> str:
         """A set that an operator makes. The check refuses to pick from one that may be empty."""
         listed = f"{{{self.expr('Node', names, 1)}}}"
         sides = [listed, self.expr("set Node", names, 1)]
@@ -285,12 +285,12 @@ class Writer:
             names[picked] = "option Node"
         if self.picks and self.rng.random() < 0.6:
             picked = self.name()
-            lines.append(f"      pick {picked} in {self.made(names)}")
+            lines.append(f"      pick {picked} in {self.make_set(names)}")
             names[picked] = "Node"
         for variable, kind in state.items():
             if self.rng.random() < 0.5:
                 grows = self.rng.random() < 0.6
-                value = self.grown(kind, variable, names) if grows else self.expr(kind, names, 2)
+                value = self.grow(kind, variable, names) if grows else self.expr(kind, names, 2)
                 lines.append(f"      {variable}' = {value}")
         reply = self.expr(result, names, 2)
         return "\n".join([*lines, f"      reply {reply}", "    }"])
@@ -367,7 +367,7 @@ def picking_text(rng: Random) -> str:
 def pick_text(rng: Random) -> str:
     """A component that picks once, from a set that an operator makes."""
     names = {"n": "Node", "group": "set Node", "order": "ranking Node"}
-    made = Writer(rng).made(names)
+    made = Writer(rng).make_set(names)
     return (
         VOCABULARY
         + f"""
@@ -461,7 +461,7 @@ def system_text(rng: Random, *, mailing: bool = False) -> str:
     ])  # fmt: skip
 
 
-def drawn(write: Callable[[Random], str], seed: int) -> n.Model:
+def draw(write: Callable[[Random], str], seed: int) -> n.Model:
     """The first charter, from a seed on, that the checker accepts."""
     rng = Random(seed)
     while True:

@@ -35,7 +35,7 @@ STATE = (
 INSTANCE = n.Instance("i", "machine", (("S", ("s1", "s2", "s3")),), (), (), ())
 
 
-def lit(kind: t.Type, value: bool | int | str | None) -> n.Expr:
+def make_literal(kind: t.Type, value: bool | int | str | None) -> n.Expr:
     """A constant."""
     return n.Literal(value, type=kind)
 
@@ -69,13 +69,13 @@ def blank(kind: t.Type) -> n.Expr:
     """An initial value of a type."""
     match kind:
         case t.Bool():
-            return lit(kind, False)
+            return make_literal(kind, False)
         case t.Int() | t.Counter() | t.Sort():
-            return lit(kind, 0)
+            return make_literal(kind, 0)
         case t.Enum(members=members):
-            return lit(kind, members[0])
+            return make_literal(kind, members[0])
         case t.Option():
-            return lit(kind, None)
+            return make_literal(kind, None)
         case t.Record(fields=fields):
             return n.RecordNew(tuple(blank(part) for _, part in fields), type=kind)
         case t.Union(cases=cases):
@@ -125,13 +125,13 @@ class Drawer:
         found += [n.StateRef(x, type=k) for x, k in self.state if k == kind]
         match kind:
             case t.Bool():
-                found.append(lit(kind, self.rng.random() < 0.5))
+                found.append(make_literal(kind, self.rng.random() < 0.5))
             case t.Int() | t.Counter():
-                found.append(lit(kind, self.rng.randint(0, 3)))
+                found.append(make_literal(kind, self.rng.randint(0, 3)))
             case t.Enum(members=members):
-                found.append(lit(kind, self.rng.choice(members)))
+                found.append(make_literal(kind, self.rng.choice(members)))
             case t.Sort():
-                found.append(lit(kind, self.rng.randint(0, 2)))
+                found.append(make_literal(kind, self.rng.randint(0, 2)))
             case _:
                 found.append(blank(kind))
         return self.rng.choice(found)
@@ -186,7 +186,7 @@ class Drawer:
                 return builtin(name, kind, *pair)
             case t.Sort():
                 if self.partial and self.rng.random() < 0.5:
-                    return self.undefined(names, less)
+                    return self.draw_undefined(names, less)
                 either = (self.expr(SOME, names, less), self.expr(S, names, 0))
                 return builtin("default", S, *either)
             case t.Option(inner=inner):
@@ -194,7 +194,7 @@ class Drawer:
             case t.Set(inner=inner):
                 return self.set_of(kind, inner, names, less)
             case t.Ranking() | t.Seq():
-                return self.listed(kind, names, less)
+                return self.draw_list(kind, names, less)
             case t.Record(fields=fields):
                 if self.rng.random() < 0.4:
                     key = self.expr(S, names, less)
@@ -249,7 +249,7 @@ class Drawer:
         """Arithmetic; for a bounded type the result is within the bounds."""
         if kind != ANY:
             sized = builtin("size", ANY, self.expr(SET, names, less))
-            return builtin("min", kind, sized, lit(ANY, 3))
+            return builtin("min", kind, sized, make_literal(ANY, 3))
         match self.rng.randint(0, 4):
             case 0:
                 of = self.rng.choice((SET, LIST, SEQ))
@@ -264,7 +264,7 @@ class Drawer:
                 op: n.RichOp = self.rng.choice(("add", "sub", "mul"))
                 return binary(op, self.expr(ANY, names, 0), self.expr(SMALL, names, 0), ANY)
 
-    def undefined(self, names: Names, less: int) -> n.Expr:
+    def draw_undefined(self, names: Names, less: int) -> n.Expr:
         """A sort element that may be undefined."""
         local = self.name()
         match self.rng.randint(0, 2):
@@ -308,7 +308,7 @@ class Drawer:
                 domain, condition = self.expr(SET, names, less), self.expr(BOOL, inside, less)
                 return n.Comprehend(local, domain, condition, body, flat, type=kind)
 
-    def listed(self, kind: t.Ranking | t.Seq, names: Names, less: int) -> n.Expr:
+    def draw_list(self, kind: t.Ranking | t.Seq, names: Names, less: int) -> n.Expr:
         """Lists built from other lists."""
         base = self.expr(kind, names, less)
         name: n.BuiltinName = self.rng.choice(("append", "take", "drop", "keep", "concat"))
@@ -319,7 +319,7 @@ class Drawer:
                 of = t.Set(kind.inner)
                 return builtin("keep", kind, base, self.expr(of, names, less))
             case _ if isinstance(kind, t.Seq):
-                shorter = builtin("take", kind, base, lit(ANY, 1))
+                shorter = builtin("take", kind, base, make_literal(ANY, 1))
                 return builtin("append", kind, shorter, self.expr(kind.inner, names, less))
             case "append":
                 other: n.BuiltinName = self.rng.choice(("append", "remove"))
@@ -390,7 +390,7 @@ class Drawer:
         return n.Branch(name, *head, tuple(body), reply, ())
 
 
-def drawn_model(
+def draw_model(
     rng: Random,
     *,
     partial: bool = False,
@@ -407,16 +407,16 @@ def drawn_model(
 
 def models() -> st.SearchStrategy[n.Model]:
     """Random models in which every expression is defined."""
-    return st.randoms(use_true_random=False).map(drawn_model)
+    return st.randoms(use_true_random=False).map(draw_model)
 
 
 WHOLE = n.Instance("i", "whole", (("S", ("s1", "s2", "s3")),), (), (), ())
 
 
-def drawn_system(rng: Random) -> n.Model:
+def draw_system(rng: Random) -> n.Model:
     """A random component inside a system whose steps call its operations, with two `eventually`
     properties and fairness."""
-    model = drawn_model(rng)
+    model = draw_model(rng)
     (component,) = model.components
     steps = tuple(
         n.Step(operation.name, operation.params, (_calling(operation),), ())
@@ -436,10 +436,14 @@ def _calling(operation: n.Operation) -> n.CallOperation:
 def _eventually(rng: Random, name: str, steps: tuple[n.Step, ...]) -> n.Eventually:
     """An `eventually` property with or without a parameter, with or without a trigger."""
     params = (n.Param("e", S),) if rng.random() < 0.5 else ()
-    element = n.Present(n.Local("e", type=S), type=SOME) if params else lit(SOME, None)
+    element = n.Present(n.Local("e", type=S), type=SOME) if params else make_literal(SOME, None)
     chosen = binary("eq", n.StateRef("it.chosen", False, type=SOME), element)
     count = n.StateRef("it.count", False, type=SMALL)
-    goals = [chosen, binary("ne", count, lit(SMALL, 0)), binary("eq", count, lit(SMALL, 2))]
+    goals = [
+        chosen,
+        binary("ne", count, make_literal(SMALL, 0)),
+        binary("eq", count, make_literal(SMALL, 2)),
+    ]
     fairness = []
     for step in steps:
         named = [p.name for p in step.params if isinstance(p.type, t.Sort | t.Enum | t.Int)]
@@ -451,4 +455,4 @@ def _eventually(rng: Random, name: str, steps: tuple[n.Step, ...]) -> n.Eventual
 
 def systems() -> st.SearchStrategy[n.Model]:
     """Random systems with `eventually` properties."""
-    return st.randoms(use_true_random=False).map(drawn_system)
+    return st.randoms(use_true_random=False).map(draw_system)

@@ -344,7 +344,7 @@ def flaky(line):
 ARGUMENTS = {"register": {"node"}, "expire": {"node"}, "write": {"node", "epoch", "version"}}
 
 
-def typed(line):
+def check_arguments(line):
     """Ends where an operation does not have its arguments, as a typed language may."""
     for question in json.loads(line).get("questions", ()):
         for call in question["operations"]:
@@ -390,7 +390,7 @@ BEFORE = {
     "leaves_others": leaves_others,
     "eats_suite": eats_suite,
     "once": once,
-    "typed": typed,
+    "typed": check_arguments,
     "crash": crash,
     "always_crash": always_crash,
     "hang": hang,
@@ -438,19 +438,19 @@ def never_shown(answer):
             step[2] = -1
 
 
-def shown_once(answer):
+def show_once(answer):
     for result in answer.get("results", ()):
         for step in result["steps"][1:]:
             step[2] = -1
 
 
-def swapped(answer):
+def swap(answer):
     """Swaps the answers of each batch of several questions."""
     results = answer.get("results", [])
     results.reverse()
 
 
-AFTER = {"never_shown": never_shown, "shown_once": shown_once, "swapped": swapped,
+AFTER = {"never_shown": never_shown, "shown_once": show_once, "swapped": swap,
          "bad_nonce": bad_nonce, "no_steps": no_steps, "too_few": too_few, "bad_index": bad_index,
          "too_short": too_short, "lies": other_version}  # fmt: skip
 KINDS = {

@@ -2,7 +2,7 @@
 nodes that show it."""
 
 from tests.support.fakes.fake import Fake
-from tests.support.toy.machine import Machine, Outcome, rejected
+from tests.support.toy.machine import Machine, Outcome, reject
 
 
 class KeepsLeader(Machine):
@@ -26,7 +26,7 @@ class WrongError(Machine):
     def elect(self, state):
         for outcome in super().elect(state):
             nobody = outcome.branch == "elect/nobody"
-            yield outcome._replace(reply=rejected("NOT_LEADER")) if nobody else outcome
+            yield outcome._replace(reply=reject("NOT_LEADER")) if nobody else outcome
 
 
 class ReusesEpoch(Machine):

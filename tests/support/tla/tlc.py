@@ -61,7 +61,7 @@ class Tlc:
     ) -> Said:
         """TLC's answer for an instance, which is exported to `folder`; it is asked for the
         properties and witnesses `asked_for` alone, of which one may be `deadlock`."""
-        arguments = prepared(model, instance, folder, asked_for)
+        arguments = prepare(model, instance, folder, asked_for)
         command = [
             *("java", *self.java, f"-Xmx{self.heap}", f"-Djava.io.tmpdir={folder}"),
             *("-cp", str(self.jar), "tlc2.TLC", "-workers", str(self.workers), *arguments),
@@ -70,7 +70,7 @@ class Tlc:
         return read(done.stdout + done.stderr)
 
 
-def prepared(
+def prepare(
     model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str]
 ) -> list[str]:
     """TLC's arguments for an instance, which is exported to `folder`."""
@@ -87,7 +87,7 @@ def check(
     jar: Path, model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str] = ()
 ) -> Said:
     """The result of TLC on one core, in a process that all such runs share."""
-    arguments = prepared(model, instance, folder, asked_for)
+    arguments = prepare(model, instance, folder, asked_for)
     return read(server(jar).run(folder, ["-workers", "1", *arguments]))
 
 

@@ -47,7 +47,7 @@ class TlcServer:
 
     def process(self) -> subprocess.Popen[bytes]:
         """The process that the next request goes to."""
-        self._process = self._process or self._started()
+        self._process = self._process or self._start()
         return self._process
 
     def end(self) -> int:
@@ -62,7 +62,7 @@ class TlcServer:
     def _errors(self) -> Path:
         return Path(self._folder.name) / "errors"
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         options = [*JAVA, *SAVING, f"-Djava.io.tmpdir={self._folder.name}"]
         with self._errors.open("wb") as errors:
             return subprocess.Popen(

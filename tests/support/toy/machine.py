@@ -20,7 +20,7 @@ class Outcome(NamedTuple):
     state: Keeper
 
 
-def rejected(error):
+def reject(error):
     return {"case": "rejected", "error": error}
 
 
@@ -49,7 +49,7 @@ class Machine:
 
     def elect(self, state):
         if not state.session:
-            yield Outcome("elect/nobody", rejected("NOBODY"), state)
+            yield Outcome("elect/nobody", reject("NOBODY"), state)
             return
         for node in sorted(state.session):
             after = state._replace(leader=node, version=state.version + 1)
@@ -65,7 +65,7 @@ class Machine:
         if version != state.version:
             rejections.append(("write/stale_version", "STALE_VERSION"))
         for branch, error in rejections:
-            yield Outcome(branch, rejected(error), state)
+            yield Outcome(branch, reject(error), state)
         if not rejections:
             version = state.version + 1
             after = state._replace(version=version)

@@ -103,7 +103,7 @@ def random_calls(rng, length):
 
 
 @cache
-def drawn(seed, length, model):
+def draw(seed, length, model):
     """The vectors that were drawn already, and what draws the next ones."""
     return random.Random(seed), {}
 
@@ -111,7 +111,7 @@ def drawn(seed, length, model):
 def random_vectors(count, seed=0, length=6, model=charter):
     """Vectors with distinct questions whose references are defined on every allowed path. They are
     the first ones of what a seed gives, which a process draws once."""
-    rng, found = drawn(seed, length, model)
+    rng, found = draw(seed, length, model)
     while len(found) < count:
         calls = [("register", {"node": "n1"}), *random_calls(rng, length - 1)]
         try:

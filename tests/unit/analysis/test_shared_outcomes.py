@@ -88,7 +88,7 @@ EDITS = [
 Fails = dict[str, object]
 
 
-def told(model: n.Model, machine_of: MachineOf) -> list[tuple[ScenarioTrace, ...] | Fails]:
+def tell(model: n.Model, machine_of: MachineOf) -> list[tuple[ScenarioTrace, ...] | Fails]:
     """What becomes of each scenario: its traces, or how it fails."""
     found: list[tuple[ScenarioTrace, ...] | Fails] = []
     for scenario in model.scenarios:
@@ -126,9 +126,9 @@ def same_when_shared(models: Sequence[n.Model], counted: Counted) -> list[tuple[
     shared, found = SharedOutcomes(), list[tuple[int, int]]()
     for model in models:
         counted.since()
-        alone = told(model, Machine.of)
+        alone = tell(model, Machine.of)
         asked = counted.since()
-        assert told(model, shared.among(model)) == alone
+        assert tell(model, shared.among(model)) == alone
         found.append((asked, counted.since()))
     return found
 
@@ -155,7 +155,7 @@ def test_an_operation_that_an_instance_does_not_offer_is_not_shared_with_it() ->
         part.outcomes(part.initial(), "press", ())
 
 
-def drawn(of: n.Model, titles: Collection[str]) -> n.Model:
+def draw(of: n.Model, titles: Collection[str]) -> n.Model:
     """A version of Kafka's charter with some scenarios."""
     return replace(of, scenarios=tuple(s for s in of.scenarios if s.title in titles))
 
@@ -168,7 +168,7 @@ def test_scenarios_of_kafka_are_as_alone_when_variants_share_of_some(
     models = [api.load(spec.SPEC / "kafka", api.Selection(variant=v)) for v in plain.variants]
     titles = {s.title for one in models for s in find_affected(plain, one)}
     some = Random(0).sample(sorted(titles), 40)
-    versions = [drawn(one, some) for one in (plain, *models)]
+    versions = [draw(one, some) for one in (plain, *models)]
     found = same_when_shared(versions, Counted(monkeypatch))
     assert sum(few < many for many, few in found) > len(found) // 2
     many, few = (sum(counts) for counts in zip(*found, strict=True))
@@ -183,7 +183,7 @@ def test_scenarios_of_kafka_are_as_alone_when_mutants_share_of_some(
     plain = spec.model("kafka")
     some = Random(1).sample(sorted(s.title for s in plain.scenarios), 20)
     made = mutation.mutants_of(plain, limit=examples, seed=1)
-    versions = [drawn(one, some) for one in (plain, *(mutate(plain, each) for each in made))]
+    versions = [draw(one, some) for one in (plain, *(mutate(plain, each) for each in made))]
     many, few = (
         sum(x) for x in zip(*same_when_shared(versions, Counted(monkeypatch)), strict=True)
     )

@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def claimed(folder: Path, old: str = "", new: str = "") -> int:
+def check_claims(folder: Path, old: str = "", new: str = "") -> int:
     text = CLAIMS.replace(old, new) if old else CLAIMS
     assert not old or text != CLAIMS
     (folder / "light.claims.toml").write_text(text, encoding="utf-8")
@@ -59,7 +59,7 @@ def claimed(folder: Path, old: str = "", new: str = "") -> int:
 def test_claims_that_are_so_and_what_shows_them(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert claimed(folder) == 0
+    assert check_claims(folder) == 0
     capsys.readouterr()
     assert main(["claims", "light.charter", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)["claims"]
@@ -165,18 +165,18 @@ WRONG = {
 def test_a_claim_that_is_not_so_is_told(
     folder: Path, old: str, new: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert claimed(folder, old, new) == 4
+    assert check_claims(folder, old, new) == 4
     assert said in capsys.readouterr().out
 
 
 def test_what_fails_unexpectedly_confirms_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert claimed(folder, 'variant = "soft"\nby = ["even"]', 'by = ["seldom"]') == 0
+    assert check_claims(folder, 'variant = "soft"\nby = ["even"]', 'by = ["seldom"]') == 0
     charter = folder / "light.charter"
     charter.write_text(charter.read_text("utf-8").replace(" fails seldom", ""), encoding="utf-8")
     main(["verdicts", "light.charter", "--variant", "*", "--write", "light.verdicts"])
-    assert claimed(folder, 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]') == 4
+    assert check_claims(folder, 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]') == 4
     assert "seldom fails where no instance lists it" in capsys.readouterr().out
 
 
@@ -190,10 +190,12 @@ def test_a_confirmed_claim_says_why_it_fails_where_it_may(
     charter.write_text(charter.read_text("utf-8") + once, encoding="utf-8")
     main(["verdicts", "light.charter", "--variant", "*", "--write", "light.verdicts"])
     asked = 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]'
-    assert claimed(folder, *asked) == 4
+    assert check_claims(folder, *asked) == 4
     told = "A is not confirmed: `why` does not say why seldom fails in tiny"
     assert told in capsys.readouterr().out
-    assert claimed(folder, asked[0], asked[1] + '\nwhy = "A third press is the exception."') == 0
+    assert (
+        check_claims(folder, asked[0], asked[1] + '\nwhy = "A third press is the exception."') == 0
+    )
 
 
 def test_a_scenario_that_fails_confirms_nothing(
@@ -204,9 +206,9 @@ def test_a_scenario_that_fails_confirms_nothing(
     scenario = '\nscenario "once" of light { do press() -> pressed_now  expect on }\n'
     charter.write_text(text + scenario, encoding="utf-8")
     asked = 'confirmed"\nby = ["even"]', 'confirmed"\nscenarios = ["once"]'
-    assert claimed(folder, *asked) == 0
+    assert check_claims(folder, *asked) == 0
     charter.write_text(text + scenario.replace("expect on", "expect not on"), encoding="utf-8")
-    assert claimed(folder, *asked) == 4
+    assert check_claims(folder, *asked) == 4
     shown = capsys.readouterr().out
     assert 'A is not confirmed: scenario "once": expected `not on`, but' in shown
     assert "1 of 3 claims is not as the file says" in shown
@@ -216,10 +218,10 @@ def test_a_mutant_confirms_only_what_a_search_has_shown(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["even", "dark"]'
-    assert claimed(folder, *asked) == 4
+    assert check_claims(folder, *asked) == 4
     assert "no search shows that the mutant dark breaks third" in capsys.readouterr().out
     main(["verdicts", "light.charter", "--mutant", "*", "--write", "light.verdicts"])
-    assert claimed(folder, *asked) == 0
+    assert check_claims(folder, *asked) == 0
 
 
 def test_a_claim_says_that_its_searches_are_out_of_date(
@@ -228,13 +230,13 @@ def test_a_claim_says_that_its_searches_are_out_of_date(
     """It is neither confirmed nor wrong; what has nothing to do with them is as before."""
     charter = folder / "light.charter"
     charter.write_text(charter.read_text("utf-8").replace("pressed >= 3", "pressed >= 4"), "utf-8")
-    assert claimed(folder) == 3
+    assert check_claims(folder) == 3
     shown = capsys.readouterr()
     assert "is not" not in shown.out
     assert "2 claims rest on searches that are out of date" in shown.err
-    assert claimed(folder, 'by = ["even"]\n\n[[section.claim]]\nid = "B"', 'by = ["far"]\n'
+    assert check_claims(folder, 'by = ["even"]\n\n[[section.claim]]\nid = "B"', 'by = ["far"]\n'
                    '\n[[section.claim]]\nid = "B"') == 3  # fmt: skip
-    assert claimed(folder, 'why = "One says so, the other not."\n', "") == 4
+    assert check_claims(folder, 'why = "One says so, the other not."\n', "") == 4
     assert main(["claims", "light.charter", "--write", "claims.md"]) == 4
     assert (folder / "claims.md").read_text("utf-8").count("the searches are out of date") == 2
 
@@ -250,13 +252,13 @@ def test_a_current_search_refutes_a_claim_where_others_are_out_of_date(
     assert main([*search, "tiny"]) == main([*search, "more"]) == 1
     charter.write_text(text + more.replace("{ ", "{ only press if pressed < 4 "), encoding="utf-8")
     assert main([*search, "tiny"]) == 1
-    assert claimed(folder, 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]') == 4
+    assert check_claims(folder, 'confirmed"\nby = ["even"]', 'confirmed"\nby = ["seldom"]') == 4
     assert "seldom fails where no instance lists it" in capsys.readouterr().out
 
 
 def test_nothing_was_searched_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "light.verdicts" / "verdicts.json").unlink()
-    assert claimed(folder) == 4
+    assert check_claims(folder) == 4
     shown = capsys.readouterr()
     assert "A is not confirmed: no instance that was searched meets even" in shown.out
     assert "nothing was searched yet: conform verdicts light.charter --write" in shown.err
@@ -289,7 +291,7 @@ def test_a_damaged_file_is_one_sentence(
     folder: Path, old: str, new: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    assert claimed(folder, old, new) == 2
+    assert check_claims(folder, old, new) == 2
     said = capsys.readouterr().err.strip()
     assert "light.claims.toml" in said and "\n" not in said
     assert main(["generate", "--backend", "handbook", "light.charter", "--out", "book"]) == 2

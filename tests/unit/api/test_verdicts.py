@@ -61,7 +61,7 @@ def charter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def written(charter: Path) -> dict[tuple[str, str], verdicts.PropertyVerdict]:
+def read_written(charter: Path) -> dict[tuple[str, str], verdicts.PropertyVerdict]:
     rows = verdicts.read_verdicts(verdicts.verdicts_file(charter))
     return {(row.variant, name): one for row in rows for name, one in row.verdicts.items()}
 
@@ -72,7 +72,7 @@ def search(*more: str) -> int:
 
 def test_each_property_has_its_verdict_in_each_variant(charter: Path) -> None:
     assert search() == 0
-    found = written(charter)
+    found = read_written(charter)
     assert {key: (one.word, one.steps) for key, one in found.items()} == {
         ("", "seldom"): ("violated", 3),
         ("", "even"): ("holds", None),
@@ -116,7 +116,7 @@ def test_a_search_of_a_variant_that_shows_the_same_is_not_written_twice(charter:
     assert [(row["variant"], "verdicts" in row) for row in rows] == [
         ("", True), ("soft", True), ("renamed", False),
     ]  # fmt: skip
-    found = written(charter)
+    found = read_written(charter)
     assert found["renamed", "seldom"] == found["", "seldom"] and ("renamed", "five") in found
 
 
@@ -169,11 +169,11 @@ def test_what_did_not_change_is_not_searched_again(
     asked: list[str] = []
     searched = verdicts.search_instance
 
-    def noted(model, place, rules, most, progress):  # type: ignore[no-untyped-def]
+    def note(model, place, rules, most, progress):  # type: ignore[no-untyped-def]
         asked.append(place.variant or place.mutant)
         return searched(model, place, rules, most, progress)
 
-    monkeypatch.setattr(verdicts, "search_instance", noted)
+    monkeypatch.setattr(verdicts, "search_instance", note)
     same = LIGHT.replace("-- A light", "-- The light").replace(
         "when pressed", "when tired: pressed"
     )
@@ -322,7 +322,7 @@ def test_what_fails_in_the_first_state_is_drawn_as_that_state(charter: Path) -> 
     )
     charter.write_text(text, encoding="utf-8")
     assert search() == 0
-    found = written(charter)["", "lit"]
+    found = read_written(charter)["", "lit"]
     assert (found.word, found.steps, found.trace) == ("violated", None, ())
     lines = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8").splitlines()
     assert "| `tiny` | `lit` | in the first state |" in lines

@@ -52,13 +52,13 @@ def test_an_interrupted_renewal_keeps_what_it_searched_and_marks_the_rest(
     charter.write_text(SHORTER, encoding="utf-8")
     searched, asked = verdicts.search_instance, list[str]()
 
-    def interrupted(model, place, *more):  # type: ignore[no-untyped-def]
+    def interrupt(model, place, *more):  # type: ignore[no-untyped-def]
         asked.append(place.mutant or place.variant)
         if place.mutant and asked.count(place.mutant) == 1:
             raise KeyboardInterrupt
         return searched(model, place, *more)
 
-    monkeypatch.setattr(verdicts, "search_instance", interrupted)
+    monkeypatch.setattr(verdicts, "search_instance", interrupt)
     assert search("--mutant", "*") == 130
     assert stale(charter) == [("", "dark")]
     page = (charter.parent / "light.verdicts" / "README.md").read_text("utf-8")

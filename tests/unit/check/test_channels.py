@@ -27,7 +27,7 @@ def key(state: State) -> tuple[object, ...]:
     return tuple(state[name] for name in sorted(state))
 
 
-def explored(kind: str) -> tuple[Machine, list[State], set[str]]:
+def explore(kind: str) -> tuple[Machine, list[State], set[str]]:
     """All states that can be reached, and the steps that were taken."""
     model = load(POST.format(kind=kind))
     machine = Machine.of(model, model.instances[0])
@@ -51,7 +51,7 @@ def explored(kind: str) -> tuple[Machine, list[State], set[str]]:
 
 @pytest.mark.parametrize("kind", ["slot", "set", "fifo", "slot lossy", "set lossy duplicating"])
 def test_states_stay_in_their_types_and_the_budget_is_spent(kind: str) -> None:
-    machine, states, taken = explored(kind)
+    machine, states, taken = explore(kind)
     assert all(machine.outside(state) == "" for state in states)
     assert {state["budget.limit"] for state in states} == {0, 1, 2}
     assert taken == {"say", "hear"} | ({"lose_mail"} if "lossy" in kind else set())
@@ -106,12 +106,12 @@ def most(states: list[State]) -> int:
 
 
 def test_slot_holds_one_message_and_fifo_as_many_as_were_sent() -> None:
-    assert most(explored("slot")[1]) == 1
-    assert most(explored("fifo")[1]) == 2
+    assert most(explore("slot")[1]) == 1
+    assert most(explore("fifo")[1]) == 2
 
 
 def test_duplicating_channel_reaches_states_that_a_plain_one_does_not() -> None:
-    plain, duplicating = explored("slot")[1], explored("slot duplicating")[1]
+    plain, duplicating = explore("slot")[1], explore("slot duplicating")[1]
     kept = [s for s in duplicating if s["mail"][0][1] is not None and s["got"][1]]  # type: ignore[index]
     assert kept
     assert len(duplicating) > len(plain)

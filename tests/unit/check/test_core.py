@@ -64,7 +64,7 @@ def test_substitute_replaces_locals_only() -> None:
     assert substitute(expr, {"p": TRUE}) == replace(expr, left=TRUE)
 
 
-def broken(body: ir.Expr) -> ir.Model:
+def break_body(body: ir.Expr) -> ir.Model:
     model = load("fun f(p: bool) -> bool = p")
     return replace(model, functions=(replace(model.functions[0], body=body),))
 
@@ -86,7 +86,7 @@ def broken(body: ir.Expr) -> ir.Model:
 )
 def test_validator_finds_broken_core_and_names_the_pass(body: ir.Expr, problem: str) -> None:
     with pytest.raises(InvalidCore) as found:
-        validate(broken(body), "pass fold_constants")
+        validate(break_body(body), "pass fold_constants")
     assert str(found.value).startswith("core is broken after pass fold_constants: ")
     assert problem in str(found.value)
 

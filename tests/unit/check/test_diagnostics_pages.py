@@ -17,7 +17,7 @@ CODE = re.compile(r'"([a-z]+/[a-z]+(?:-[a-z]+)*)"')
 NAMED = {f"{page.parent.name}/{page.stem}": page for page in sorted(PAGES.glob("*/*.md"))}
 
 
-def used_codes() -> set[str]:
+def list_used_codes() -> set[str]:
     """The codes that the compiler can report."""
     return {
         code
@@ -33,7 +33,7 @@ def codes_of(text: str) -> set[str]:
 
 
 def test_pages_are_there_for_exactly_the_codes_that_are_used() -> None:
-    assert set(NAMED) == used_codes()
+    assert set(NAMED) == list_used_codes()
 
 
 def test_index_lists_every_page() -> None:

@@ -25,7 +25,7 @@ witness w of c: ready == ready
 """
 
 
-def found(branches: str) -> list[str]:
+def list_codes(branches: str) -> list[str]:
     return codes(COMPONENT.format(branches=branches))
 
 
@@ -58,7 +58,7 @@ LAST = "branch last reply false"
     ],
 )
 def test_choice_from_what_is_known_to_have_a_member_is_accepted(branches: str) -> None:
-    assert found(branches) == []
+    assert list_codes(branches) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_choice_from_what_is_known_to_have_a_member_is_accepted(branches: str) -
     ],
 )
 def test_choice_that_may_be_empty_is_refused(branches: str) -> None:
-    assert found(branches) == ["pick/empty"]
+    assert list_codes(branches) == ["pick/empty"]
 
 
 FUNCTIONS = """fun two() -> set bool = {true, false}
@@ -123,7 +123,7 @@ def test_choice_from_a_function_reads_its_text(function: str, expected: list[str
 def test_operation_is_total_and_its_branches_can_be_reached(
     branches: str, expected: list[str]
 ) -> None:
-    assert found(branches) == expected
+    assert list_codes(branches) == expected
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_operation_is_total_and_its_branches_can_be_reached(
     ],
 )  # fmt: skip
 def test_ghost_state_decides_nothing(branches: str, expected: list[str]) -> None:
-    assert found(branches) == expected
+    assert list_codes(branches) == expected
 
 
 BOOL = t.Bool()
@@ -166,7 +166,7 @@ STATEMENTS: tuple[n.Statement, ...] = (
 )
 
 
-def refused(line: n.Statement, number: int) -> list[str]:
+def list_refusals(line: n.Statement, number: int) -> list[str]:
     """The codes for a step that reads ghost state in one position of a statement, and requires
     what the statement names."""
 
@@ -203,5 +203,5 @@ def test_ghost_state_is_refused_in_every_position_of_a_statement(
     line: n.Statement, number: int
 ) -> None:
     assert statement_expressions(line)[number] == position(number)
-    assert refused(line, 9) == []
-    assert refused(line, number) == ["effect/ghost-interference"]
+    assert list_refusals(line, 9) == []
+    assert list_refusals(line, number) == ["effect/ghost-interference"]

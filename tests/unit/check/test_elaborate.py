@@ -441,7 +441,7 @@ witness w of c: took go/ok
     assert [text for text, _ in found[0].notes] == ["and 1 more place"]
 
 
-def told(text: str) -> list[tuple[str, str]]:
+def list_messages(text: str) -> list[tuple[str, str]]:
     """The messages and hints of all errors."""
     errors = api.check_texts((Source("t", WORDS + text),)).errors
     return [(item.message, item.hint) for item in errors]
@@ -449,7 +449,7 @@ def told(text: str) -> list[tuple[str, str]]:
 
 def test_a_value_where_a_map_is_expected_is_told_how_every_entry_gets_it() -> None:
     text = "fun f() -> map Broker -> bool = false\ncomponent c {}\nwitness w of c: true"
-    assert told(text) == [
+    assert list_messages(text) == [
         (
             "expected map Broker -> bool, found bool",
             "for the same in every entry, write `[b in Broker: ...]`",
@@ -459,7 +459,7 @@ def test_a_value_where_a_map_is_expected_is_told_how_every_entry_gets_it() -> No
 
 def test_an_underscore_outside_of_a_pattern_is_told() -> None:
     text = "fun f(r: Reply) -> bool = r == granted(_)\ncomponent c {}\nwitness w of c: true"
-    assert told(text) == [
+    assert list_messages(text) == [
         (
             "`_` is not declared",
             "`_` stands in patterns only: in `match`, `some`, `forall` and `the`",
@@ -474,7 +474,7 @@ fun g(b: Broker) -> Other = granted(b)
 fun h() -> Reply = nothing
 component c {}
 witness w of c: true"""
-    assert [message for message, _ in told(text)] == [
+    assert [message for message, _ in list_messages(text)] == [
         "`granted` is declared twice",
         "`nothing` is declared twice",
     ]
@@ -497,4 +497,4 @@ instance tiny of c {{ Broker = 1 Topic = 1 limit = 1 mode = {value} }}
 """
     message = f"a constant is a number or a bool, so it cannot be of {kind}"
     hint = "declare a state variable that nothing changes; an instance has `start mode = ...`"
-    assert told(text) == [(message, hint)]
+    assert list_messages(text) == [(message, hint)]

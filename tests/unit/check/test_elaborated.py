@@ -18,7 +18,7 @@ def files(charter: str) -> sx.Protocol:
     return pipeline.parse_or_refuse(read_sources(spec.SPEC / "examples" / f"{charter}.charter"))
 
 
-def edited(charter: str, mutant: str, earlier: Elaborated) -> n.Model:
+def edit(charter: str, mutant: str, earlier: Elaborated) -> n.Model:
     diagnostics = Diagnostics()
     tree = apply_selection(files(charter), "", mutant, diagnostics)
     model = check_edited(tree, "", diagnostics, earlier)
@@ -31,7 +31,7 @@ def test_core_is_the_same_when_an_earlier_elaboration_is_used(charter: str) -> N
     earlier = elaborate_declarations(files(charter))
     nothing = Elaborated(earlier.unchanged)
     for mutant in pipeline.edits_of(files(charter), sx.MutantDecl):
-        assert repr(edited(charter, mutant, earlier)) == repr(edited(charter, mutant, nothing))
+        assert repr(edit(charter, mutant, earlier)) == repr(edit(charter, mutant, nothing))
 
 
 def test_only_what_a_mutant_edits_is_elaborated_again() -> None:
@@ -48,7 +48,7 @@ def test_everything_is_elaborated_again_when_names_mean_something_else() -> None
 def again(earlier: Elaborated, given: Elaborated) -> set[str]:
     """The operations of a mutant of paxos that are not those of `earlier`."""
     plain = {id(core) for _, core in earlier.core.values()}
-    model = edited("paxos", "forgets_its_promise", given)
+    model = edit("paxos", "forgets_its_promise", given)
     return {o.name for c in model.components for o in c.operations if id(o) not in plain}
 
 

@@ -36,7 +36,7 @@ def params(text: str, name: str, **selection: str) -> list[str]:
     return [param.name for param in function(text, name, **selection).params]
 
 
-def told(text: str) -> list[str]:
+def list_messages(text: str) -> list[str]:
     whole = "protocol test\nsort Broker\n" + text
     return [item.show() for item in api.check_texts((Source("test", whole),)).errors]
 
@@ -145,8 +145,8 @@ def test_a_function_that_reads_no_state_of_its_component_is_called_everywhere() 
 
 
 def test_messages_say_what_is_missing_and_how_to_give_it() -> None:
-    (text,) = told(charter(SAME + "fun g(b: Broker) -> bool = fit(b)\n"))
+    (text,) = list_messages(charter(SAME + "fun g(b: Broker) -> bool = fit(b)\n"))
     assert "`fit` reads `holder`, `known` of c" in text
     assert "`fit(..., holder: ..., known: ...)`" in text
-    (text,) = told(charter("fun g() -> bool = known == {}\n"))
+    (text,) = list_messages(charter("fun g() -> bool = known == {}\n"))
     assert "it is state of c; only functions declared `fun f(...) of c` read it" in text

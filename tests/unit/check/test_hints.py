@@ -9,7 +9,7 @@ from charter import api
 from charter.diagnostics import Source
 
 
-def told(text: str) -> list[tuple[str, str]]:
+def list_messages(text: str) -> list[tuple[str, str]]:
     """The messages and hints of all errors."""
     errors = api.check_texts((Source("t", WORDS + text),)).errors
     return [(item.message, item.hint) for item in errors]
@@ -18,12 +18,12 @@ def told(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("name", ["nil", "null", "None"])
 def test_another_name_of_none_is_told(name: str) -> None:
     text = f"fun f(r: option Reply) -> bool = r == {name}\ncomponent c {{}}\nwitness w of c: true"
-    assert told(text) == [(f"`{name}` is not declared", "no value is `none`")]
+    assert list_messages(text) == [(f"`{name}` is not declared", "no value is `none`")]
 
 
 def test_a_type_that_is_not_finite_is_told_with_those_that_are() -> None:
     text = "opaque Tag\nfun f(m: map Tag -> bool) -> bool = true\ncomponent c {}\n"
-    assert told(f"{text}witness w of c: true") == [
+    assert list_messages(f"{text}witness w of c: true") == [
         (
             "the keys of a map are of a finite type, Tag is not",
             "use a sort, whose elements an instance lists, an enum, `bool` or `int a..b`",
@@ -50,4 +50,4 @@ witness w of c: known != {{}}
 """
     message = "this `or none` is a part of the expression before it"
     hint = "put parentheses around the set: `pick x in (if c then S else T) or none`"
-    assert told(text) == [(message, hint)]
+    assert list_messages(text) == [(message, hint)]

@@ -34,7 +34,7 @@ always p of hall: opened == opened
 """
 
 
-def told(text: str) -> list[str]:
+def list_messages(text: str) -> list[str]:
     """All errors: the code, and the message up to its first colon."""
     found = api.check_texts((Source("test", WORDS + text),)).errors
     return [f"{item.code} {item.message.split(':')[0]}" for item in found]
@@ -89,7 +89,7 @@ def test_a_history_is_refused_when_it_reads_what_is_not_there_yet() -> None:
     early = (
         "history one: bool = false then two'\n  history two: bool = false then two'\n  step turn("
     )
-    assert told(DOOR + HALL.replace("step turn(", early)) == [
+    assert list_messages(DOOR + HALL.replace("step turn(", early)) == [
         "effect/reads-after `two` is a history that is declared after this one",
         "effect/reads-after `two` is a history that is declared after this one",
     ]
@@ -97,19 +97,19 @@ def test_a_history_is_refused_when_it_reads_what_is_not_there_yet() -> None:
 
 def test_a_history_is_refused_when_its_types_are_wrong_or_something_depends_on_it() -> None:
     wrong = HALL.replace("then not gate'.open", "then gate'.turns")
-    assert told(DOOR + wrong) == ["type/mismatch expected bool, found int 0..limit"]
+    assert list_messages(DOOR + wrong) == ["type/mismatch expected bool, found int 0..limit"]
     needed = HALL.replace("step tell(b: Broker) {", "step tell(b: Broker) { require shut")
-    assert told(DOOR + needed) == [
+    assert list_messages(DOOR + needed) == [
         "effect/ghost-interference a choice, a requirement or a call reads ghost state; it is for"
         " properties only"
     ]
     unbound = HALL.replace("then not gate'.open", "then door'[b].open")
-    assert told(DOOR + unbound) == ["name/unknown `b` is not declared"]
+    assert list_messages(DOOR + unbound) == ["name/unknown `b` is not declared"]
 
 
 def test_a_step_is_refused_when_it_updates_a_history() -> None:
     text = HALL.replace("last' = present(b)", "opened' = {b}  last' = present(b)")
-    assert told(DOOR + text) == ["effect/history-update `opened` is a history"]
+    assert list_messages(DOOR + text) == ["effect/history-update `opened` is a history"]
 
 
 def test_an_edit_changes_a_history_when_it_names_one() -> None:
@@ -128,22 +128,22 @@ def test_an_edit_changes_a_history_when_it_names_one() -> None:
 
 
 def test_an_edit_is_refused_when_there_is_no_such_history() -> None:
-    def edited(edit: str) -> list[str]:
-        return told(f"{DOOR}{HALL}mutant m in tiny {{ {edit} }} caught by p")
+    def list_edit_errors(edit: str) -> list[str]:
+        return list_messages(f"{DOOR}{HALL}mutant m in tiny {{ {edit} }} caught by p")
 
-    assert edited("replace history last of hall with none") == [
+    assert list_edit_errors("replace history last of hall with none") == [
         "edit/unknown-target there is no history `last` of hall"
     ]
-    assert edited("replace history opened of hall.turn with {}") == [
+    assert list_edit_errors("replace history opened of hall.turn with {}") == [
         "edit/unknown-target there is no history `opened` of hall.turn"
     ]
-    assert edited("replace update opened of hall.turn with {}") == [
+    assert list_edit_errors("replace update opened of hall.turn with {}") == [
         "edit/unknown-target `opened` is a history, which no update in hall.turn changes"
     ]
-    assert edited("drop update moved of door.turn/done") == [
+    assert list_edit_errors("drop update moved of door.turn/done") == [
         "edit/unknown-target `moved` is a history, which no update in door.turn/done changes"
     ]
-    assert edited("replace history opened of hall with last'") == [
+    assert list_edit_errors("replace history opened of hall with last'") == [
         "type/mismatch expected set Broker, found option Broker"
     ]
 

@@ -28,7 +28,7 @@ mutant forgets in tiny { replace conjunct crowded of box.put/full with false } c
 """
 
 
-def asked(expression: str, selection: api.Selection = api.PLAIN) -> n.Model:
+def ask(expression: str, selection: api.Selection = api.PLAIN) -> n.Model:
     opened = api.Charter((api.Source("<text>", TEXT),))
     return opened.with_state_condition(opened.model(selection), selection, "", expression)
 
@@ -39,7 +39,7 @@ def asked(expression: str, selection: api.Selection = api.PLAIN) -> n.Model:
 )
 def test_an_expression_becomes_a_witness(expression: str) -> None:
     for mutant in ("", "forgets"):
-        *others, prop = asked(expression, api.Selection(mutant=mutant)).properties
+        *others, prop = ask(expression, api.Selection(mutant=mutant)).properties
         assert (prop.kind, prop.name, prop.machine) == ("witness", ASKED, "box")
         assert [other.name for other in others] == ["small", "some_held"]
         span = prop.span
@@ -64,7 +64,7 @@ def test_an_expression_is_refused_at_its_place(
     expression: str, code: str, place: str, mutant: str
 ) -> None:
     with pytest.raises(api.Refused) as refused:
-        asked(expression, api.Selection(mutant=mutant))
+        ask(expression, api.Selection(mutant=mutant))
     (found,) = refused.value.diagnostics.errors
     assert (found.code, found.span.where()) == (code, place)
     assert found.show()
@@ -72,5 +72,5 @@ def test_an_expression_is_refused_at_its_place(
 
 def test_a_branch_that_was_taken_is_no_part_of_a_state() -> None:
     with pytest.raises(api.Refused) as refused:
-        asked("took put/kept")
+        ask("took put/kept")
     assert refused.value.diagnostics.errors

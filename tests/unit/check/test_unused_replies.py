@@ -19,7 +19,7 @@ witness w of lock: holder != none
 """
 
 
-def found(text):
+def list_codes(text):
     return [
         (item.code, item.severity, item.message) for item in api.check_texts((Source("x", text),))
     ]
@@ -27,7 +27,7 @@ def found(text):
 
 def test_reply_that_no_branch_gives_is_a_warning():
     told = "no branch replies `never`: no rule makes this case of `Answer`"
-    assert found(LOCK) == [("type/unused-case", "warning", told)]
+    assert list_codes(LOCK) == [("type/unused-case", "warning", told)]
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_nothing_is_said_where_the_case_may_come_from_elsewhere(old, new):
         text = text.replace("reply busy", "reply true").replace(
             "reply granted(owner)", "reply true"
         )
-    assert found(text) == []
+    assert list_codes(text) == []

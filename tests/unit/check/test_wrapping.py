@@ -121,7 +121,7 @@ ON = [
 ]
 
 
-def changed(line: int, text: str) -> list[str]:
+def change(line: int, text: str) -> list[str]:
     return [*ON[:line], text, *ON[line + 1 :]]
 
 
@@ -130,16 +130,16 @@ def changed(line: int, text: str) -> list[str]:
     [
         ("", ON),
         ("replace conjunct new of c.go/on with replaced or many",
-         changed(2, "when new: (not((b in @row[t].isr)) or many)")),
+         change(2, "when new: (not((b in @row[t].isr)) or many)")),
         ("replace conjunct empty of c.go/on with not replaced",
-         changed(1, "when empty: not(((@row[t].isr eq {}) and free(@row[t])))")),
+         change(1, "when empty: not(((@row[t].isr eq {}) and free(@row[t])))")),
         ("replace pick who of c.go/on with replaced - {b}",
-         changed(3, "pick who: option Broker in ({b, b} difference {b}) or none")),
+         change(3, "pick who: option Broker in ({b, b} difference {b}) or none")),
         ("replace let mine of c.go/on with replaced", ON),
         ("replace let many of c.go with not replaced",
-         changed(0, "before: let many: bool = not((@count eq limit))")),
+         change(0, "before: let many: bool = not((@count eq limit))")),
         ("replace update count of c.go/on with max(replaced, 0)",
-         changed(6, "@count' = max!(@count, 0)")),
+         change(6, "@count' = max!(@count, 0)")),
         ("replace in c.go branch on when replaced { pick who in replaced or none"
          " let mine = replaced row' = replaced count' = replaced reply replaced }",
          [*ON[:5], "@row' = ((@row with [t: (@row[t] with {owner: who})]) with [t: ((@row with "

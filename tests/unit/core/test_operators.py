@@ -31,7 +31,7 @@ SIDES: Mapping[str, tuple[t.Type, Sequence[n.Value]]] = {
 SAME_SIDES = [op for op in OPERATORS if op != "in"]
 
 
-def defined(op: RichOp, left: n.Value, right: n.Value) -> frozenset[n.Value]:
+def define(op: RichOp, left: n.Value, right: n.Value) -> frozenset[n.Value]:
     """What the definition says of two values."""
     kind = SIDES[OPERATORS[op].kind][0]
     sides = (n.Local(name, type=kind) for name in ("left", "right"))
@@ -57,18 +57,18 @@ def test_python_prints_each_operator_that_evaluates_both_sides() -> None:
 def test_traits_are_true_of_the_values_that_the_definition_gives(op: RichOp) -> None:
     traits, values = OPERATORS[op], SIDES[OPERATORS[op].kind][1]
     for left, right in product(values, values):
-        result = defined(op, left, right)
+        result = define(op, left, right)
         if traits.opposite:
-            assert defined(traits.opposite, left, right) is not result
+            assert define(traits.opposite, left, right) is not result
         if traits.kind == "sets":
             sides = {"left": left, "right": right}
             from_: frozenset[n.Value] = frozenset()
             assert result <= from_.union(*(sides[side] for side in traits.members_from))
             assert all(sides[side] <= result for side in traits.keeps)
-        assert not traits.is_reflexive or defined(op, left, left)
+        assert not traits.is_reflexive or define(op, left, left)
         if traits.is_associative:
             ways = [
-                (defined(op, result, other), defined(op, left, defined(op, right, other)))
+                (define(op, result, other), define(op, left, define(op, right, other)))
                 for other in values
             ]
             assert all(one == other for one, other in ways)

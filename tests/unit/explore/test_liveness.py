@@ -36,7 +36,7 @@ def graph(*edges: tuple[int, int, set[int]], size: int = 3) -> list[list[FairEdg
     ]
 
 
-def found(
+def find_lasso(
     edges: list[list[FairEdge]], leads_to: LeadsToValues = NEVER
 ) -> tuple[tuple[int, ...], ...] | None:
     seen = lasso(edges, leads_to)
@@ -44,36 +44,36 @@ def found(
 
 
 def test_a_run_stays_where_nothing_can_happen() -> None:
-    assert found(graph((0, 1, set()), size=2)) == ((0,), ())
+    assert find_lasso(graph((0, 1, set()), size=2)) == ((0,), ())
 
 
 def test_a_run_does_not_stay_where_something_can_happen() -> None:
     ends = LeadsToValues([True] * 2, [False, True], once=True)
-    assert found(graph((0, 1, set()), size=2), ends) is None
+    assert find_lasso(graph((0, 1, set()), size=2), ends) is None
 
 
 def test_a_run_that_must_leave_the_instance_is_not_looked_at() -> None:
-    assert found(graph((0, OUTSIDE, set()), size=1)) is None
+    assert find_lasso(graph((0, OUTSIDE, set()), size=1)) is None
 
 
 def test_a_cycle_is_unfair_to_what_is_always_possible() -> None:
     edges = graph((0, 0, set()), (0, 1, {7}), (1, 1, set()), size=2)
     ends = LeadsToValues([True] * 2, [False, True], once=True)
-    assert found(edges, ends) is None
-    assert found(graph((0, 0, set()), (0, 1, set()), size=2), ends) == ((), (0,))
+    assert find_lasso(edges, ends) is None
+    assert find_lasso(graph((0, 0, set()), (0, 1, set()), size=2), ends) == ((), (0,))
 
 
 def test_a_cycle_is_fair_where_something_is_impossible_now_and_then() -> None:
     edges = graph((0, 1, set()), (1, 0, set()), (0, 2, {7}))
     ends = LeadsToValues([True] * 3, [False, False, True], once=True)
-    assert found(edges, ends) == ((), (0, 1))
+    assert find_lasso(edges, ends) == ((), (0, 1))
 
 
 def test_a_cycle_goes_through_all_that_it_must_not_neglect() -> None:
     edges = graph(
         (0, 0, {1}), (0, 1, {2}), (1, 0, {1}), (1, 1, {2}), (0, 2, {3}), (1, 2, {3}), (2, 0, set())
     )
-    seen = found(edges)
+    seen = find_lasso(edges)
     assert seen is not None
     taken = {e.action: e.fair for here in edges for e in here}
     assert frozenset[int]().union(*(taken[a] for a in seen[1])) == {1, 2, 3}
@@ -82,8 +82,11 @@ def test_a_cycle_goes_through_all_that_it_must_not_neglect() -> None:
 def test_what_begins_later_counts_for_leads_to_and_not_for_eventually() -> None:
     edges = graph((0, 1, set()), (1, 2, set()))
     begins = [False, True, False]
-    assert found(edges, LeadsToValues(begins, [True, False, False], once=False)) == ((0, 1), ())
-    assert found(edges, LeadsToValues(begins, [True, False, False], once=True)) is None
+    assert find_lasso(edges, LeadsToValues(begins, [True, False, False], once=False)) == (
+        (0, 1),
+        (),
+    )
+    assert find_lasso(edges, LeadsToValues(begins, [True, False, False], once=True)) is None
 
 
 # --- charters ------------------------------------------------------------------------------------

@@ -89,10 +89,10 @@ def test_files_are_used_where_the_system_gives_no_memory(
     room = Room(GIB, tmp_path)
     first = room.array(LENGTH)
 
-    def refused(length: int, kind: int) -> arrays.Array:
+    def refuse(length: int, kind: int) -> arrays.Array:
         raise NoRoom("no more")
 
-    monkeypatch.setattr(arrays.Array, "of", refused)
+    monkeypatch.setattr(arrays.Array, "of", refuse)
     array = room.array(LENGTH)
     array.view[LENGTH - 1] = 7
     assert room.holds(first) and not room.holds(array)
@@ -102,10 +102,10 @@ def test_files_are_used_where_the_system_gives_no_memory(
 def test_there_is_no_room_where_the_system_gives_neither(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(length: int, folder: Path) -> arrays.Array:
+    def refuse(length: int, folder: Path) -> arrays.Array:
         raise OSError(12, "Cannot allocate memory")
 
-    monkeypatch.setattr(arrays.Array, "in_file", refused)
+    monkeypatch.setattr(arrays.Array, "in_file", refuse)
     with pytest.raises(NoRoom, match="0 MiB of memory are used and the system gives no more"):
         Room(0, tmp_path).array(LENGTH)
 

@@ -139,7 +139,7 @@ class Killed(Exception):
     """What ends a search in its middle."""
 
 
-def killed(model: n.Model, instance: n.Instance, options: NativeOptions, depth: int) -> None:
+def kill(model: n.Model, instance: n.Instance, options: NativeOptions, depth: int) -> None:
     """Explore up to a depth, and stop there without a word."""
 
     def stop(now: SearchCounts) -> None:
@@ -155,7 +155,7 @@ def test_search_goes_on_where_it_was_killed(
     model: n.Model, whole: Exploration, cache: Path, tmp_path: Path, depth: int
 ) -> None:
     options = NativeOptions(cache=cache, journal=tmp_path, workers=2)
-    killed(model, model.instances[0], options, depth)
+    kill(model, model.instances[0], options, depth)
     for _ in range(2):
         again = explore(model, model.instances[0], options)
         assert again.message == ""
@@ -167,7 +167,7 @@ def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
     model: n.Model, whole: Exploration, cache: Path, tmp_path: Path
 ) -> None:
     options = NativeOptions(cache=cache, journal=tmp_path)
-    killed(model, model.instances[0], options, 15)
+    kill(model, model.instances[0], options, 15)
     data = bytearray((tmp_path / "levels").read_bytes())
     data[len(data) // 2] ^= 1
     (tmp_path / "levels").write_bytes(data)
@@ -212,7 +212,7 @@ def test_a_search_stops_with_what_it_knows_when_its_journal_cannot_be_written(
 def test_journal_of_another_search_is_left_alone(
     model: n.Model, cache: Path, tmp_path: Path
 ) -> None:
-    killed(model, model.instances[0], NativeOptions(cache=cache, journal=tmp_path), 5)
+    kill(model, model.instances[0], NativeOptions(cache=cache, journal=tmp_path), 5)
     before = (tmp_path / "levels").read_bytes()
     with pytest.raises(OtherSearch, match="name another folder"):
         explore(model, model.instances[0], NativeOptions(APART, journal=tmp_path))
@@ -257,7 +257,7 @@ def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
     assert whole.search.plan.raw
     assert whole.search.plan.memory == ("fingerprints" if fingerprints else "numbers")
     options = replace(options, journal=tmp_path / "journal", workers=2)
-    killed(kafka, instance, options, 7)
+    kill(kafka, instance, options, 7)
     again = explore(kafka, instance, options)
     assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
 

@@ -56,7 +56,7 @@ DEFAULT = NativeOptions()
 REACHED = "forall c in Client: done[c] == 0 leads to done[c] == 3"
 
 
-def told(one: LivenessResult) -> tuple[object, ...]:
+def tell(one: LivenessResult) -> tuple[object, ...]:
     """A verdict with its steps as they are told."""
     ways = [[(s.operation, s.args, s.branch) for s in steps] for steps in (one.stem, one.cycle)]
     return one.name, one.answer, one.binding, one.detail, ways
@@ -65,11 +65,11 @@ def told(one: LivenessResult) -> tuple[object, ...]:
 def by_reference(model: n.Model) -> list[tuple[object, ...]]:
     instance, options = model.instances[0], ReferenceOptions()
     found = explore(model, instance, options)
-    return [told(one) for one in plain.check_liveness(model, instance, found, options)]
+    return [tell(one) for one in plain.check_liveness(model, instance, found, options)]
 
 
 def natively(model: n.Model, options: NativeOptions = DEFAULT) -> list[tuple[object, ...]]:
-    return [told(one) for one in check_liveness(model, model.instances[0], options)]
+    return [tell(one) for one in check_liveness(model, model.instances[0], options)]
 
 
 def work(fair: str, body: str) -> n.Model:
@@ -160,7 +160,7 @@ def test_the_progress_says_that_the_plain_engine_works_before_it_does(
     first: list[str] = []
     begin = explore
 
-    def begun(
+    def begin_search(
         model: n.Model, instance: n.Instance, options: ReferenceOptions, tell: Progress
     ) -> ReferenceExploration:
         first.extend(said[-1:])
@@ -169,7 +169,7 @@ def test_the_progress_says_that_the_plain_engine_works_before_it_does(
     def tell(_a: int, _b: int, _c: int, _d: int, doing: str = "", /) -> None:
         said.append(doing)
 
-    monkeypatch.setattr("charter.explore.reference.checker.explore", begun)
+    monkeypatch.setattr("charter.explore.reference.checker.explore", begin_search)
     api.explore(work("maybe(c), go(c)", REACHED), "tiny", api.ExploreOptions(), tell)
     assert first == ["eventually, on the reference engine"]
 
@@ -199,14 +199,14 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
     monkeypatch.setattr(runs, "BLOCK", 1)
     left: list[int] = []
 
-    def interrupted(now: SearchCounts, doing: str) -> None:
+    def interrupt(now: SearchCounts, doing: str) -> None:
         if doing == "eventually, steps":
             left.append(now.queue)
             raise KeyboardInterrupt
 
     model = api.load(EXAMPLES / "two_phase_commit.charter")
     with pytest.raises(KeyboardInterrupt):
-        check_liveness(model, model.instances[0], NativeOptions(workers=workers), interrupted)
+        check_liveness(model, model.instances[0], NativeOptions(workers=workers), interrupt)
     assert min(left) > 100
 
 
@@ -318,19 +318,19 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
     assert natively(model) == expected
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
+def count_searches(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
     """How many searches are there when another one is made, and the memory that each may use."""
     alive: list[int] = []
     budgets: list[int] = []
     gc.freeze()  # so that `get_objects` lists what is made from here on
     prepare = Search._prepare
 
-    def prepared(self: Search) -> None:
+    def prepare_search(self: Search) -> None:
         alive.append(sum(isinstance(one, Search) for one in gc.get_objects()) - 1)
         budgets.append(self.room.budget)
         prepare(self)
 
-    monkeypatch.setattr(Search, "_prepare", prepared)
+    monkeypatch.setattr(Search, "_prepare", prepare_search)
     return alive, budgets
 
 
@@ -339,7 +339,7 @@ def test_the_first_search_is_gone_before_its_states_are_searched_again(
     keeps: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = work("go(c)", REACHED)
-    alive, budgets = counted(monkeypatch)
+    alive, budgets = count_searches(monkeypatch)
     options = api.ExploreOptions(states=keeps, memory=1 << 26)
     found = api.explore(model, "tiny", options, lambda *_: None)
     assert found.verdicts == {"w": "found", "p": "holds"}
@@ -351,7 +351,7 @@ def test_the_first_search_is_gone_before_its_states_are_searched_again(
 def test_one_search_answers_safety_and_liveness_where_elements_count_as_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    alive, _ = counted(monkeypatch)
+    alive, _ = count_searches(monkeypatch)
     found = api.explore(work("go, note", GROWS), "tiny", api.ExploreOptions(), lambda *_: None)
     assert found.verdicts == {"w": "found", "p": "holds"} and alive == [0]
     assert found.symmetry is not None and found.symmetry.permuted == ("Client",)
@@ -360,7 +360,7 @@ def test_one_search_answers_safety_and_liveness_where_elements_count_as_one(
 def test_a_run_is_looked_for_where_elements_are_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    alive, _ = counted(monkeypatch)
+    alive, _ = count_searches(monkeypatch)
     found = api.explore(work("go", ENDS), "tiny", api.ExploreOptions(), lambda *_: None)
     (fails,) = found.liveness
     assert found.verdicts["p"] == "violated" and alive == [0, 0]
@@ -410,11 +410,11 @@ def test_files_beside_memory_are_in_the_folder_of_the_journal(
     places: list[Path] = []
     file = Room.file
 
-    def noted(self: Room, length: int) -> Array:
+    def note(self: Room, length: int) -> Array:
         places.append(self.folder)
         return file(self, length)
 
-    monkeypatch.setattr(Room, "file", noted)
+    monkeypatch.setattr(Room, "file", note)
     model, journal = work("go(c)", REACHED), tmp_path / "journal"
     options = NativeOptions(memory=1, journal=journal)
     answers = natively(model, options)

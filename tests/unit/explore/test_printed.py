@@ -32,17 +32,17 @@ instance tiny of lamp { most = 3 }
 """
 
 
-def made(model: n.Model, cache: Path, choices: Choices | None = None) -> Program:
+def make(model: n.Model, cache: Path, choices: Choices | None = None) -> Program:
     return program(model, model.instances[0], choices or Choices(), cache, optimized=False)
 
 
 def refuse(patch: pytest.MonkeyPatch) -> None:
     """From now on nothing can be printed."""
 
-    def printed(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise AssertionError("printed")
 
-    patch.setattr(compiling, "_text", printed)
+    patch.setattr(compiling, "_text", fail)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_it_is_printed_when_the_cache_has_nothing(
 ) -> None:
     refuse(monkeypatch)
     with pytest.raises(AssertionError, match="printed"):
-        made(api.load_text(LAMP), tmp_path)
+        make(api.load_text(LAMP), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def test_it_is_printed_when_the_cache_has_nothing(
 def test_it_is_printed_when_core_is_another(
     edit: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made(api.load_text(LAMP), tmp_path)
+    make(api.load_text(LAMP), tmp_path)
     refuse(monkeypatch)
     assert LAMP.count(edit[0]) == 1
     with pytest.raises(AssertionError, match="printed"):
-        made(api.load_text(LAMP.replace(*edit)), tmp_path)
+        make(api.load_text(LAMP.replace(*edit)), tmp_path)
 
 
 def test_it_is_printed_when_something_else_is_chosen(
@@ -115,10 +115,10 @@ def test_it_is_printed_when_something_else_is_chosen(
 ) -> None:
     model = api.load_text(LAMP)
     every = Choices(predicates=model.properties)
-    made(model, tmp_path)
-    made(model, tmp_path, every)
+    make(model, tmp_path)
+    make(model, tmp_path, every)
     refuse(monkeypatch)
-    made(model, tmp_path, every)
+    make(model, tmp_path, every)
     for other in (
         Choices(symmetry=False),
         Choices(fingerprints=True),
@@ -129,7 +129,7 @@ def test_it_is_printed_when_something_else_is_chosen(
         Choices(predicates=model.properties[::-1]),
     ):
         with pytest.raises(AssertionError, match="printed"):
-            made(model, tmp_path, other)
+            make(model, tmp_path, other)
 
 
 ORDERS = """
@@ -149,25 +149,25 @@ def test_it_is_printed_when_the_condition_of_another_instance_compares(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers in the conditions of all instances decide which values are renamed."""
-    made(api.load_text(ORDERS.replace("CONDITION", "epoch <= 3")), tmp_path)
+    make(api.load_text(ORDERS.replace("CONDITION", "epoch <= 3")), tmp_path)
     refuse(monkeypatch)
     with pytest.raises(AssertionError, match="printed"):
-        made(api.load_text(ORDERS.replace("CONDITION", "epoch <= 9")), tmp_path)
-    made(api.load_text(ORDERS.replace("CONDITION", "epoch <= 3")), tmp_path)
+        make(api.load_text(ORDERS.replace("CONDITION", "epoch <= 9")), tmp_path)
+    make(api.load_text(ORDERS.replace("CONDITION", "epoch <= 3")), tmp_path)
 
 
 def test_a_comment_prints_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made(api.load_text(LAMP), tmp_path)
+    make(api.load_text(LAMP), tmp_path)
     refuse(monkeypatch)
-    made(api.load_text(LAMP.replace("-- Until it breaks.", "-- Longer than before.\n")), tmp_path)
+    make(api.load_text(LAMP.replace("-- Until it breaks.", "-- Longer than before.\n")), tmp_path)
 
 
 def test_a_damaged_record_is_printed_anew(tmp_path: Path) -> None:
     model = api.load_text(LAMP)
-    first = made(model, tmp_path)
+    first = make(model, tmp_path)
     (record,) = tmp_path.glob("*.json")
     record.write_bytes(record.read_bytes()[:-1])
-    assert made(model, tmp_path).digest == first.digest
+    assert make(model, tmp_path).digest == first.digest
 
 
 def test_without_a_cache_nothing_is_kept() -> None:

@@ -52,7 +52,7 @@ instance tiny of desk { Node = 2 }
 """
 
 
-def found(options: ReferenceOptions | None = None) -> ReferenceExploration:
+def search_all(options: ReferenceOptions | None = None) -> ReferenceExploration:
     model = api.load_text(COUNTING)
     return explore(model, model.instances[0], options or ReferenceOptions(most_states=200))
 
@@ -84,7 +84,7 @@ def test_states_fold_when_only_names_and_counters_differ() -> None:
 
 
 def test_counterexamples_are_shortest_when_a_property_fails() -> None:
-    result = found(ReferenceOptions(renaming=False, most_states=200))
+    result = search_all(ReferenceOptions(renaming=False, most_states=200))
     findings = {f.name: f for f in (*result.properties, *result.branches)}
     broken = findings["nobody_passes"].trace
     assert broken is not None
@@ -97,13 +97,13 @@ def test_counterexamples_are_shortest_when_a_property_fails() -> None:
 
 
 def test_branches_are_never_taken_when_no_state_reaches_them() -> None:
-    seen = {one.name: one.seen for one in (*found().branches, *found().properties)}
+    seen = {one.name: one.seen for one in (*search_all().branches, *search_all().properties)}
     assert not seen["never/odd"]
     assert seen["never/even"] and seen["two_in"]
 
 
 def test_paths_are_runs_when_they_are_replayed() -> None:
-    graph = found().graph
+    graph = search_all().graph
     for number, kept in enumerate(graph.states):
         at = graph.machine.initial()
         for step in graph.path(number):
@@ -113,7 +113,7 @@ def test_paths_are_runs_when_they_are_replayed() -> None:
 
 
 def test_edges_lead_to_the_state_that_has_the_form_of_what_comes_of_them() -> None:
-    graph = found().graph
+    graph = search_all().graph
     form = graph.canonical.form
     for source, edges in zip(graph.states, graph.edges, strict=False):
         for edge in edges:

@@ -26,7 +26,7 @@ instance tiny of lamp { }
 ENGINE = "charter.explore.native"
 
 
-def explored_by(engine: Literal["auto", "native"]) -> SearchResult:
+def explore_by(engine: Literal["auto", "native"]) -> SearchResult:
     model = api.load_text(LAMP)
     options = api.ExploreOptions(engine=engine)
     return explore_instance(model, model.instances[0], options, lambda *_: None)
@@ -44,10 +44,10 @@ def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
 ) -> None:
     forget_the_engine(monkeypatch)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
-    found = explored_by("auto")
+    found = explore_by("auto")
     assert (found.engine, found.why_reference) == ("reference", "llvmlite is not installed")
     with pytest.raises(api.CannotExplore, match="llvmlite is not installed"):
-        explored_by("native")
+        explore_by("native")
 
 
 def test_the_progress_says_at_once_why_the_plain_engine_searches(
@@ -83,7 +83,7 @@ def test_an_engine_that_cannot_be_imported_is_an_error_when_llvmlite_is_there(
     forget_the_engine(monkeypatch)
     monkeypatch.setitem(sys.modules, f"{ENGINE}.program.llvm", None)
     with pytest.raises(ModuleNotFoundError, match=f"{ENGINE}.program.llvm"):
-        explored_by(engine)
+        explore_by(engine)
 
 
 ODD = """protocol odd

@@ -80,18 +80,18 @@ def is_run(model: n.Model, trace: Trace, broken: str) -> bool:
     for step in trace:
         runs = [
             machine.scope(before, outcome.state, outcome.branch, step.args)
-            for before in map(reached, runs)
+            for before in map(reach, runs)
             if (step.operation, step.args) in set(list_offered(machine, before))
             for outcome in machine.outcomes(before, step.operation, step.args)
             if outcome.branch == step.branch and not machine.outside(outcome.state)
         ]
     prop = next(prop for prop in model.properties if prop.name == broken)
     if not is_of_transition(prop):
-        runs = [machine.scope(state) for state in map(reached, runs)]
+        runs = [machine.scope(state) for state in map(reach, runs)]
     return any(not machine.holds(prop, run) for run in runs)
 
 
-def reached(run: Scope) -> State:
+def reach(run: Scope) -> State:
     assert run.after is not None
     return run.after
 

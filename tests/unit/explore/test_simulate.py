@@ -24,7 +24,7 @@ def model_of(name: str, mutant: str = "") -> n.Model:
     return api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
 
 
-def searched(model: n.Model, **options: int) -> api.WalksResult:
+def walk(model: n.Model, **options: int) -> api.WalksResult:
     wanted = api.Simulation(options.get("steps", 40), options.get("walks", 50), 0)
     return api.simulate(model, "tiny", wanted, lambda *_: None)
 
@@ -52,7 +52,7 @@ def test_a_mutant_is_caught_and_its_trace_is_a_run_of_the_definition(
     name: str, mutant: str, caught: str, walks: int
 ) -> None:
     model = model_of(name, mutant)
-    found = findings(searched(model, walks=walks))
+    found = findings(walk(model, walks=walks))
     story = api.tell(model, "tiny", found[caught])
     assert story.steps
     exhaustive = natively(model, model.instances[0])
@@ -73,7 +73,7 @@ def test_a_mutant_is_caught_and_its_trace_is_a_run_of_the_definition(
     ],
 )
 def test_nothing_is_found_where_nothing_is_wrong(name: str, walks: int) -> None:
-    found = searched(model_of(name), walks=walks)
+    found = walk(model_of(name), walks=walks)
     assert not findings(found)
 
 
@@ -107,14 +107,14 @@ def test_states_are_those_of_all_batches_together() -> None:
     model = model_of("ring_election")
     batches = [simulate(model, model.instances[0], WalkPlan(6, 50, seed)) for seed in (0, 1)]
     together = batches[0].states | batches[1].states
-    assert searched(model, steps=6, walks=100).states == len(together)
+    assert walk(model, steps=6, walks=100).states == len(together)
     assert len(together) > max(len(batch.states) for batch in batches)
 
 
 def test_what_walks_do_not_look_at_is_named() -> None:
-    table = searched(model_of("dining_philosophers"), walks=1)
+    table = walk(model_of("dining_philosophers"), walks=1)
     assert table.unchecked == ("somebody_eats", "nobody_starves")
-    assert searched(model_of("paxos"), walks=1).unchecked == ()
+    assert walk(model_of("paxos"), walks=1).unchecked == ()
 
 
 LONG = """import sys

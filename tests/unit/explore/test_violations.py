@@ -34,7 +34,7 @@ instance tiny of box { }
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 
 
-def told_by(
+def list_told(
     model: api.Model, engine: Literal["native", "reference"], workers: int = 1
 ) -> list[api.FirstViolation]:
     """What a search tells; each is found by a search for one state more, by as many steps."""
@@ -60,7 +60,7 @@ def told_by(
 def test_every_violation_is_told_once_with_its_steps(
     engine: Literal["native", "reference"],
 ) -> None:
-    steps = {one.name: one.steps for one in told_by(api.load_text(SYSTEM), engine)}
+    steps = {one.name: one.steps for one in list_told(api.load_text(SYSTEM), engine)}
     assert steps == {"low": 2, "slow": 3, "deadlock": 3}
 
 
@@ -68,7 +68,7 @@ def test_every_violation_is_told_once_with_its_steps(
 def test_a_value_that_does_not_exist_is_told_with_its_steps(
     engine: Literal["native", "reference"],
 ) -> None:
-    steps = {one.name: one.steps for one in told_by(api.load_text(UNDEFINED), engine)}
+    steps = {one.name: one.steps for one in list_told(api.load_text(UNDEFINED), engine)}
     assert steps == {"three": 0, "drop": 1}
 
 
@@ -76,4 +76,4 @@ def test_a_value_that_does_not_exist_is_told_with_its_steps(
 def test_a_violation_of_a_mutant_is_told_by_any_number_of_workers(workers: int) -> None:
     chosen = api.Selection(mutant="proposes_what_it_wants")
     model = api.load(EXAMPLES / "paxos.charter", chosen)
-    assert told_by(model, "native", workers)
+    assert list_told(model, "native", workers)

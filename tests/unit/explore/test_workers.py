@@ -12,13 +12,13 @@ from tests.support.processes import runs, until
 from charter.explore.workers import WorkerDied, as_finished, in_processes
 
 
-def squared(number: int) -> int:
+def square(number: int) -> int:
     if number == 13:
         raise ValueError("unlucky")
     return number * number
 
 
-def killed(number: int) -> int:
+def kill(number: int) -> int:
     if number == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
@@ -40,21 +40,21 @@ def many_bytes(number: int) -> bytes:
 
 
 def test_results_are_in_the_order_of_the_tasks_and_each_comes_once() -> None:
-    assert list(in_processes(squared, range(10), 3)) == [n * n for n in range(10)]
-    assert sorted(as_finished(squared, range(10), 3)) == [(n, n * n) for n in range(10)]
-    assert list(in_processes(squared, [], 3)) == []
+    assert list(in_processes(square, range(10), 3)) == [n * n for n in range(10)]
+    assert sorted(as_finished(square, range(10), 3)) == [(n, n * n) for n in range(10)]
+    assert list(in_processes(square, [], 3)) == []
     assert [each[0] for each in in_processes(many_bytes, range(4), 2)] == [0, 1, 2, 3]
 
 
 def test_what_a_call_raises_comes_to_the_caller_with_its_place() -> None:
     with pytest.raises(ValueError, match="unlucky") as raised:
-        list(in_processes(squared, [1, 13, 2], 2))
+        list(in_processes(square, [1, 13, 2], 2))
     assert "in squared" in str(raised.value.__cause__)
 
 
 def test_a_process_that_was_killed_is_an_error_with_a_remedy() -> None:
     with pytest.raises(WorkerDied, match=r"ended by signal 9 before .*; if the machine has too"):
-        list(in_processes(killed, range(5), 2))
+        list(in_processes(kill, range(5), 2))
 
 
 def test_processes_that_hang_end_when_the_caller_goes_on_without_them() -> None:

@@ -25,12 +25,12 @@ class Silent(sdk.Adapter):
         self.about = about
 
 
-def said_by(about):
+def greet(about):
     """The SDK's answer to hello."""
     return sdk.answer_message(Silent(about), hello("", "", {}, {}))
 
 
-HELLO = said_by(ABOUT)
+HELLO = greet(ABOUT)
 
 
 def answer(**changes):
@@ -53,7 +53,7 @@ def test_welcome_is_read():
     assert read_welcome(HELLO) == WELCOME
     assert WELCOME.consts == frozenset() and "consts" not in HELLO
     knows = replace(WELCOME, consts=frozenset({"ttl"}))
-    assert read_welcome(said_by(ABOUT._replace(consts=("ttl",)))) == knows
+    assert read_welcome(greet(ABOUT._replace(consts=("ttl",)))) == knows
 
 
 @pytest.mark.parametrize(

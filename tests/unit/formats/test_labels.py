@@ -172,11 +172,11 @@ def test_types_without_order_have_their_own_labels_too():
 
 @given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))
 def test_set_of_two_types_is_sorted_without_comparing_them(token, life, more, other):
-    def seen(token: int, life: int) -> Json:
+    def show(token: int, life: int) -> Json:
         items = [{"case": "held", "at": f"@{token}"}, {"case": "lived", "at": f"@{life}"}]
         return {"seen": as_set(items), "map": [[f"@{token}", f"@{life}"]]}
 
-    assert by_type(("", None, seen(token, life))) == by_type(("", None, seen(more, other)))
+    assert by_type(("", None, show(token, life))) == by_type(("", None, show(more, other)))
 
 
 @given(histories, histories, st.integers(1, 50), st.integers(-1000, 1000))

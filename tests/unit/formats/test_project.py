@@ -9,26 +9,26 @@ import pytest
 from charter.formats.project import BadProject, Project, check_named, find_project, project_at
 
 
-def written(root: Path, text: str = "") -> Path:
+def write(root: Path, text: str = "") -> Path:
     root.mkdir(parents=True, exist_ok=True)
     (root / "charter.toml").write_text(text, encoding="utf-8")
     return root
 
 
 def test_an_empty_file_is_a_project_with_the_default_folders(tmp_path: Path) -> None:
-    root = written(tmp_path / "with blanks and ümläuts")
+    root = write(tmp_path / "with blanks and ümläuts")
     names = ("spec", "generated", "adapters", "baselines", "build/runs")
     assert find_project(root) == Project(root, *(root / name for name in names))
 
 
 def test_a_key_names_another_folder(tmp_path: Path) -> None:
-    root = written(tmp_path, 'charters = "protokolle/für alle"\n')
+    root = write(tmp_path, 'charters = "protokolle/für alle"\n')
     assert project_at(root).charters == root / "protokolle" / "für alle"
     assert project_at(root).relative(project_at(root).charters) == "protokolle/für alle"
 
 
 def test_the_innermost_of_nested_projects_counts(tmp_path: Path) -> None:
-    inner = written(written(tmp_path) / "spec" / "inner")
+    inner = write(write(tmp_path) / "spec" / "inner")
     (inner / "spec").mkdir()
     for start, root in (
         (inner / "spec" / "a.charter", inner), (inner, inner), (tmp_path / "spec", tmp_path),
@@ -60,28 +60,28 @@ def test_there_is_no_project_without_a_file(tmp_path: Path) -> None:
 )
 def test_a_wrong_file_is_refused_in_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(BadProject, match=sentence) as refused:
-        find_project(written(tmp_path, text))
+        find_project(write(tmp_path, text))
     assert str(refused.value).startswith(str(tmp_path / "charter.toml"))
     assert "\n" not in str(refused.value)
 
 
 def test_named_folder_that_does_not_exist_is_refused_with_the_one_meant(tmp_path: Path) -> None:
     (tmp_path / "adapters").mkdir()
-    project = project_at(written(tmp_path, 'adapters = "adapter"\n'))
+    project = project_at(write(tmp_path, 'adapters = "adapter"\n'))
     meant = r"adapters = 'adapter' is a folder that does not exist; did you mean adapters\? mend"
     with pytest.raises(BadProject, match=meant):
         check_named(project)
-    project = project_at(written(tmp_path, 'charters = "protocols"\n'))
+    project = project_at(write(tmp_path, 'charters = "protocols"\n'))
     with pytest.raises(BadProject, match=r"charters = 'protocols' .* not exist; mend the name"):
         check_named(project)
 
 
 @pytest.mark.parametrize("text", ["", 'adapters = "adapters"', 'baselines = "known"', 'runs = "r"'])
 def test_folders_that_need_not_exist_yet_are_no_error(text: str, tmp_path: Path) -> None:
-    check_named(project_at(written(tmp_path, text + "\n")))
+    check_named(project_at(write(tmp_path, text + "\n")))
 
 
 def test_misspelt_folder_of_known_findings_is_refused(tmp_path: Path) -> None:
     (tmp_path / "baselines").mkdir()
     with pytest.raises(BadProject, match=r"did you mean baselines\?"):
-        check_named(project_at(written(tmp_path, 'baselines = "baseline"\n')))
+        check_named(project_at(write(tmp_path, 'baselines = "baseline"\n')))

@@ -13,33 +13,33 @@ SEEN = (
 REPLIES = (None, {"case": "granted", "token": "@9", "ttl": 5})
 
 
-def resolved(args):
+def resolve_all(args):
     return resolve(args, History(SEEN, REPLIES), lambda path: f"never at {path}")
 
 
 def test_reference_in_the_depth_of_the_arguments():
     args = {"request": {"epoch": {"ref": [1, "epoch"]}, "items": [{"ref": [1, "log", 0, "at"]}]}}
-    assert resolved(args) == {"request": {"epoch": "@7", "items": ["~x"]}}
+    assert resolve_all(args) == {"request": {"epoch": "@7", "items": ["~x"]}}
 
 
 def test_reference_with_an_addition():
-    assert resolved({"v": {"ref": [1, "version"], "plus": -4}}) == {"v": -1}
+    assert resolve_all({"v": {"ref": [1, "version"], "plus": -4}}) == {"v": -1}
 
 
 def test_reference_into_a_reply():
     token = {"ref": [1, "token"], "in": "reply"}
-    assert resolved({"token": token}) == {"token": "@9"}
-    assert resolved({"ttl": {"ref": [1, "ttl"], "in": "reply", "plus": 1}}) == {"ttl": 6}
+    assert resolve_all({"token": token}) == {"token": "@9"}
+    assert resolve_all({"ttl": {"ref": [1, "ttl"], "in": "reply", "plus": 1}}) == {"ttl": 6}
     assert [*find_references({"a": [token, {"ref": [0, "version"]}]})] == [(1, True), (0, False)]
 
 
 def test_what_looks_like_a_reference_and_is_none():
     for value in ({"ref": [1, "epoch"], "in": "state"}, {"ref": 1}, {"ref": [1], "of": "reply"}):
-        assert resolved({"x": value}) == {"x": value}
+        assert resolve_all({"x": value}) == {"x": value}
 
 
 def test_never_issued_tells_its_place():
-    assert resolved({"a": [{"never_issued": True}]}) == {"a": ["never at ('a', 0)"]}
+    assert resolve_all({"a": [{"never_issued": True}]}) == {"a": ["never at ('a', 0)"]}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_never_issued_tells_its_place():
 )
 def test_reference_that_leads_nowhere(reference):
     with pytest.raises(Unresolved):
-        resolved({"x": reference})
+        resolve_all({"x": reference})
 
 
 plain = st.recursive(
@@ -74,4 +74,4 @@ plain = st.recursive(
 
 @given(plain)
 def test_arguments_without_references_stay_as_they_are(args):
-    assert resolved(args) == args
+    assert resolve_all(args) == args

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.suites import sealed, write_suite
+from tests.support.suites import seal, write_suite
 from tests.support.toy.vectors import random_vectors, vector
 
 import charter.formats.vector
@@ -23,7 +23,7 @@ VECTORS = random_vectors(10, seed=5)
 ONE = VECTORS[0].json()
 
 
-def changed(path, value):
+def change(path, value):
     copied = copy.deepcopy(ONE)
     at = copied
     for part in path[:-1]:
@@ -41,7 +41,7 @@ def test_vectors_are_in_the_schema():
     validator = jsonschema.Draft202012Validator(json.loads((SCHEMAS / "vector.json").read_text()))
     for one in VECTORS:
         validator.validate(one.json())
-    assert not validator.is_valid(changed(["question", "format"], 2))
+    assert not validator.is_valid(change(["question", "format"], 2))
 
 
 def test_id_depends_on_the_question_only():
@@ -74,7 +74,7 @@ def test_id_depends_on_the_question_only():
 )
 def test_what_is_not_a_vector_is_refused_with_its_place(path, value, sentence):
     with pytest.raises(BadVector, match=sentence):
-        read_vector(changed(path, value))
+        read_vector(change(path, value))
 
 
 def test_missing_field_is_named():
@@ -116,10 +116,10 @@ def test_any_change_is_refused_or_changes_the_vector(data):
     path = data.draw(st.sampled_from(all_places(ONE)))
     value = data.draw(anything)
     try:
-        read = read_vector(changed(list(path), value))
+        read = read_vector(change(list(path), value))
     except BadVector:
         return
-    assert read.json() == changed(list(path), value)
+    assert read.json() == change(list(path), value)
 
 
 @given(st.binary(max_size=200))
@@ -133,11 +133,11 @@ def test_suite_round_trip_and_its_digest(tmp_path):
     written = write_suite(tmp_path, reversed(VECTORS), about)
     assert read_manifest(tmp_path) == written
     assert written.vectors == len(VECTORS)
-    assert written == sealed(written, VECTORS) == sealed(written, reversed(VECTORS))
+    assert written == seal(written, VECTORS) == seal(written, reversed(VECTORS))
     assert {one.id for one in read_lines(tmp_path / "vectors.jsonl")} == {v.id for v in VECTORS}
-    assert sealed(written, VECTORS[1:]).digest != written.digest
+    assert seal(written, VECTORS[1:]).digest != written.digest
     other = replace(written, consts={"ttl": "int 1..9"})
-    assert sealed(other, VECTORS).digest != written.digest
+    assert seal(other, VECTORS).digest != written.digest
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.edited_texts import FILE, LEASE, cursor, opened, shown
+from tests.support.edited_texts import FILE, LEASE, cursor, open_text, show
 
 from charter import api
 from charter.diagnostics import Diagnostics, Source
@@ -21,26 +21,26 @@ ROOT = Path(__file__).parents[3]
 
 
 def hover(before: str, behind: str = "") -> str:
-    found = answers.hover(opened()[1], FILE, cursor(before, behind))
+    found = answers.hover(open_text()[1], FILE, cursor(before, behind))
     return "" if found is None else found.text
 
 
 def definition(before: str, behind: str = "") -> list[str]:
-    found = answers.definition(opened()[1], FILE, cursor(before, behind))
-    return [shown(span) for span in found]
+    found = answers.definition(open_text()[1], FILE, cursor(before, behind))
+    return [show(span) for span in found]
 
 
-def renamed(before: str, new: str, behind: str = "") -> str:
+def rename(before: str, new: str, behind: str = "") -> str:
     """The text after a rename; it must have no errors."""
-    workspace, snapshot = opened()
+    workspace, snapshot = open_text()
     spans = answers.rename(workspace, FILE, cursor(before, behind), new)
     text = answers.replace_spans(snapshot.files[FILE].source, spans[FILE], new)
-    assert opened(text)[1].found[FILE] == ()
+    assert open_text(text)[1].found[FILE] == ()
     return text
 
 
 def test_the_charter_of_these_tests_has_no_errors_when_it_is_checked() -> None:
-    assert opened()[1].found[FILE] == ()
+    assert open_text()[1].found[FILE] == ()
 
 
 def test_hover_shows_signature_prose_and_links_when_the_name_is_used() -> None:
@@ -70,7 +70,7 @@ def test_hover_shows_signature_prose_and_links_when_the_name_is_used() -> None:
     ],
 )
 def test_hover_shows_the_type_when_the_name_is_of_this_kind(before: str, head: str) -> None:
-    found = answers.hover(opened()[1], FILE, LEASE.index(before) + len(before))
+    found = answers.hover(open_text()[1], FILE, LEASE.index(before) + len(before))
     assert found is not None and f"```charter\n{head}\n```" in found.text
 
 
@@ -96,27 +96,27 @@ def test_definition_leads_to_the_declaration_when_a_name_is_used() -> None:
 
 
 def test_references_are_all_names_of_one_thing_when_others_have_the_same_text() -> None:
-    snapshot = opened()[1]
+    snapshot = open_text()[1]
     offset = cursor("record Lock { owner: option Client, tok", "en")
     found = answers.references(snapshot, FILE, offset, declarations=True)
-    assert [shown(span) for span in found] == [
+    assert [show(span) for span in found] == [
         "8: token", "13: token", "18: token", "20: token", "27: token",
     ]  # fmt: skip
     fewer = answers.references(snapshot, FILE, offset, declarations=False)
-    assert [shown(span) for span in fewer] == [shown(span) for span in found[1:]]
+    assert [show(span) for span in fewer] == [show(span) for span in found[1:]]
 
 
 def test_answers_keep_up_when_the_text_is_broken_above_them() -> None:
-    workspace, _ = opened()
+    workspace, _ = open_text()
     broken = LEASE.replace("sort Client\n", "sort Client\nsort\nfun (\n")
     workspace.open(FILE, broken)
     snapshot = workspace.snapshot(FILE)
     offset = cursor("when taken: ta", "ken(", broken)
-    assert [shown(span) for span in answers.definition(snapshot, FILE, offset)] == ["13: taken"]
+    assert [show(span) for span in answers.definition(snapshot, FILE, offset)] == ["13: taken"]
     errors = [item.code for item in workspace.refresh(FILE).found[FILE]]
     assert errors == ["syntax/unexpected"]
     again = answers.definition(workspace.snapshot(FILE), FILE, offset)
-    assert [shown(span) for span in again] == ["13: taken"]
+    assert [show(span) for span in again] == ["13: taken"]
 
 
 def test_a_difference_is_computed_once_when_many_places_are_moved() -> None:
@@ -127,14 +127,14 @@ def test_the_outline_nests_declarations_when_a_component_has_operations() -> Non
     def names(found: tuple[Outlined, ...]) -> list[object]:
         return [(each.name, names(each.inner)) if each.inner else each.name for each in found]
 
-    found = names(answers.outline(opened()[1], FILE))
+    found = names(answers.outline(open_text()[1], FILE))
     assert ("Lock", ["owner", "token", "uses"]) in found
     assert ("lease", ["lock", ("acquire", ["busy", "free"])]) in found
     assert "ann first" in found
 
 
 def test_instances_and_scenarios_have_a_lens_when_they_can_run() -> None:
-    found = answers.lenses(opened()[1], FILE)
+    found = answers.lenses(open_text()[1], FILE)
     assert [(lens.kind, lens.name) for lens in found] == [
         ("instance", "tiny"), ("scenario", "ann first"),
     ]  # fmt: skip
@@ -156,7 +156,7 @@ def test_instances_and_scenarios_have_a_lens_when_they_can_run() -> None:
 def test_a_rename_changes_every_use_when_meanings_stay(
     before: str, behind: str, new: str, times: int
 ) -> None:
-    assert renamed(before, new, behind).count(new) == times
+    assert rename(before, new, behind).count(new) == times
 
 
 @pytest.mark.parametrize(
@@ -173,18 +173,18 @@ def test_a_rename_is_refused_when_it_would_change_meanings(
     before: str, behind: str, new: str, why: str
 ) -> None:
     with pytest.raises(CannotRename, match=why):
-        renamed(before, new, behind)
+        rename(before, new, behind)
 
 
 def test_a_rename_is_refused_when_the_text_cannot_be_parsed() -> None:
-    workspace, _ = opened()
+    workspace, _ = open_text()
     workspace.open(FILE, LEASE + "fun (")
     with pytest.raises(CannotRename, match="has syntax errors"):
         answers.rename(workspace, FILE, cursor("sort Cli", "ent"), "Customer")
 
 
 def test_an_error_ends_with_the_text_when_the_text_ends_too_early() -> None:
-    snapshot = opened("protocol p\nsort")[1]
+    snapshot = open_text("protocol p\nsort")[1]
     (error,) = snapshot.found[FILE]
     size = len(snapshot.files[FILE].source.text)
     assert error.span.end > size
@@ -201,7 +201,7 @@ def test_files_of_one_folder_are_apart_when_their_protocols_differ(tmp_path: Pat
 
 def test_each_use_of_a_name_that_is_missing_is_marked() -> None:
     text = LEASE.replace("  state lock: ", "  state lockx: ")
-    found = opened(text)[1].found[FILE]
+    found = open_text(text)[1].found[FILE]
     marked = [item.span.start for item in found if item.message == "`lock` is not declared"]
     assert len(marked) == len(set(marked)) > 1
     told = api.check_texts((Source(FILE, text),)).errors
@@ -221,7 +221,7 @@ def test_errors_of_other_files_stay_when_one_file_is_broken(tmp_path: Path) -> N
 
 
 def test_the_other_declarations_are_checked_when_one_is_broken() -> None:
-    workspace, _ = opened()
+    workspace, _ = open_text()
     broken = LEASE.replace("other != by", "other != ").replace(
         "few of lease: lock", "few of lease: lok"
     )
@@ -235,15 +235,15 @@ def test_the_other_declarations_are_checked_when_one_is_broken() -> None:
     ]
     # The function that is being written is still known.
     offset = cursor("when taken: ta", "ken(", broken)
-    assert [shown(span) for span in answers.definition(snapshot, FILE, offset)] == ["11: taken"]
+    assert [show(span) for span in answers.definition(snapshot, FILE, offset)] == ["11: taken"]
 
 
 def test_a_text_that_is_opened_broken_has_answers_from_what_can_be_parsed() -> None:
     broken = LEASE.replace("other != by", "other != ")
-    snapshot = opened(broken)[1]
+    snapshot = open_text(broken)[1]
     assert len(snapshot.found[FILE]) == 1
     offset = cursor("took acqu", "ire", broken)
-    assert [shown(span) for span in answers.definition(snapshot, FILE, offset)] == ["15: acquire"]
+    assert [show(span) for span in answers.definition(snapshot, FILE, offset)] == ["15: acquire"]
 
 
 def test_a_file_can_be_opened_when_others_are_being_checked(

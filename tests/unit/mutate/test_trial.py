@@ -153,11 +153,11 @@ def test_why_a_search_is_not_complete() -> None:
 def test_a_verdict_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
     first = verdicts("lamp.press/switched")
 
-    def searched(*_: object, **__: object) -> None:
+    def search(*_: object, **__: object) -> None:
         raise AssertionError("it was searched again")
 
-    monkeypatch.setattr("charter.mutate.trial.search", searched)
-    monkeypatch.setattr("charter.mutate.run.search", searched)
+    monkeypatch.setattr("charter.mutate.trial.search", search)
+    monkeypatch.setattr("charter.mutate.run.search", search)
     assert verdicts("lamp.press/switched") == first
 
 
@@ -181,13 +181,13 @@ def test_the_scenarios_of_a_large_system_come_before_its_instances(
     searched: list[object] = []
     real = trial.search
 
-    def counted(
+    def count_searches(
         model: n.Model, instance: n.Instance, limits: trial.Limits, *, first: bool = True
     ) -> SearchResult:
         searched.append(instance.name)
         return real(model, instance, limits, first=first)
 
-    monkeypatch.setattr(trial, "search", counted)
+    monkeypatch.setattr(trial, "search", count_searches)
     assert verdicts("lamp.press/switched", text=LAMP + SCENARIO)[update].by.startswith("scenario")
     before = len(searched)
     monkeypatch.setattr(trial, "DEAR", 3)

@@ -27,17 +27,17 @@ def model(properties: str) -> n.Model:
     return api.load_text(HEAD + properties)
 
 
-def said(properties: str) -> list[tuple[str, str]]:
+def list_texts(properties: str) -> list[tuple[str, str]]:
     found = companions(model(properties), "box")
     return [(one.text, show_expr(one.witness.body)) for one in found]
 
 
 def test_the_left_side_is_a_condition_when_a_property_implies() -> None:
-    assert said("always p of box: on implies rows == [n in Node: none]") == [("on", "@on")]
+    assert list_texts("always p of box: on implies rows == [n in Node: none]") == [("on", "@on")]
 
 
 def test_conditions_keep_what_stands_around_them() -> None:
-    (outer, inner) = said(
+    (outer, inner) = list_texts(
         """always p of box: forall n in Node: match rows[n] {
              none -> true
              present(r) -> let u = r.up in u implies forall m in r.peers: m != n
@@ -51,12 +51,12 @@ def test_conditions_keep_what_stands_around_them() -> None:
 
 
 def test_each_side_has_its_conditions_when_a_property_is_a_conjunction() -> None:
-    found = said("always p of box: (on implies true) and (not on implies true)")
+    found = list_texts("always p of box: (on implies true) and (not on implies true)")
     assert [text for text, _ in found] == ["on", "not on"]
 
 
 def test_the_cases_that_say_something_are_met_when_a_property_has_no_condition() -> None:
-    (found,) = said(
+    (found,) = list_texts(
         """always p of box: forall n in Node:
              match rows[n] { none -> true, present(r) -> not n in r.peers }"""
     )
@@ -65,8 +65,8 @@ def test_the_cases_that_say_something_are_met_when_a_property_has_no_condition()
 
 
 def test_there_is_no_companion_when_a_property_always_says_something() -> None:
-    assert not said("always p of box: forall n in Node: rows[n] == none or on")
-    assert not said("stepwise p of box: on or not (some n in Node: on implies on')")
+    assert not list_texts("always p of box: forall n in Node: rows[n] == none or on")
+    assert not list_texts("stepwise p of box: on or not (some n in Node: on implies on')")
 
 
 def test_companions_are_core_and_clash_with_no_name() -> None:

@@ -31,7 +31,7 @@ def binary(op: n.RichOp, left: n.Expr, right: n.Expr) -> n.Expr:
     return n.Binary(op, left, right, type=BOOL)
 
 
-def negated(operand: n.Expr) -> n.Expr:
+def negate(operand: n.Expr) -> n.Expr:
     """`not operand`."""
     return n.Unary("not", operand, type=BOOL)
 
@@ -48,8 +48,8 @@ def choice(condition: n.Expr, then: n.Expr, otherwise: n.Expr) -> n.Expr:
         (binary("and", FALSE, P), FALSE),
         (binary("or", TRUE, P), TRUE),
         (binary("or", FALSE, P), P),
-        (negated(FALSE), TRUE),
-        (negated(TRUE), FALSE),
+        (negate(FALSE), TRUE),
+        (negate(TRUE), FALSE),
         (choice(TRUE, P, Q), P),
         (choice(FALSE, P, Q), Q),
     ],
@@ -74,7 +74,7 @@ def test_an_expression_is_folded_when_a_literal_decides(before: n.Expr, after: n
         binary("implies", TRUE, P),
         binary("eq", TRUE, TRUE),
         binary("lt", n.Literal(0, type=INT), n.Literal(1, type=INT)),
-        negated(negated(P)),
+        negate(negate(P)),
         n.Unary("neg", n.Literal(1, type=INT), type=INT),
         n.Quantified("some", "x", n.SetNew((), type=t.Set(BOOL)), TRUE, type=BOOL),
         TRUE,
@@ -87,9 +87,9 @@ def test_an_expression_stays_when_no_literal_decides(expr: n.Expr) -> None:
 
 
 def test_an_expression_is_folded_when_its_parts_become_literals() -> None:
-    inner = binary("and", negated(FALSE), choice(TRUE, FALSE, P))
+    inner = binary("and", negate(FALSE), choice(TRUE, FALSE, P))
     assert fold(binary("or", inner, Q), simplify) == Q
-    assert fold(choice(negated(inner), P, Q), simplify) == P
+    assert fold(choice(negate(inner), P, Q), simplify) == P
 
 
 def test_a_negation_keeps_its_place_when_it_becomes_a_literal() -> None:
@@ -113,12 +113,12 @@ OPERATORS: tuple[n.RichOp, ...] = ("and", "or", "implies")
 def conditions(parts: tuple[n.Expr, ...]) -> list[n.Expr]:
     """All conditions made of these by one operator or choice."""
     pairs = [binary(op, *each) for op in OPERATORS for each in product(parts, repeat=2)]
-    return [*map(negated, parts), *pairs, *(choice(*c) for c in product(parts, repeat=3))]
+    return [*map(negate, parts), *pairs, *(choice(*c) for c in product(parts, repeat=3))]
 
 
 def test_a_condition_has_the_same_value_when_it_is_folded_or_none_as_before() -> None:
     shallow = conditions(LEAVES)
-    deep = [each for part in shallow for each in (negated(part), binary("and", part, P))]
+    deep = [each for part in shallow for each in (negate(part), binary("and", part, P))]
     deep += [each for part in shallow for each in (binary("or", ABSENT, part), choice(part, P, Q))]
     folded = 0
     for expr in (*shallow, *deep):

@@ -17,7 +17,7 @@ def number(value: int) -> n.Expr:
     return n.Literal(value, type=t.Int())
 
 
-def named(name: str) -> n.Expr:
+def make_local(name: str) -> n.Expr:
     """A local of the type that all of these names have."""
     return n.Local(name, type=t.Int())
 
@@ -31,7 +31,7 @@ def test_an_enum_is_tested_in_the_order_of_the_author() -> None:
 
 
 def test_what_a_case_names_is_bound_in_it_alone() -> None:
-    sum_ = n.Binary("add", named("x"), named("y"), type=t.Int())
+    sum_ = n.Binary("add", make_local("x"), make_local("y"), type=t.Int())
     cases = (n.Case("done", ("x", "y"), sum_), n.Case("refused", (), number(0)))
     match = n.Match(n.StateRef("last", type=REPLY), cases, type=t.Int())
     assert show_expr(Matches()(match)) == (
@@ -41,7 +41,7 @@ def test_what_a_case_names_is_bound_in_it_alone() -> None:
 
 
 def test_what_a_case_names_and_does_not_read_is_not_bound() -> None:
-    cases = (n.Case("done", ("_", "y"), named("y")), n.Case("refused", (), number(0)))
+    cases = (n.Case("done", ("_", "y"), make_local("y")), n.Case("refused", (), number(0)))
     match = n.Match(n.StateRef("last", type=REPLY), cases, type=t.Int())
     assert show_expr(Matches()(match)) == (
         "(if (@last is done) then (let y = @last.done.1 in y) else 0)"
@@ -49,7 +49,7 @@ def test_what_a_case_names_and_does_not_read_is_not_bound() -> None:
 
 
 def test_a_subject_that_is_more_than_a_path_is_evaluated_once() -> None:
-    cases = (n.Case("none", (), number(0)), n.Case("present", ("x",), named("x")))
+    cases = (n.Case("none", (), number(0)), n.Case("present", ("x",), make_local("x")))
     match = n.Match(n.Call("f", (), type=MAYBE), cases, type=t.Int())
     assert show_expr(Matches()(match)) == (
         "(let subject#1 = f() in (if (subject#1 is none) then 0"

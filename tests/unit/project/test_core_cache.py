@@ -128,7 +128,7 @@ def test_what_is_derived_from_core_is_made_once_for_the_same_texts_and_question(
 ) -> None:
     made: list[str] = []
 
-    def asked(text: str, variant: str, what: str) -> bytes:
+    def compile_asked(text: str, variant: str, what: str) -> bytes:
         def make() -> bytes:
             made.append(what)
             return f"{text} {variant} {what}".encode()
@@ -138,7 +138,7 @@ def test_what_is_derived_from_core_is_made_once_for_the_same_texts_and_question(
 
     asks = [(TEXT, "", "size"), (TEXT, "", "depth"), (TEXT, "broken", "size"), (TWO, "", "size")]
     for ask in (*asks, *asks):
-        assert asked(*ask) == " ".join(ask).encode()
+        assert compile_asked(*ask) == " ".join(ask).encode()
     assert made == [what for _, _, what in asks]
 
 
@@ -203,11 +203,11 @@ def test_a_cache_that_cannot_be_written_is_no_error(
 def test_a_cache_that_can_only_be_read_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(path: Path) -> None:
+    def refuse(path: Path) -> None:
         raise OSError(30, "Read-only file system")
 
     to_cache(tmp_path / "a", b"x")
-    monkeypatch.setattr(os, "utime", refused)
+    monkeypatch.setattr(os, "utime", refuse)
     assert from_cache(tmp_path / "a") == b"x"
 
 

@@ -78,7 +78,7 @@ def test_nothing_is_asked_for_when_it_cannot_decide() -> None:
     assert not [name for name in names() if "reply befriend/added" in name]
 
 
-def met(
+def list_met(
     state: dict[str, object], operation: str, args: tuple[object, ...], branch: str
 ) -> set[str]:
     model = switch()
@@ -90,7 +90,7 @@ def met(
 
 
 def test_a_full_lamp_meets_its_obligations_when_a_stranger_comes() -> None:
-    assert met({"friends": frozenset({0, 1})}, "befriend", (2,), "befriend/full") == {
+    assert list_met({"friends": frozenset({0, 1})}, "befriend", (2,), "befriend/full") == {
         "branch befriend/full",
         "reply befriend/full FULL",
         "mcdc befriend/full no_room true",
@@ -100,17 +100,17 @@ def test_a_full_lamp_meets_its_obligations_when_a_stranger_comes() -> None:
 
 
 def test_only_the_condition_that_decides_is_met_when_another_is_false_too() -> None:
-    found = met({"friends": frozenset({0})}, "befriend", (0,), "befriend/added")
+    found = list_met({"friends": frozenset({0})}, "befriend", (0,), "befriend/added")
     assert found == {
         "branch befriend/added",
         "boundary befriend crowded size(people) >= most below",
     }
-    found = met({"friends": frozenset({0})}, "befriend", (1,), "befriend/added")
+    found = list_met({"friends": frozenset({0})}, "befriend", (1,), "befriend/added")
     assert "mcdc befriend/full no_room false" in found
 
 
 def test_a_group_is_looked_at_whole_when_one_of_its_branches_is_taken() -> None:
-    found = met({"turn": 1}, "switch", (0, 0, False), "switch/stranger")
+    found = list_met({"turn": 1}, "switch", (0, 0, False), "switch/stranger")
     assert found == {
         "branch switch/stranger",
         "reply switch/stranger STRANGER",

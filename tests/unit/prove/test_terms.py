@@ -75,7 +75,7 @@ def test_counting_gives_the_number_when_conditions_hold() -> None:
         assert terms.evaluate([count.term], values)[count.term] == chosen.bit_count()
 
 
-def drawn(terms: Terms, rng: Random) -> Term:
+def draw(terms: Terms, rng: Random) -> Term:
     """A random truth value over words of four bits."""
     numbers = Numbers(terms, False)
     pool = [numbers.variable(name, -8, 7) for name in "xyz"]
@@ -101,7 +101,7 @@ def drawn(terms: Terms, rng: Random) -> Term:
 @pytest.mark.parametrize("seed", range(40))
 def test_z3_and_the_table_agree_when_a_term_is_satisfied(seed: int) -> None:
     terms, rng = Terms(), Random(seed)
-    term = drawn(terms, rng)
+    term = draw(terms, rng)
     for goal, wanted in ((term, 1), (terms.not_(term), 0)):
         answer = Solver(terms, BOUNDED, 1_000_000).check({"goal": (goal, 0)})
         if isinstance(answer, Sat):

@@ -40,25 +40,25 @@ witness seeing of shelf: took see
 """
 
 
-def seen_of_shelf():
+def list_shelf():
     model = api.load_text(SHELF)
     return interface(model, model.components[0])
 
 
 def test_an_observation_has_the_fields_that_some_level_shows() -> None:
-    first, second, seen = seen_of_shelf().observation.fields
+    first, second, seen = list_shelf().observation.fields
     assert [name for name, _ in (first, second, seen)] == ["first", "second", "seen"]
     assert first[1].value.inner.fields == (("epoch", t.Counter("Epoch")),)
     assert [name for name, _ in second[1].inner.fields] == ["epoch", "up"]
 
 
 def test_records_that_show_different_fields_have_different_names() -> None:
-    names = [kind.name for kind in seen_of_shelf().types]
+    names = [kind.name for kind in list_shelf().types]
     assert names == ["Node", "Epoch", "Member", "ObservedMember", "ObservedMember2"]
 
 
 def test_a_given_state_is_durable() -> None:
-    assert [name for name, _ in seen_of_shelf().given.fields] == ["first", "second", "third"]
+    assert [name for name, _ in list_shelf().given.fields] == ["first", "second", "third"]
 
 
 def test_each_language_has_an_emitter() -> None:

@@ -68,14 +68,14 @@ def whole(selection: api.Selection, digest: str) -> Texts:
     return texts(model, model.components[0], page)
 
 
-def bent(selection: api.Selection, module: str = "bent") -> Delta | None:
+def bend(selection: api.Selection, module: str = "bent") -> Delta | None:
     plain = Plain("house", whole(api.Selection(), PLAIN), "House")
     page = Page("spec/lamp.charter", BENT, module, "prelude", "sibling")
     return delta(plain, whole(selection, BENT), page, "A sibling.\n\nBent.")
 
 
 def text_of(mutant: str) -> str | None:
-    found = bent(api.Selection(mutant=mutant))
+    found = bend(api.Selection(mutant=mutant))
     return found and found.text
 
 
@@ -168,14 +168,14 @@ def test_a_delta_is_refused_when_another_plain_model_stands_there(folder: Path) 
 
 
 def test_there_is_no_delta_when_the_state_is_another() -> None:
-    assert bent(api.Selection(variant="two_lamps")) is None
+    assert bend(api.Selection(variant="two_lamps")) is None
 
 
 def test_a_sibling_of_a_sibling_holds_what_differs_from_that_and_runs_it_first(
     folder: Path,
 ) -> None:
     """`stuck` bends the operation, `hotter` a rule: one after the other, and back."""
-    stuck = bent(api.Selection(mutant="stuck"), "stuck")
+    stuck = bend(api.Selection(mutant="stuck"), "stuck")
     assert stuck is not None
     hotter = after(stuck.model, "hotter", "7" * 20)
     again = after(hotter.model, "stuck", "8" * 20)

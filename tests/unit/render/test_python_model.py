@@ -81,7 +81,7 @@ instance tiny of house { Wall = 2 }
 """
 
 
-def printed() -> Texts:
+def print_texts() -> Texts:
     model = api.load_text(CHARTER, name="spec/lamp.charter")
     page = Page("spec/lamp.charter", "5" * 20, "lamp", "prelude")
     return texts(model, model.components[0], page)
@@ -89,7 +89,7 @@ def printed() -> Texts:
 
 @pytest.fixture(scope="module")
 def both() -> Texts:
-    return printed()
+    return print_texts()
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_lines_are_short_when_a_model_is_printed(both: Texts) -> None:
 
 
 def test_printing_is_repeatable(both: Texts) -> None:
-    assert printed() == both
+    assert print_texts() == both
 
 
 def test_json_stands_beside_the_model(both: Texts) -> None:

@@ -64,18 +64,18 @@ instance tiny of lock { Client = {a, b}  most = 1  start term = 1 }
 """
 
 
-def exported(model: n.Model) -> dict[str, str]:
+def export_text(model: n.Model) -> dict[str, str]:
     return dict(export(model, model.instances).files)
 
 
-def refused(model: n.Model) -> list[str]:
+def list_warnings(model: n.Model) -> list[str]:
     with pytest.raises(api.Refused) as caught:
-        exported(model)
+        export_text(model)
     return [item.code for item in caught.value.diagnostics]
 
 
 def test_modules_are_the_golden_ones_when_a_component_is_exported(golden: Golden) -> None:
-    for name, text in exported(api.load_text(LOCK)).items():
+    for name, text in export_text(api.load_text(LOCK)).items():
         if name != "Charter.tla":
             golden.matches(GOLDEN / name, text)
 
@@ -92,7 +92,7 @@ system pair {
 witness asked of pair: took ask
 instance two of pair { Client = {a, b}  most = 1 }
 """
-    text = exported(api.load_text(LOCK + system))["pair.tla"]
+    text = export_text(api.load_text(LOCK + system))["pair.tla"]
     noted = [line.strip() for line in text.splitlines() if line.endswith(("calm", "busy"))]
     assert noted == ["/\\ lock.holder = None  \\* calm", "/\\ lock.queue # {}  \\* busy"]
 
@@ -107,7 +107,7 @@ system room { lamp: lamp  state count: int 0..1 = 0  step press() { lamp.press()
 witness lit of room: lamp.on
 instance one of room {}
 """
-    text = exported(api.load_text(system))["room.tla"]
+    text = export_text(api.load_text(system))["room.tla"]
     assert "Init == lamp = [on |-> FALSE] /\\ count = 0\n" in text
 
 
@@ -124,7 +124,7 @@ fun few_at_first() -> bool = most < 2
 witness off of box: not few
 instance tiny of box { most = 1  start few = most == 1 or most == 2 }
 """
-    files = exported(api.load_text(flags))
+    files = export_text(api.load_text(flags))
     equal = [
         line.strip().split(" /\\ Answers")[0]
         for name in ("box.tla", "box_tiny.tla")
@@ -142,26 +142,26 @@ instance tiny of box { most = 1  start few = most == 1 or most == 2 }
 
 
 def test_equal_charters_give_equal_bytes() -> None:
-    assert exported(api.load_text(LOCK)) == exported(api.load_text(LOCK))
+    assert export_text(api.load_text(LOCK)) == export_text(api.load_text(LOCK))
 
 
 def test_the_event_is_told_under_other_names_when_variables_have_its_names() -> None:
     text = LOCK.replace(
         "state queue", "state reply: bool = false\n  state branch: bool = false\n  state queue"
     )
-    module = exported(api.load_text(text))["lock.tla"]
+    module = export_text(api.load_text(text))["lock.tla"]
     assert "Answers(branch_, reply_) ==" in module
     assert "event' = [branch |-> branch_, reply |-> reply_, turn" in module
 
 
 def test_a_set_of_unordered_counters_is_refused() -> None:
     text = LOCK.replace("ticket: Ticket = 0", "ticket: Ticket = 0\n  state old: set Ticket = {}")
-    assert refused(api.load_text(text)) == ["tla/unordered"]
+    assert list_warnings(api.load_text(text)) == ["tla/unordered"]
 
 
 def test_a_parameter_with_a_counter_deep_inside_is_refused() -> None:
     text = LOCK.replace("operation leave()", "operation leave(all: set Term)")
-    assert refused(api.load_text(text)) == ["tla/argument"]
+    assert list_warnings(api.load_text(text)) == ["tla/argument"]
 
 
 def test_liveness_is_left_out_aloud() -> None:
@@ -192,6 +192,6 @@ def test_what_tlc_says_is_read() -> None:
 
 def test_sections_stand_once_above_their_first_operation() -> None:
     text = LOCK.replace("  -- A client asks.", "  -- What clients do.\n\n  -- A client asks.")
-    module = exported(api.load_text(text))["lock.tla"]
+    module = export_text(api.load_text(text))["lock.tla"]
     assert module.count("\\* What clients do.") == 1
     assert "\\* What clients do.\n\n\\* A client asks." in module

@@ -76,7 +76,7 @@ def vector(length=5, title="", label="open environment", given=None, calls=CALLS
                         "Topic": {"t1": 0}}, given, calls[:length])  # fmt: skip
     steps = [(AnswerNode((), "", -1, 0),)]
     steps += [(AnswerNode((0,), BRANCHES[i], i - 1, i),) for i in range(1, length + 1)]
-    seen = renamed([(None, STATES[0]), *zip(REPLIES, STATES[1:], strict=True)])
+    seen = rename([(None, STATES[0]), *zip(REPLIES, STATES[1:], strict=True)])
     answer = Answer(
         tuple(observation for _, observation in seen), tuple(reply for reply, _ in seen[1:]),
         tuple(steps),
@@ -84,7 +84,7 @@ def vector(length=5, title="", label="open environment", given=None, calls=CALLS
     return Vector(question, answer, Why((), "scenario", title, label))
 
 
-def renamed(pairs):
+def rename(pairs):
     labels, seen = Labels(), []
     for pair in pairs:
         *renamed_pair, labels = labels.step(*pair)
@@ -176,9 +176,9 @@ DETAILS = {"unsupported": f"create_topic{STEERING}", "fault": "the run ended wit
 
 def deviation_row(name, made):
     step = len(made.question.operations)
-    seen = renamed([(None, STATES[0]), *zip(REPLIES, STATES[1:], strict=True)])
+    seen = rename([(None, STATES[0]), *zip(REPLIES, STATES[1:], strict=True)])
     expected = [{"branch": BRANCHES[step], "reply": seen[step][0], "observation": seen[step][1]}]
-    observed = {"reply": seen[step][0], "observation": got(name, step)}
+    observed = {"reply": seen[step][0], "observation": get(name, step)}
     severity, entry = "state", ""
     if name == "fault":
         severity = "fault"
@@ -195,9 +195,9 @@ def deviation_row(name, made):
     )  # fmt: skip
 
 
-def got(name, step):
+def get(name, step):
     raw = [STATES[0], *STATES[1:step], WRONG if name != "fault" else STATES[step]]
-    return renamed([(None, observation) for observation in raw])[step][1]
+    return rename([(None, observation) for observation in raw])[step][1]
 
 
 def line(name, made, kind):

@@ -181,7 +181,7 @@ def test_lists_of_records_are_no_members_of_a_lane():
 BOX = {"Box": ["b"], "Message": ["x", "y"], "Reader": ["r"]}
 
 
-def swapped():
+def swap():
     """A step in which a queue has its elements in another order than the charter says."""
     before = {"queue": {"b": ["y"]}, "held": {"r": {"box": "b", "message": "x"}}}
     observed = {"queue": {"b": ["y", "x"]}, "held": {"r": None}}
@@ -197,7 +197,7 @@ def swapped():
 
 @pytest.mark.parametrize("places", [PLACES, ValuePlaces()], ids=["types", "no types"])
 def test_a_difference_of_order_alone_is_drawn(places):
-    drawn, found = swapped()
+    drawn, found = swap()
     picture = state_picture(drawn, found, places.observation)
     assert "expected: message {}, b <x, y>; observed: message {}, b <y, x>." in picture.description
     told = labels(picture)
@@ -214,7 +214,7 @@ def test_a_difference_of_order_alone_is_drawn(places):
 
 
 def test_a_sequence_in_a_map_is_shown_in_its_order_and_a_list_without_a_type_as_a_list():
-    _, found = swapped()
+    _, found = swap()
     for places, texts in ((PLACES, ("<x, y>", "<y, x>")), (ValuePlaces(), ("[x, y]", "[y, x]"))):
         (row,) = [row for row in found.differing(places) if row.kind == "differs"]
         assert row.path == "queue.b"
@@ -223,9 +223,9 @@ def test_a_sequence_in_a_map_is_shown_in_its_order_and_a_list_without_a_type_as_
 
 
 def test_replies_are_shown_by_the_type_of_their_operation():
-    def answered(operation, reply, places):
+    def answer(operation, reply, places):
         return ReportedStep(1, operation, {}, "", "allowed", reply, places=places).answered
 
-    assert answered("drain", ["y", "x"], PLACES) == "<y, x>"
-    assert answered("pick", {"case": "took", "all": ["y", "x"]}, PLACES) == "took(all: <y, x>)"
-    assert answered("drain", ["y", "x"], ValuePlaces()) == "[y, x]"
+    assert answer("drain", ["y", "x"], PLACES) == "<y, x>"
+    assert answer("pick", {"case": "took", "all": ["y", "x"]}, PLACES) == "took(all: <y, x>)"
+    assert answer("drain", ["y", "x"], ValuePlaces()) == "[y, x]"

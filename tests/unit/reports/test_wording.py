@@ -24,7 +24,7 @@ def left(what, allowed=""):
     return {"what": what, "vectors": 1_200, "allowed": allowed}
 
 
-def asked(allowed="", **gaps):
+def ask(allowed="", **gaps):
     left = {name: {"count": count, "names": []} for name, count in gaps.items()}
     count = 40 - sum(gaps.values())
     return {"every": 40, "asked": count, "infeasible": 0, "left": left, "allowed": allowed}
@@ -54,13 +54,13 @@ def run(**summary):
         ({"not_compared": [left("not asked", "--limit")], "suite_vectors": 13_545}, "known",
          "0 deviations not explained; judged 12,345 of 13,545; not compared: 1,200 not asked"
          " (--limit)."),
-        ({"obligations": asked(unsearched=2)}, "void",
+        ({"obligations": ask(unsearched=2)}, "void",
          f"0 deviations not explained; {ALL}; 2 of 40 obligations are not asked."),
-        ({"obligations": asked(in_vain=5)}, "void",
+        ({"obligations": ask(in_vain=5)}, "void",
          f"0 deviations not explained; {ALL}; 5 of 40 obligations are not asked."),
-        ({"obligations": asked(in_vain=4)}, "good",
+        ({"obligations": ask(in_vain=4)}, "good",
          f"0 deviations not explained; {ALL}; 4 of 40 obligations are not asked."),
-        ({"obligations": asked("elsewhere", unsearched=1)}, "known",
+        ({"obligations": ask("elsewhere", unsearched=1)}, "known",
          f"0 deviations not explained; {ALL}; 1 of 40 obligations is not asked (allowed)."),
         ({"older_charter": "an older version of the charter"}, "known",
          f"0 deviations not explained; {ALL}; by an older version of the charter."),

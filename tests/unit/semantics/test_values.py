@@ -28,7 +28,7 @@ def test_json_that_is_no_value_of_a_type_is_refused_with_the_type(kind: t.Type, 
     assert str(kind) in str(refused.value)
 
 
-def nested(levels: int) -> t.Type:
+def nest(levels: int) -> t.Type:
     kind: t.Type = t.Bool()
     for level in range(levels):
         kind = t.Record(f"R{level}", (("a", kind), ("b", kind)))
@@ -43,7 +43,7 @@ def nested(levels: int) -> t.Type:
         t.Ranking(NODE),
         t.Seq(NODE, t.Limit("", 9)),
         t.Record("R", (("some", t.Set(NODE)), ("number", t.Int(t.Limit("", 0), t.Limit("", 1))))),
-        nested(5),
+        nest(5),
     ],
 )
 def test_values_that_are_too_many_are_counted_and_not_listed(kind: t.Type) -> None:

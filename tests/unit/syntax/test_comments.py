@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sample import sample
 
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
@@ -16,7 +16,7 @@ from charter.syntax.show import show
 ROOT = Path(__file__).parents[3]
 
 
-def parsed(text: str) -> nodes.File:
+def parse_text(text: str) -> nodes.File:
     diagnostics = Diagnostics()
     tree = parse(Source("test", text), diagnostics)
     assert tree is not None, [item.show() for item in diagnostics]
@@ -24,14 +24,18 @@ def parsed(text: str) -> nodes.File:
 
 
 def test_comments_go_to_what_follows_when_they_have_their_own_line() -> None:
-    tree = parsed("-- about\n\n-- p\nprotocol p\n-- one\n--two\nsort A\n-- three\nsort B\n-- end\n")
+    tree = parse_text(
+        "-- about\n\n-- p\nprotocol p\n-- one\n--two\nsort A\n-- three\nsort B\n-- end\n"
+    )
     assert tree.comments == ("about", "", "p")
     assert [item.comments for item in tree.declarations] == [("one", "two"), ("three",)]
     assert tree.closing == ("end",)
 
 
 def test_a_comment_goes_to_what_ends_when_it_stands_behind() -> None:
-    tree = parsed("protocol p -- head\nsort A -- a\nrecord R { f: T, -- field\n g: T } -- record\n")
+    tree = parse_text(
+        "protocol p -- head\nsort A -- a\nrecord R { f: T, -- field\n g: T } -- record\n"
+    )
     assert tree.trailing == "head"
     sort, record = tree.declarations
     assert sort.trailing == "a"
@@ -42,7 +46,7 @@ def test_a_comment_goes_to_what_ends_when_it_stands_behind() -> None:
 
 def test_a_comment_goes_to_the_block_when_it_stands_behind_its_brace() -> None:
     text = "protocol p\nrecord R { -- open\n  -- field\n  f: T\n  -- last\n}\n"
-    tree = parsed(text)
+    tree = parse_text(text)
     (record,) = tree.declarations
     assert isinstance(record, nodes.RecordDecl)
     assert record.trailing == "open"
@@ -54,7 +58,7 @@ def test_a_comment_goes_to_the_block_when_it_stands_behind_its_brace() -> None:
 def test_comments_move_above_when_they_stand_inside_an_expression() -> None:
     head = "protocol p\n-- above\nfun f(a: T -- param\n) -> T = -- body\n"
     text = f"{head}  -- sum\n  a + -- one\n  1 -- end"
-    (fun,) = parsed(text).declarations
+    (fun,) = parse_text(text).declarations
     assert fun.comments == ("above", "param", "body", "sum", "one")
     assert fun.trailing == "end"
 
@@ -62,7 +66,7 @@ def test_comments_move_above_when_they_stand_inside_an_expression() -> None:
 def test_a_conjunct_keeps_its_comments_when_the_guard_has_several_lines() -> None:
     guard = "when\n-- first\na -- behind\n-- second\nand k: b -- last\n"
     text = f"protocol p\ncomponent c {{ operation f() -> T {{ branch x {guard} reply 1 }} }}"
-    shown = show(parsed(text))
+    shown = show(parse_text(text))
     assert "      when\n        -- first\n        a         -- behind\n" in shown
     assert "        -- second\n        and k: b  -- last\n      reply 1\n" in shown
 
@@ -70,7 +74,7 @@ def test_a_conjunct_keeps_its_comments_when_the_guard_has_several_lines() -> Non
 def test_comments_stand_above_a_group_when_they_were_inside_it() -> None:
     guard = "when\n-- first\nk: a -- behind\n-- second\nand b -- last\n"
     text = f"protocol p\ncomponent c {{ operation f() -> T {{ branch x {guard} reply 1 }} }}"
-    shown = show(parsed(text))
+    shown = show(parse_text(text))
     assert (
         "      when\n        -- first\n        -- behind\n        -- second\n"
         "        k: a and b  -- last\n      reply 1\n"
@@ -79,7 +83,7 @@ def test_comments_stand_above_a_group_when_they_were_inside_it() -> None:
 
 def test_an_edit_has_the_comments_when_its_declaration_had_them() -> None:
     text = "protocol p\nvariant v {\n -- why\n add -- what\n fun f() -> T = 1 -- how\n}"
-    (variant,) = parsed(text).declarations
+    (variant,) = parse_text(text).declarations
     assert isinstance(variant, nodes.VariantDecl)
     (edit,) = variant.edits
     assert edit.comments == ("why", "what")
@@ -88,7 +92,7 @@ def test_an_edit_has_the_comments_when_its_declaration_had_them() -> None:
 
 @pytest.mark.parametrize("text", ['source S "a -- b"', 'source S "\\" -- b"'])
 def test_dashes_are_no_comment_when_they_stand_in_a_text(text: str) -> None:
-    tree = parsed(f"protocol p\n{text}")
+    tree = parse_text(f"protocol p\n{text}")
     assert tree.declarations[0].trailing == ""
     assert show(tree) == f"protocol p\n\n{text}\n"
 
@@ -96,13 +100,13 @@ def test_dashes_are_no_comment_when_they_stand_in_a_text(text: str) -> None:
 FILES = sorted([*ROOT.glob("spec/**/*.charter"), *ROOT.glob("tests/golden/surface/*.charter")])
 
 
-@pytest.mark.parametrize("path", sampled(FILES, 10, lambda path: path.name))
+@pytest.mark.parametrize("path", sample(FILES, 10, lambda path: path.name))
 def test_a_charter_keeps_tree_and_comments_when_it_is_formatted(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    tree = parsed(text)
+    tree = parse_text(text)
     shown = show(tree)
-    assert parsed(shown) == tree
-    assert show(parsed(shown)) == shown
+    assert parse_text(shown) == tree
+    assert show(parse_text(shown)) == shown
     assert sorted(_comments(shown)) == sorted(_comments(text))
 
 
@@ -113,7 +117,7 @@ def _comments(text: str) -> list[str]:
 
 def test_a_comment_without_text_stays_and_a_blank_line_is_another_thing() -> None:
     text = "protocol p\n\n-- one\n--\n-- two\n\n-- three\nsort A\n"
-    tree = parsed(text)
+    tree = parse_text(text)
     assert tree.declarations[0].comments == ("one", " ", "two", "", "three")
     assert tree.declarations[0].section == "one\n\ntwo"
     assert show(tree) == text
@@ -125,6 +129,6 @@ def test_a_comment_behind_a_statement_stays_there_when_it_is_formatted(statement
     body = f"component c {{\n    operation o() -> T {{\n      {branch}\n    }}\n  }}"
     if statement.startswith("clear"):
         body = f"system c {{\n    step s() {{\n      {statement}  -- why\n    }}\n  }}"
-    text = show(parsed(f"protocol p\n{body}"))
+    text = show(parse_text(f"protocol p\n{body}"))
     assert f"{statement}  -- why\n" in text
-    assert show(parsed(text)) == text
+    assert show(parse_text(text)) == text

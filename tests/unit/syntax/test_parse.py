@@ -15,28 +15,28 @@ from charter.syntax.parse import GRAMMAR, PairLets, parse
 from charter.syntax.show import show_expr
 
 
-def parsed(body: str) -> nodes.File:
+def parse_body(body: str) -> nodes.File:
     diagnostics = Diagnostics()
     tree = parse(Source("test", f"protocol p\n{body}"), diagnostics)
     assert tree is not None, [item.show() for item in diagnostics]
     return tree
 
 
-def refused(body: str) -> Diagnostic:
+def refuse(body: str) -> Diagnostic:
     diagnostics = Diagnostics()
     assert parse(Source("test", f"protocol p\n{body}"), diagnostics) is None
     return diagnostics.errors[0]
 
 
 def expression(text: str) -> nodes.Expr:
-    (declaration,) = parsed(f"always a of b: {text}").declarations
+    (declaration,) = parse_body(f"always a of b: {text}").declarations
     assert isinstance(declaration, nodes.PropertyDecl)
     return declaration.body
 
 
 def guard(text: str) -> tuple[nodes.Conjunct, ...]:
     branch = f"branch x when {text} reply 1"
-    (declaration,) = parsed(f"component c {{ operation f() -> T {{ {branch} }} }}").declarations
+    (declaration,) = parse_body(f"component c {{ operation f() -> T {{ {branch} }} }}").declarations
     assert isinstance(declaration, nodes.ComponentDecl)
     (operation,) = declaration.members
     assert isinstance(operation, nodes.Operation)
@@ -68,30 +68,30 @@ def test_a_comment_in_another_writing_is_named_when_the_file_begins_with_it(sign
 
 
 def test_a_single_slash_is_no_comment() -> None:
-    assert refused("fun f(a: int 0..3) -> int 0..3 = a / 2").message.startswith("`/` cannot stand")
-    assert refused("sort A / brokers").message.startswith("`/` cannot stand here; expected a decl")
+    assert refuse("fun f(a: int 0..3) -> int 0..3 = a / 2").message.startswith("`/` cannot stand")
+    assert refuse("sort A / brokers").message.startswith("`/` cannot stand here; expected a decl")
 
 
 def test_the_expected_tokens_are_said_in_words_when_nothing_better_is_known() -> None:
-    found = refused("scenario 1 of c { }")
+    found = refuse("scenario 1 of c { }")
     assert found.message == "`1` cannot stand here; expected a text in quotation marks"
-    found = refused("sort")
+    found = refuse("sort")
     assert found.message == "the file ends too early; expected a name"
     assert found.span.where() == "test:2:5"
-    found = refused("fun f(a: ) -> T = a")
+    found = refuse("fun f(a: ) -> T = a")
     assert found.message == "`)` cannot stand here; expected a type"
-    found = refused("fun f(a: T) -> T = a +")
+    found = refuse("fun f(a: T) -> T = a +")
     assert found.message == "the file ends too early; expected an expression"
 
 
 def test_the_position_is_that_of_the_token_when_it_is_unexpected() -> None:
-    found = refused("sort A\nsort 1 -- one")
+    found = refuse("sort A\nsort 1 -- one")
     assert found.span.where() == "test:3:6"
     assert found.span.source.text[found.span.start : found.span.end] == "1"
 
 
 def test_an_integer_without_a_range_is_shown_where_it_is() -> None:
-    found = refused("const ttl: int\n\ncomponent c { state x: bool = true }")
+    found = refuse("const ttl: int\n\ncomponent c { state x: bool = true }")
     assert (found.message, found.span.where()) == ("`int` has a range", "test:2:12")
 
 
@@ -99,7 +99,7 @@ def test_an_integer_without_a_range_is_shown_where_it_is() -> None:
     "text", ["a and b or c", "a | b & c", "a - b | c", "a & b - c", "a or (b and c) and d"]
 )
 def test_operators_without_rank_are_refused_when_they_are_mixed(text: str) -> None:
-    found = refused(f"always p of c: {text}")
+    found = refuse(f"always p of c: {text}")
     assert found.code == "syntax/mixed-operators"
     assert "parenthesise" in found.hint
     assert found.span.source.text[found.span.start : found.span.end] == text
@@ -143,12 +143,12 @@ def test_parentheses_change_nothing_when_they_follow_the_grammar(text: str, same
     if same:
         assert expression(text) == expression(same)
     else:
-        assert refused(f"always p of c: {text}").code == "syntax/unexpected"
+        assert refuse(f"always p of c: {text}").code == "syntax/unexpected"
 
 
 def test_a_brace_opens_a_record_when_a_field_follows_the_name() -> None:
     body = "component c { operation f() -> T { branch a when b in session { reply R { f: 1 } } } }"
-    (declaration,) = parsed(body).declarations
+    (declaration,) = parse_body(body).declarations
     assert isinstance(declaration, nodes.ComponentDecl)
     expected = nodes.RecordLit(
         nodes.Name("R"), (nodes.FieldInit(nodes.Name("f"), nodes.IntLit(1)),)
@@ -171,12 +171,12 @@ def test_a_brace_opens_a_record_when_a_field_follows_the_name() -> None:
     ],
 )
 def test_a_keyword_is_a_name_when_only_a_name_can_stand_there(body: str) -> None:
-    parsed(body)
+    parse_body(body)
 
 
 def test_a_keyword_ends_at_its_last_letter_when_a_name_goes_on() -> None:
     assert expression("inner") == nodes.Ident("inner")
-    assert refused("always p of c: a inner").message.startswith("`inner` cannot stand here")
+    assert refuse("always p of c: a inner").message.startswith("`inner` cannot stand here")
 
 
 # --- guards, updates, calls ----------------------------------------------------------------------
@@ -203,13 +203,13 @@ def test_a_guard_is_one_condition_when_it_is_no_conjunction() -> None:
 
 
 def test_a_label_inside_of_or_is_refused_when_it_names_no_part() -> None:
-    found = refused("component c { operation f() -> T { branch x when a or k: b reply 1 } }")
+    found = refuse("component c { operation f() -> T { branch x when a or k: b reply 1 } }")
     assert "label" in found.message
 
 
 def test_an_update_of_a_path_has_no_prime_in_the_tree_when_it_is_parsed() -> None:
     text = "component c { operation f() -> T { branch x { a[k].f' = 1 reply 1 } } }"
-    (declaration,) = parsed(text).declarations
+    (declaration,) = parse_body(text).declarations
     assert isinstance(declaration, nodes.ComponentDecl)
     (operation,) = declaration.members
     assert isinstance(operation, nodes.Operation)
@@ -222,7 +222,7 @@ def test_an_update_of_a_path_has_no_prime_in_the_tree_when_it_is_parsed() -> Non
     "statement", ["a = 1", "a[k] = 1", "a'' = 1", "a'[k]' = 1", "a.b.c(1)", "receive m from a.b"]
 )
 def test_a_statement_is_refused_when_its_target_is_malformed(statement: str) -> None:
-    found = refused(f"system s {{ step t() {{ {statement} }} }}")
+    found = refuse(f"system s {{ step t() {{ {statement} }} }}")
     assert found.code == "syntax/unexpected"
     assert found.hint
 

@@ -74,7 +74,7 @@ def small() -> Smoke:
     return smoke(replace(about, found=search(about, lambda *_: None, False)))
 
 
-def told(text: str) -> bool:
+def can_tell(text: str) -> bool:
     """Whether a vector of the small suite tells a model in all of its runs."""
     planted = api.load_text(text)
     machine = Machine.of(planted, replace(planted.instances[0], offers=(), only=()))
@@ -86,13 +86,13 @@ def told(text: str) -> bool:
 @pytest.mark.parametrize("sweep", SWEEPS.values(), ids=SWEEPS)
 def test_the_small_suite_tells_a_mistake_with_several_members(sweep: str) -> None:
     assert SWEPT in ROOMS
-    assert told(ROOMS.replace(SWEPT, f"left' = [g in Guest: {sweep}]"))
+    assert can_tell(ROOMS.replace(SWEPT, f"left' = [g in Guest: {sweep}]"))
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
 def test_the_small_suite_tells_a_mistake_in_a_reply_with_several_members(reply: str) -> None:
     assert "reply over\n" in ROOMS
-    assert told(ROOMS.replace("reply over\n", f"reply {reply}\n"))
+    assert can_tell(ROOMS.replace("reply over\n", f"reply {reply}\n"))
 
 
 def test_only_what_may_change_by_several_members_is_asked_for() -> None:

@@ -43,7 +43,7 @@ instance tiny of desk { }
 """
 
 
-def asked() -> set[tuple[str, ...]]:
+def list_asked() -> set[tuple[str, ...]]:
     model = api.load_text(HOLD)
     found = ExploredInstance.of(model, model.instances[0])
     return {
@@ -52,7 +52,7 @@ def asked() -> set[tuple[str, ...]]:
 
 
 def test_a_token_is_asked_for_after_it_ended_and_after_it_was_given_back() -> None:
-    found = asked()
+    found = list_asked()
     assert ("take", "tick", "tick", "keep") in found
     assert ("take", "give", "keep") in found
 
@@ -60,4 +60,4 @@ def test_a_token_is_asked_for_after_it_ended_and_after_it_was_given_back() -> No
 def test_nothing_is_asked_when_it_were_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explored, "ARRIVALS", 10)
     monkeypatch.setattr(explored, "MOST_CASES", 10)
-    assert asked() == set()
+    assert list_asked() == set()

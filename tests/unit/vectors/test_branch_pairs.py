@@ -100,13 +100,13 @@ def house() -> Subject:
 
 
 @cache
-def found() -> Found:
+def search_questions() -> Found:
     return search(house(), lambda *_: None, False)
 
 
 @cache
 def small() -> Smoke:
-    return smoke(replace(house(), found=found()))
+    return smoke(replace(house(), found=search_questions()))
 
 
 @pytest.mark.parametrize("edits", BUGS.values(), ids=BUGS)
@@ -129,20 +129,20 @@ def test_every_pair_of_branches_that_can_follow_each_other_is_taken() -> None:
     assert ("buy/bought", "buy/lost") in taken
     # A cancelled seat is not held, so neither is it cancelled again; one guest holds one seat.
     assert not {("cancel/cancelled", "cancel/cancelled"), ("hold/given", "hold/given")} & taken
-    assert found().pairs == f"{len(taken)} pairs are taken"
+    assert search_questions().pairs == f"{len(taken)} pairs are taken"
 
 
 def test_the_title_of_a_question_names_the_pair() -> None:
-    titles = {asked.title for asked in found().asked}
+    titles = {asked.title for asked in search_questions().asked}
     assert "buy/bought, then hold/taken" in titles
-    (pair,) = (a for a in found().asked if a.title == "buy/bought, then hold/taken")
+    (pair,) = (a for a in search_questions().asked if a.title == "buy/bought, then hold/taken")
     assert [call.operation for call in pair.question.operations] == ["hold", "buy", "hold"]
     assert pair.purpose == ("buy/bought", "hold/taken")
 
 
 def test_the_second_operation_is_about_the_same_things_as_the_first() -> None:
     """The seat that was sold is asked for again."""
-    titled = {asked.title: asked.question.operations for asked in found().asked}
+    titled = {asked.title: asked.question.operations for asked in search_questions().asked}
     first, buy, again = titled["buy/bought, then hold/taken"]
     assert first.args["seat"] == buy.args["seat"] == again.args["seat"]
 
@@ -151,7 +151,7 @@ def test_where_pairs_are_many_those_that_change_the_state_are_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both bugs above show in a pair that changes the state twice."""
-    every = {asked.purpose for asked in found().asked if ", then " in asked.title}
+    every = {asked.purpose for asked in search_questions().asked if ", then " in asked.title}
     monkeypatch.setattr(pairs, "MOST_PAIRS", 40)
     many = search(house(), lambda *_: None, False)
     asked = {asked.purpose for asked in many.asked if ", then " in asked.title}
@@ -176,8 +176,8 @@ def test_instances_with_many_transitions_are_left_out(monkeypatch: pytest.Monkey
 
 
 def test_a_search_again_keeps_the_pairs() -> None:
-    again = search(replace(house(), found=found()), lambda *_: None, False)
-    assert (again.asked, again.pairs) == (found().asked, found().pairs)
+    again = search(replace(house(), found=search_questions()), lambda *_: None, False)
+    assert (again.asked, again.pairs) == (search_questions().asked, search_questions().pairs)
 
 
 ZERO = """protocol zero

@@ -33,14 +33,14 @@ GHOST = LIMIT.replace(
 )
 
 
-def written(folder: Path, text: str) -> make.Subject:
+def write(folder: Path, text: str) -> make.Subject:
     charter = folder / "a.charter"
     charter.write_text(text, encoding="utf-8")
     return make.open_subject(charter, read_sources(charter), "", "")
 
 
 def test_no_obligation_is_about_a_history(tmp_path: Path) -> None:
-    about = written(tmp_path, LIMIT)
+    about = write(tmp_path, LIMIT)
     names = [one.name for one in obligations(about.model, about.component)]
     assert "mcdc set_limit/same unchanged false" in names
     compared = {name.rpartition(" ")[0] for name in names if name.startswith("boundary")}
@@ -48,7 +48,7 @@ def test_no_obligation_is_about_a_history(tmp_path: Path) -> None:
 
 
 def test_a_search_of_a_charter_with_histories_leaves_nothing_open(tmp_path: Path) -> None:
-    about = written(tmp_path, LIMIT)
+    about = write(tmp_path, LIMIT)
     found = search(about, lambda *_: None, True)
     rows = smoke(replace(about, found=found)).ledger.rows
     assert rows and {row.status for row in rows} == {"covered"}
@@ -56,7 +56,7 @@ def test_a_search_of_a_charter_with_histories_leaves_nothing_open(tmp_path: Path
 
 def test_a_ghost_variable_that_an_operation_updates_is_asked_for(tmp_path: Path) -> None:
     update = "limit[resource]' = to  halved' = to < limit[resource]  reply"
-    about = written(tmp_path, GHOST.replace("limit[resource]' = to  reply", update))
+    about = write(tmp_path, GHOST.replace("limit[resource]' = to  reply", update))
     names = [one.name for one in obligations(about.model, about.component)]
     assert "boundary set_limit/changed to < limit[resource] below" in names
 
@@ -64,7 +64,7 @@ def test_a_ghost_variable_that_an_operation_updates_is_asked_for(tmp_path: Path)
 def test_a_search_from_before_is_of_other_rules_only_where_there_are_histories(
     tmp_path: Path,
 ) -> None:
-    about = written(tmp_path, LIMIT)
+    about = write(tmp_path, LIMIT)
     (component,) = about.model.components
     plain = tuple(replace(v, is_history=False) for v in component.state)
     other = replace(about.model, components=(replace(component, state=plain),))

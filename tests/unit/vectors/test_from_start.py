@@ -67,20 +67,20 @@ def small() -> Smoke:
     return smoke(replace(about, found=search(about, lambda *_: None, False)))
 
 
-def begun() -> tuple[SmokeVector, ...]:
+def list_begun() -> tuple[SmokeVector, ...]:
     """The vectors that begin in the first state."""
     return tuple(e for e in small().entries if e.vector.question.given is None)
 
 
 def test_what_a_run_shows_is_asked_for_from_the_first_state() -> None:
     """Also what needs a given state at first, since one operation shows it there."""
-    assert len(begun()) < len(small().entries)
+    assert len(list_begun()) < len(small().entries)
     met = {name for entry in small().entries for name in entry.meets}
-    assert met == {name for entry in begun() for name in entry.meets}
+    assert met == {name for entry in list_begun() for name in entry.meets}
 
 
 def test_such_a_question_names_what_it_was_made_for() -> None:
-    named = {name for entry in begun() for name in entry.vector.why.obligations}
+    named = {name for entry in list_begun() for name in entry.vector.why.obligations}
     assert {name for entry in small().entries for name in entry.meets} <= named
 
 
@@ -89,4 +89,4 @@ def test_mutants_are_told_from_the_first_state() -> None:
     assert [kill.mutant for kill in small().kills] == ["everybody_waits", "third_stays"]
     for kill in small().kills:
         assert kill.outcome == "killed"
-        assert set(kill.surely) & {entry.vector.id for entry in begun()}
+        assert set(kill.surely) & {entry.vector.id for entry in list_begun()}

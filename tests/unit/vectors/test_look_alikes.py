@@ -55,7 +55,7 @@ instance tiny of purse { limit = 2 }
 RIGHT, WRONG = "reserved' = false reply true", "reserved' = false spent' = 0 reply true"
 
 
-def explored(text: str = PURSE) -> ExploredInstance:
+def explore_text(text: str = PURSE) -> ExploredInstance:
     model = api.load_text(text)
     return ExploredInstance.of(model, model.instances[0])
 
@@ -69,7 +69,7 @@ def telling(vectors: Iterable[Vector]) -> list[Vector]:
 
 
 def test_what_a_transition_did_to_a_hidden_variable_shows_in_what_follows() -> None:
-    found = explored()
+    found = explore_text()
     assert not telling(found.list_loaded())
     told = telling(found.list_followed())
     assert told
@@ -81,21 +81,21 @@ def test_what_a_transition_did_to_a_hidden_variable_shows_in_what_follows() -> N
 def test_every_way_with_every_operation_takes_its_place_where_these_are_few(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    followed = [vector.id for vector in explored().list_followed()]
-    assert [vector.id for vector in explored().arrivals()] != followed
+    followed = [vector.id for vector in explore_text().list_followed()]
+    assert [vector.id for vector in explore_text().arrivals()] != followed
     monkeypatch.setattr(module, "ARRIVALS", 10)
-    assert [vector.id for vector in explored().arrivals()] == followed
+    assert [vector.id for vector in explore_text().arrivals()] == followed
     monkeypatch.setattr(module, "MOST_CASES", 10)
-    assert not [*explored().arrivals()]
+    assert not [*explore_text().arrivals()]
 
 
 def test_no_state_is_followed_where_everything_is_observed() -> None:
     shown = PURSE.replace("all { money }", "all { money, spent, reserved }")
-    assert not [*explored(shown).list_followed()]
+    assert not [*explore_text(shown).list_followed()]
 
 
 def test_follow_ups_are_few_and_those_that_change_nothing_come_first() -> None:
-    found = explored()
+    found = explore_text()
     alike = module.LookAlikes.of(found.opened.machine, found.graph.states, found.list_offered)
     seen = 0
     for state in found.graph.states:

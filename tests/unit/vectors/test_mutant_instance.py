@@ -56,13 +56,13 @@ EDITS = {
 }
 
 
-def compiled(text: str) -> Subject:
+def compile_text(text: str) -> Subject:
     return subject((api.Source("lamps", text),), "", "lamp")
 
 
 @cache
 def entries() -> tuple[SmokeVector, ...]:
-    return smoke(compiled(LAMPS)).entries
+    return smoke(compile_text(LAMPS)).entries
 
 
 def answers(mutated: n.Model, entry: SmokeVector) -> Answers:
@@ -70,10 +70,10 @@ def answers(mutated: n.Model, entry: SmokeVector) -> Answers:
     return Answers(machine, machine.outcomes)
 
 
-def told(edit: str) -> list[tuple[Told, Told, bool]]:
+def tell(edit: str) -> list[tuple[Told, Told, bool]]:
     """For each question whether it tells the edited lamp, with its answer and as a mutant's
     instance says, and whether the latter found its answer."""
-    model, mutated = compiled(LAMPS).model, compiled(LAMPS.replace(*EDITS[edit])).model
+    model, mutated = compile_text(LAMPS).model, compile_text(LAMPS.replace(*EDITS[edit])).model
     change = ComponentChange.of(model, mutated, "lamp")
     found: list[tuple[Told, Told, bool]] = []
     for entry in entries():
@@ -87,18 +87,18 @@ def told(edit: str) -> list[tuple[Told, Told, bool]]:
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_the_same_is_told_when_answers_are_not_found(edit: str) -> None:
-    assert [said for _, said, _ in told(edit)] == [wanted for wanted, _, _ in told(edit)]
+    assert [said for _, said, _ in tell(edit)] == [wanted for wanted, _, _ in tell(edit)]
 
 
 def test_edits_are_told_so_that_there_is_something_to_compare() -> None:
-    always = {edit for edit in EDITS if any(said == "always" for _, said, _ in told(edit))}
+    always = {edit for edit in EDITS if any(said == "always" for _, said, _ in tell(edit))}
     assert always == EDITS.keys() - {"nothing", "a choice", "a rule without a value"}
 
 
 def test_no_answer_is_found_when_nothing_that_is_performed_was_changed() -> None:
     assert len(entries()) == 5
-    assert sum(looked for _, _, looked in told("nothing")) == 0
-    assert sum(looked for _, _, looked in told("an update")) < 5
+    assert sum(looked for _, _, looked in tell("nothing")) == 0
+    assert sum(looked for _, _, looked in tell("an update")) < 5
 
 
 UNASKABLE = """always fine of lamp: on or not on
@@ -111,7 +111,7 @@ mutant looks_away in tiny { drop operation lamp/look } caught by fine
 
 
 def test_no_question_tells_a_mutant_when_it_cannot_be_asked_of_it() -> None:
-    about = compiled(LAMPS + UNASKABLE)
+    about = compile_text(LAMPS + UNASKABLE)
     found = kills(about, smoke(about).entries)
     assert [(one.mutant, one.outcome) for one in found] == [
         ("asks_more", "survives"),

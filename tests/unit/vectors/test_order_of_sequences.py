@@ -55,7 +55,7 @@ ROWS = [
 ]
 
 
-def written(folder: Path, text: str = QUEUE) -> make.Subject:
+def write(folder: Path, text: str = QUEUE) -> make.Subject:
     charter = folder / "queues.charter"
     charter.write_text(text, encoding="utf-8")
     return make.open_subject(charter, read_sources(charter), "", "")
@@ -68,27 +68,27 @@ def rows_of_order(about: make.Subject) -> list[str]:
 def test_a_sequence_whose_order_is_shown_or_kept_is_asked_for_with_unequal_items(
     tmp_path: Path,
 ) -> None:
-    assert sorted(rows_of_order(written(tmp_path))) == sorted(ROWS)
+    assert sorted(rows_of_order(write(tmp_path))) == sorted(ROWS)
 
 
 def test_what_only_counts_items_is_not_asked_for_unequal_ones(tmp_path: Path) -> None:
     text = QUEUE.replace("reply waiting }", "reply <> }")
-    assert "order clear/cleared waiting" not in rows_of_order(written(tmp_path, text))
+    assert "order clear/cleared waiting" not in rows_of_order(write(tmp_path, text))
 
 
 @pytest.mark.parametrize("solver", [False, True])
 def test_a_small_suite_has_unequal_items_and_tells_the_last_from_the_first(
     tmp_path: Path, solver: bool
 ) -> None:
-    about = written(tmp_path, QUEUE.partition("mutant ")[0])
+    about = write(tmp_path, QUEUE.partition("mutant ")[0])
     found = search(about, lambda *_: None, solver)
-    whole = smoke(replace(written(tmp_path), found=found))
+    whole = smoke(replace(write(tmp_path), found=found))
     assert {row.status for row in whole.ledger.rows if row.kind == "order"} == {"covered"}
     assert [kill.outcome for kill in whole.kills] == ["killed"]
 
 
 def test_unequal_items_are_proved_impossible_where_there_is_one_job(tmp_path: Path) -> None:
-    about = written(tmp_path, QUEUE.partition("mutant ")[0].replace("Job = 2", "Job = 1"))
+    about = write(tmp_path, QUEUE.partition("mutant ")[0].replace("Job = 2", "Job = 1"))
     found = search(about, lambda *_: None, True)
     rows = smoke(replace(about, found=found)).ledger.rows
     assert {row.status for row in rows if row.kind == "order"} == {"infeasible"}
@@ -98,7 +98,7 @@ def test_unequal_items_are_proved_impossible_where_there_is_one_job(tmp_path: Pa
 def test_the_solver_and_the_definition_mean_the_same_sequences(
     tmp_path: Path, jobs: int, answer: type
 ) -> None:
-    about = written(tmp_path, QUEUE.replace("Job = 2", f"Job = {jobs}"))
+    about = write(tmp_path, QUEUE.replace("Job = 2", f"Job = {jobs}"))
     wanted = obligations(about.model, about.component)
     machine = Machine.of(about.model, about.model.instances[0])
     asked = tuple(one for one in wanted if one.kind == "order")
@@ -108,7 +108,7 @@ def test_the_solver_and_the_definition_mean_the_same_sequences(
 
 
 def test_an_earlier_search_without_unequal_items_is_made_again(tmp_path: Path) -> None:
-    about = written(tmp_path, QUEUE.partition("mutant ")[0])
+    about = write(tmp_path, QUEUE.partition("mutant ")[0])
     found = search(about, lambda *_: None, False)
     before = tuple(one for one in found.asked if "order" not in one.title)
     assert not leaves_open(replace(about, found=found))

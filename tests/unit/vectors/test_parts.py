@@ -78,11 +78,11 @@ def _cut(data: bytes) -> bytes:
     return data[:-1]
 
 
-def _changed(data: bytes) -> bytes:
+def _change(data: bytes) -> bytes:
     return data[:60] + bytes([data[60] ^ 1]) + data[61:]
 
 
-@pytest.mark.parametrize("damage", [_cut, _changed])
+@pytest.mark.parametrize("damage", [_cut, _change])
 def test_a_damaged_part_is_made_again(making: Making, damage: Callable[[bytes], bytes]) -> None:
     first = making.suite(LAMP)
     for file in (making.folder / "cache" / "vectors").iterdir():
@@ -94,13 +94,13 @@ def test_a_damaged_part_is_made_again(making: Making, damage: Callable[[bytes], 
 def test_what_was_finished_before_an_end_is_not_made_again(
     making: Making, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ended(name: str, _done: int, _total: int) -> None:
+    def end(name: str, _done: int, _total: int) -> None:
         if name.startswith("walks"):
             raise KeyboardInterrupt
 
     making.place.write_text(LAMP + SHORT)
     with pytest.raises(KeyboardInterrupt):
-        make.make(subject(making.place), "full", making.folder / "out", ended)
+        make.make(subject(making.place), "full", making.folder / "out", end)
     assert len(making.made) == 3
     making.suite(LAMP + SHORT)
     assert making.made == ["walks tiny_short"]

@@ -54,12 +54,12 @@ def about() -> Subject:
 
 
 @cache
-def found() -> Found:
+def search_questions() -> Found:
     return search(about(), lambda *_: None, False)
 
 
 @cache
-def explored() -> ExploredInstance:
+def explore() -> ExploredInstance:
     (tiny,) = (i for i in about().model.instances if i.name == "tiny")
     return ExploredInstance.of(about().model, tiny)
 
@@ -74,7 +74,7 @@ def untaken(vector: Vector) -> set[str]:
 def test_no_vector_of_the_small_suite_misses_its_purpose() -> None:
     """Scenarios, witnesses and pairs of branches among them: the token 0 is the newest before any
     was granted, and a target cannot be asked for it."""
-    made = smoke(replace(about(), found=found()))
+    made = smoke(replace(about(), found=search_questions()))
     assert len(made.entries) > 5
     assert {e.vector.why.title: untaken(e.vector) for e in made.entries if untaken(e.vector)} == {}
     assert made.stale == ()
@@ -82,7 +82,7 @@ def test_no_vector_of_the_small_suite_misses_its_purpose() -> None:
 
 def test_no_vector_of_a_full_suite_claims_a_branch_that_it_does_not_take() -> None:
     (tiny,) = (i for i in about().model.instances if i.name == "tiny")
-    one = explored()
+    one = explore()
     vectors = [
         *one.list_loaded(), *one.witnesses(), *one.paths(), *one.arrivals(), *one.list_followed(),
         *Walks.of(about().model, tiny).vectors(50),
@@ -91,31 +91,31 @@ def test_no_vector_of_a_full_suite_claims_a_branch_that_it_does_not_take() -> No
     assert [(v.why, untaken(v)) for v in vectors if untaken(v)] == []
 
 
-def outdated() -> Found:
+def make_outdated() -> Found:
     """A question that an earlier version kept for a branch that it does not take."""
-    one = next(asked for asked in found().asked if asked.purpose == ("put/bad_token",))
+    one = next(asked for asked in search_questions().asked if asked.purpose == ("put/bad_token",))
     wrong = FoundQuestion(
         one.question, one.instance, "witness", "branch put/stored", ("put/stored",)
     )
-    return replace(found(), asked=(wrong,))
+    return replace(search_questions(), asked=(wrong,))
 
 
 def test_question_of_earlier_rules_says_what_it_takes_now() -> None:
     """It still is a question, so an implementation that conforms is not inconclusive for ever."""
-    made = smoke(replace(about(), found=outdated()))
+    made = smoke(replace(about(), found=make_outdated()))
     (why,) = (e.vector.why for e in made.entries if e.vector.why.source == "witness")
     assert (why.title, why.purpose) == ("put/bad_token", ())
 
 
 def test_search_again_leaves_out_questions_that_miss_their_purpose() -> None:
-    again = search(replace(about(), found=outdated()), lambda *_: None, False)
+    again = search(replace(about(), found=make_outdated()), lambda *_: None, False)
     assert "branch put/stored" not in [
-        asked.title for asked in again.asked if asked.question == outdated().asked[0].question
+        asked.title for asked in again.asked if asked.question == make_outdated().asked[0].question
     ]
 
 
 def test_planner_refuses_a_walk_that_takes_another_branch_than_its_purpose() -> None:
-    planner = explored().opened.planner
+    planner = explore().opened.planner
     why = Why((), "witness", "", OPEN, ("put/stored",))
     assert planner.of_acts([("put", (0,))], why) is None
     assert planner.of_acts([("put", (0,))], replace(why, purpose=("put/bad_token",))) is not None

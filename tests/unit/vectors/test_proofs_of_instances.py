@@ -36,7 +36,7 @@ CROWDED = "branch come/crowded"
 THIRD = "branch leave/third"
 
 
-def written(folder: Path, text: str) -> Subject:
+def write(folder: Path, text: str) -> Subject:
     charter = folder / "a.charter"
     charter.write_text(text, encoding="utf-8")
     return make.open_subject(charter, read_sources(charter), "", "")
@@ -48,13 +48,13 @@ def statuses(about: Subject, found: Found) -> dict[str, tuple[str, str]]:
 
 
 def test_what_is_proved_in_the_only_instance_is_infeasible(tmp_path: Path) -> None:
-    about = written(tmp_path, LINE)
+    about = write(tmp_path, LINE)
     rows = statuses(about, search(about, lambda *_: None, True))
     assert rows[CROWDED] == rows[THIRD] == ("infeasible", "proved in tiny: the rules alone")
 
 
 def test_what_a_larger_instance_may_meet_is_open(tmp_path: Path) -> None:
-    about = written(tmp_path, LARGER)
+    about = write(tmp_path, LARGER)
     status, note = statuses(about, search(about, lambda *_: None, True))[CROWDED]
     assert status == "open"
     assert "no step meets it (tiny)" in note
@@ -62,20 +62,20 @@ def test_what_a_larger_instance_may_meet_is_open(tmp_path: Path) -> None:
 
 
 def test_what_a_larger_instance_meets_is_covered(tmp_path: Path) -> None:
-    about = written(tmp_path, LARGER)
+    about = write(tmp_path, LARGER)
     assert statuses(about, search(about, lambda *_: None, True))[THIRD] == ("covered", "")
 
 
 def test_what_is_proved_in_each_instance_names_them(tmp_path: Path) -> None:
     text = LARGER.replace("seen' = hidden  ", "").replace("always unseen", "always kept")
-    about = written(tmp_path, text)
+    about = write(tmp_path, text)
     found = search(about, lambda *_: None, True)
     assert statuses(about, found)[CROWDED] == ("infeasible", "proved in tiny, tiny_long: kept")
     assert not is_stale(replace(about, found=found))
 
 
 def test_an_earlier_proof_in_one_instance_is_open_and_stale(tmp_path: Path) -> None:
-    about = written(tmp_path, LARGER)
+    about = write(tmp_path, LARGER)
     now = search(about, lambda *_: None, True)
     old = {CROWDED: "proved in tiny: the rules alone"}
     found = replace(now, proofs=old, notes={})
@@ -87,10 +87,10 @@ def test_an_earlier_proof_in_one_instance_is_open_and_stale(tmp_path: Path) -> N
 def test_an_instance_covers_those_with_less_of_each_sort(tmp_path: Path) -> None:
     """A constant that the rules read must be the same; others are only bounds of types."""
     read = LARGER.replace("Guest = 1 room = 3", "Guest = 2 room = 3")
-    about = written(tmp_path, read)
+    about = write(tmp_path, read)
     assert [i.name for i in proof_instances(about.model, "c")] == ["tiny", "tiny_long"]
-    bound = written(tmp_path, read.replace("size(waiting) >= room", "size(waiting) >= 1"))
+    bound = write(tmp_path, read.replace("size(waiting) >= room", "size(waiting) >= 1"))
     assert [i.name for i in proof_instances(bound.model, "c")] == ["tiny_long"]
     more = read + "instance standard of c { Guest = 3 room = 3 }\n"
-    several = written(tmp_path, more)
+    several = write(tmp_path, more)
     assert [i.name for i in proof_instances(several.model, "c")] == ["standard", "tiny"]

@@ -33,14 +33,14 @@ mutant forgets in tiny {
 """
 
 
-def written(folder: Path, text: str) -> make.Subject:
+def write(folder: Path, text: str) -> make.Subject:
     charter = folder / "pairs.charter"
     charter.write_text(text, encoding="utf-8")
     return make.open_subject(charter, read_sources(charter), "", "")
 
 
 def test_no_question_begins_in_a_state_that_no_run_reaches(tmp_path: Path) -> None:
-    about = written(tmp_path, PAIR)
+    about = write(tmp_path, PAIR)
     found = search(about, lambda *_: None, True)
     given = [one.question.given for one in found.asked if isinstance(one.question.given, dict)]
     assert all(state["left"] == state["right"] for state in given)
@@ -52,6 +52,6 @@ def test_no_question_begins_in_a_state_that_no_run_reaches(tmp_path: Path) -> No
 def test_an_instance_with_few_operations_says_nothing_of_the_states_that_others_reach(
     tmp_path: Path,
 ) -> None:
-    about = written(tmp_path, PAIR.replace("tiny of pair {}", "tiny of pair { offers both }"))
+    about = write(tmp_path, PAIR.replace("tiny of pair {}", "tiny of pair { offers both }"))
     found = search(about, lambda *_: None, True)
     assert any(one.title == "branch compare/odd" for one in found.asked)

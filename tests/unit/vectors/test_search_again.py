@@ -22,7 +22,7 @@ from conform.cli import main as cli
 CONDITION = "mcdc renew/lost 1 holds[2] false"
 
 
-def looked(subject: Subject, earlier: Found) -> Found:
+def look(subject: Subject, earlier: Found) -> Found:
     return search(replace(subject, found=earlier), lambda *_: None, False)
 
 
@@ -34,31 +34,31 @@ def test_instances_are_searched_again_when_the_rules_changed() -> None:
     """Every branch and reply is covered without the question that is missing."""
     charter = Path(str(resources.files("conform"))) / "templates" / "charters" / "lease.charter"
     subject = make.open_subject(charter, read_sources(charter), "", "")
-    fresh = looked(subject, Found())
+    fresh = look(subject, Found())
     assert CONDITION in titles(fresh)
     entries = smoke(replace(subject, found=fresh)).entries
     show = {entry.vector.id for entry in entries if CONDITION in entry.meets}
     less = replace(fresh, asked=tuple(q for q in fresh.asked if q.question.id not in show))
     every = obligations(subject.model, subject.component)
     noted = replace(less, notes={one.name: "was open then" for one in every})
-    assert looked(subject, noted) == fresh
-    assert looked(subject, replace(noted, rules="others")) == fresh
+    assert look(subject, noted) == fresh
+    assert look(subject, replace(noted, rules="others")) == fresh
 
 
 def test_what_a_removed_scenario_covered_is_looked_for(tmp_path: Path) -> None:
     text = BOX.replace("used == cap\n", "took clear\n")
-    before = written(tmp_path, text + 'scenario "full" of c { cap = 2 do take(2) -> taken }\n')
-    found = looked(before, Found())
+    before = write(tmp_path, text + 'scenario "full" of c { cap = 2 do take(2) -> taken }\n')
+    found = look(before, Found())
     assert not leaves_open(replace(before, found=found))
-    after = replace(written(tmp_path, text), found=found)
+    after = replace(write(tmp_path, text), found=found)
     assert leaves_open(after) and not is_stale(after)
-    again = looked(after, found)
+    again = look(after, found)
     assert titles(again) > titles(found) and not leaves_open(replace(after, found=again))
 
 
 def test_a_search_without_the_solver_is_stale_once_it_is_installed(tmp_path: Path) -> None:
-    about = written(tmp_path, BOX)
-    found = looked(about, Found())
+    about = write(tmp_path, BOX)
+    found = look(about, Found())
     assert not is_stale(replace(about, found=found))
     noted = replace(found, notes={"mcdc take/full over false": f"not met; {NO_SOLVER}"})
     assert is_stale(replace(about, found=noted))
@@ -90,22 +90,22 @@ instance tiny of c { }
 """
 
 
-def written(folder: Path, text: str) -> Subject:
+def write(folder: Path, text: str) -> Subject:
     charter = folder / "a.charter"
     charter.write_text(text, encoding="utf-8")
     return make.open_subject(charter, read_sources(charter), "", "")
 
 
 def test_questions_of_an_instance_that_was_edited_are_found_anew(tmp_path: Path) -> None:
-    found = looked(written(tmp_path, BOX), Found())
+    found = look(write(tmp_path, BOX), Found())
     assert {asked.question.consts["cap"] for asked in found.asked} == {3}
-    edited = written(tmp_path, BOX.replace("cap = 3", "cap = 2"))
+    edited = write(tmp_path, BOX.replace("cap = 3", "cap = 2"))
     subject = replace(edited, found=found)
-    assert not is_outdated(replace(written(tmp_path, BOX), found=found))
+    assert not is_outdated(replace(write(tmp_path, BOX), found=found))
     assert is_outdated(subject)
     stale = smoke(subject)
     assert len(stale.stale) == len(found.asked) and not stale.entries
-    again = looked(edited, found)
+    again = look(edited, found)
     assert {asked.question.consts["cap"] for asked in again.asked} == {2}
     assert titles(again) == titles(found)
 
@@ -113,19 +113,19 @@ def test_questions_of_an_instance_that_was_edited_are_found_anew(tmp_path: Path)
 def test_a_property_that_excludes_the_state_of_a_question_makes_it_outdated(
     tmp_path: Path,
 ) -> None:
-    first = written(tmp_path, BOX)
+    first = write(tmp_path, BOX)
     found = search(first, lambda *_: None, True)
     given = [asked for asked in found.asked if asked.source == "solver"]
-    loaded = replace(looked(first, Found()).asked[0], source="solver")
+    loaded = replace(look(first, Found()).asked[0], source="solver")
     used = replace(loaded, question=replace(loaded.question, given={"used": 3}))
     never = BOX + "always never_full of c: used < cap\n"
     with_full = replace(found, asked=(*given, used))
     assert not is_outdated(replace(first, found=with_full))
-    assert is_outdated(replace(written(tmp_path, never), found=with_full))
+    assert is_outdated(replace(write(tmp_path, never), found=with_full))
 
 
 def test_rules_that_the_solver_cannot_encode_are_searched_without_it(tmp_path: Path) -> None:
-    found = search(written(tmp_path, SET), lambda *_: None, True)
+    found = search(write(tmp_path, SET), lambda *_: None, True)
     assert titles(found) == {"branch clear/done", "clear/done, then clear/done"}
     assert not found.proofs
 
@@ -144,27 +144,27 @@ def branches_with(subject: Subject, found: Found, cap: int) -> set[str]:
 
 
 def test_each_branch_is_asked_for_with_the_constants_of_each_instance(tmp_path: Path) -> None:
-    about = written(tmp_path, LARGER)
-    found = looked(about, Found())
+    about = write(tmp_path, LARGER)
+    found = look(about, Found())
     assert branches_with(about, found, 3) == branches_with(about, found, 5) == {*BRANCHES}
     assert not any("with cap" in row.name for row in smoke(replace(about, found=found)).ledger.rows)
 
 
 def test_a_new_or_changed_instance_is_searched(tmp_path: Path) -> None:
-    first = looked(written(tmp_path, BOX), Found())
-    about = written(tmp_path, LARGER)
+    first = look(write(tmp_path, BOX), Found())
+    about = write(tmp_path, LARGER)
     assert is_stale(replace(about, found=first)) and list_renewed(about.model, "c", first) == (
         "tiny_larger",
     )
-    found = looked(about, first)
+    found = look(about, first)
     assert branches_with(about, found, 5) == {*BRANCHES}
     assert not is_stale(replace(about, found=found))
     write_found(place(tmp_path / "a.charter", ""), found)
     kept = make.open_subject(tmp_path / "a.charter", read_sources(tmp_path / "a.charter"), "", "")
     assert kept.found == found and not list_renewed(kept.model, "c", kept.found)
-    changed = written(tmp_path, LARGER.replace("cap = 5", "cap = 5 only take if n < 3"))
+    changed = write(tmp_path, LARGER.replace("cap = 5", "cap = 5 only take if n < 3"))
     assert list_renewed(changed.model, "c", found) == ("tiny_larger",)
-    noted = written(tmp_path, LARGER.replace("cap = 5", "cap = 5 -- a comment\n"))
+    noted = write(tmp_path, LARGER.replace("cap = 5", "cap = 5 -- a comment\n"))
     assert not is_stale(replace(noted, found=found))
 
 
@@ -181,37 +181,37 @@ def test_the_suite_does_not_depend_on_the_order_of_edits(tmp_path: Path) -> None
     steps = (BOX, BOX.replace("cap = 3", "cap = 2"), BOX, LARGER, WITH_MUTANT)
     found = Found()
     for text in steps:
-        found = looked(written(tmp_path, text), found)
-    assert found == looked(written(tmp_path, WITH_MUTANT), Found())
+        found = look(write(tmp_path, text), found)
+    assert found == look(write(tmp_path, WITH_MUTANT), Found())
 
 
 def test_a_mutant_that_is_new_or_edited_is_asked_for(tmp_path: Path) -> None:
     without = WITH_MUTANT.removesuffix(MUTANT)
-    first = looked(written(tmp_path, without), Found())
-    assert not is_stale(replace(written(tmp_path, without), found=first))
-    about = written(tmp_path, WITH_MUTANT)
+    first = look(write(tmp_path, without), Found())
+    assert not is_stale(replace(write(tmp_path, without), found=first))
+    about = write(tmp_path, WITH_MUTANT)
     assert is_stale(replace(about, found=first))
-    found = looked(about, first)
+    found = look(about, first)
     assert not is_stale(replace(about, found=found))
     write_found(place(tmp_path / "a.charter", ""), found)
     assert read_found(place(tmp_path / "a.charter", "")) == found
-    noted = written(tmp_path, WITH_MUTANT.replace("in tiny {", "in tiny { -- a comment\n"))
+    noted = write(tmp_path, WITH_MUTANT.replace("in tiny {", "in tiny { -- a comment\n"))
     assert not is_stale(replace(noted, found=found))
-    edited = written(tmp_path, WITH_MUTANT.replace("with used + n >= cap", "with used > 0"))
+    edited = write(tmp_path, WITH_MUTANT.replace("with used + n >= cap", "with used > 0"))
     assert is_stale(replace(edited, found=found))
 
 
 def test_a_question_for_a_finding_stays_when_all_others_are_made_anew(tmp_path: Path) -> None:
-    about = written(tmp_path, BOX)
-    fresh = looked(about, Found())
+    about = write(tmp_path, BOX)
+    fresh = look(about, Found())
     one = replace(fresh.asked[0], source="finding", title="seen in a real system")
-    again = looked(about, replace(fresh, asked=(one,), rules="others"))
+    again = look(about, replace(fresh, asked=(one,), rules="others"))
     assert one in again.asked and len(again.asked) > 1
 
 
 def test_a_search_that_did_not_note_its_instances_is_not_stale(tmp_path: Path) -> None:
-    about = written(tmp_path, LARGER)
-    found = replace(looked(about, Found()), instances={})
+    about = write(tmp_path, LARGER)
+    found = replace(look(about, Found()), instances={})
     assert not is_stale(replace(about, found=found))
 
 
@@ -233,7 +233,7 @@ def test_the_command_tells_an_instance_that_was_not_searched(
 
 
 def test_a_component_without_an_instance_has_open_obligations(tmp_path: Path) -> None:
-    about = written(tmp_path, BOX[: BOX.index("instance")])
+    about = write(tmp_path, BOX[: BOX.index("instance")])
     found = search(about, lambda *_: None, True)
     assert found.notes["branch take/full"] == "c has no instance" and not found.asked
 
@@ -267,8 +267,8 @@ def test_components_of_one_charter_keep_their_questions(tmp_path: Path) -> None:
 def test_an_implementation_that_keeps_the_constants_of_the_first_question_is_told(
     tmp_path: Path,
 ) -> None:
-    about = written(tmp_path, LARGER)
-    entries = smoke(replace(about, found=looked(about, Found()))).entries
+    about = write(tmp_path, LARGER)
+    entries = smoke(replace(about, found=look(about, Found()))).entries
     kept, other = about.model.instances
     machine = Machine.of(about.model, replace(kept, offers=(), only=()))
     answers = Answers(machine, machine.outcomes)
@@ -282,14 +282,14 @@ def test_an_instance_with_too_many_states_is_left_out(
 ) -> None:
     if not native:
         monkeypatch.setitem(sys.modules, "llvmlite", None)
-    about = written(tmp_path, LARGE)
+    about = write(tmp_path, LARGE)
     told: list[str] = []
     found = search(about, lambda name, *_: told.append(name), False, 3)
     assert found.left_out == {"tiny": 3}
     assert "tiny" not in {asked.instance for asked in found.asked}
     assert {asked.instance for asked in found.asked} == {"tiny_one"}
     assert any(name.startswith("tiny: ") and name.endswith(" states") for name in told)
-    alone = written(tmp_path, LARGE[: LARGE.index("instance tiny_one")])
+    alone = write(tmp_path, LARGE[: LARGE.index("instance tiny_one")])
     notes = search(alone, lambda *_: None, False, 3).notes.values()
     assert notes and all("left out, with more than 3 states (tiny)" in note for note in notes)
 
@@ -297,7 +297,7 @@ def test_an_instance_with_too_many_states_is_left_out(
 def test_an_instance_that_was_left_out_is_searched_once_more_states_may_be(
     tmp_path: Path,
 ) -> None:
-    about = written(tmp_path, LARGE)
+    about = write(tmp_path, LARGE)
     folder = tmp_path / "found"
     write_found(folder, search(about, lambda *_: None, False, 3))
     again = replace(about, found=read_found(folder))

@@ -34,7 +34,7 @@ def small() -> Smoke:
 
 
 @cache
-def told(text: str) -> bool:
+def can_tell(text: str) -> bool:
     """Whether a vector tells an implementation with this text in each of its runs."""
     answers: dict[str, Answers] = {}
     planted = api.load_text(text)
@@ -57,5 +57,5 @@ def test_an_implementation_that_forgets_a_condition_in_one_operation_does_not_co
     function = text[text.index("fun holds") : text.index("-- A lease after")]
     assert CHECK in function
     planted += function.replace("fun holds", "fun planted").replace(CHECK, check)
-    assert told(planted)
-    assert not told(text)
+    assert can_tell(planted)
+    assert not can_tell(text)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.suites import sealed, write_suite
+from tests.support.suites import seal, write_suite
 from tests.support.toy.vectors import random_vectors
 
 from charter import api
@@ -199,7 +199,7 @@ def test_a_full_suite_is_written_twice_alike(
     one = make.make(subject(lamp), "full", tmp_path / "1", quiet).manifest
     assert one == two == read_manifest(tmp_path / "1")
     vectors = list(read_lines(tmp_path / "1" / "vectors.jsonl"))
-    assert sealed(one, vectors) == one and len(vectors) == one.vectors
+    assert seal(one, vectors) == one and len(vectors) == one.vectors
     assert {v.why.source for v in vectors} >= {"scenario", "exploration", "random"}
     assert one.counts["state_branch_pairs"] > 10
 
@@ -254,11 +254,11 @@ def test_what_tells_mutants_is_kept_until_the_charter_or_a_vector_changes(
     compiled: list[str] = []
     mutant_model = small_suites.mutant_model
 
-    def noted(about, files, mutant):  # type: ignore[no-untyped-def]
+    def note(about, files, mutant):  # type: ignore[no-untyped-def]
         compiled.append(mutant)
         return mutant_model(about, files, mutant)
 
-    monkeypatch.setattr(small_suites, "mutant_model", noted)
+    monkeypatch.setattr(small_suites, "mutant_model", note)
     assert smoke(subject(lamp)).kills == first.kills
     assert not compiled
     lamp.write_text(LAMP.replace("drop update lit", "drop update presses"))
@@ -381,12 +381,12 @@ def test_earlier_suite_stays_until_the_new_one_is_written(tmp_path: Path) -> Non
     write_suite(tmp_path, vectors, Manifest("", "toy.lease", "", "keeper", "5eed", 0))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
-    def broken() -> Iterator[Vector]:
+    def make_broken() -> Iterator[Vector]:
         yield vectors[0]
         assert {name: (tmp_path / name).read_bytes() for name in before} == before
         raise KeyboardInterrupt
 
-    records = (VectorRecord.of(vector) for vector in broken())
+    records = (VectorRecord.of(vector) for vector in make_broken())
     with pytest.raises(KeyboardInterrupt):
         write_records(tmp_path, records, Manifest("", "toy.lease", "", "keeper", "5eed", 0))
     assert {name: (tmp_path / name).read_bytes() for name in before} == before

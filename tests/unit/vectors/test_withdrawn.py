@@ -88,13 +88,13 @@ def leases(kind: str) -> Subject:
 
 
 @cache
-def found(kind: str) -> Found:
+def search_questions(kind: str) -> Found:
     return search(leases(kind), lambda *_: None, False)
 
 
 @cache
 def small(kind: str) -> Smoke:
-    return smoke(replace(leases(kind), found=found(kind)))
+    return smoke(replace(leases(kind), found=search_questions(kind)))
 
 
 @pytest.mark.parametrize("kind", CHARTERS)
@@ -102,16 +102,16 @@ def small(kind: str) -> Smoke:
 @pytest.mark.parametrize("rule", BUGS.values(), ids=BUGS)
 def test_a_bug_with_a_withdrawn_token_is_found(rule: str, note: tuple[str, str], kind: str) -> None:
     """Of a given state nobody knows which tokens there were."""
-    assert told_by(kind, note, (HOLDS, rule))
+    assert list_told(kind, note, (HOLDS, rule))
 
 
 @pytest.mark.parametrize("note", ["the first", "the last that expired"])
 def test_a_bug_with_a_token_of_long_ago_is_found(note: str) -> None:
     older = f"({HOLDS}) or (lease[job] != none and {NOTED} and newest > 2)"
-    assert told_by("with order", NOTES[note], (HOLDS, older))
+    assert list_told("with order", NOTES[note], (HOLDS, older))
 
 
-def told_by(kind: str, *edits: tuple[str, str]) -> list[str]:
+def list_told(kind: str, *edits: tuple[str, str]) -> list[str]:
     """The titles of the vectors that tell an edited charter from the charter."""
     text = CHARTERS[kind]
     for before, after in edits:
@@ -126,7 +126,7 @@ def told_by(kind: str, *edits: tuple[str, str]) -> list[str]:
 
 @pytest.mark.parametrize("kind", CHARTERS)
 def test_the_title_says_how_the_value_was_withdrawn_and_what_there_is_instead(kind: str) -> None:
-    titles = {a.title: a.question for a in found(kind).asked if "withdrawn" in a.title}
+    titles = {a.title: a.question for a in search_questions(kind).asked if "withdrawn" in a.title}
     by = [f"finish/lost, token withdrawn by {how}" for how in ("expire/expired", "finish/finished")]
     nows = "", " and replaced", " and replaced twice"
     assert sorted(titles) == [f"{use}{now}" for use in by for now in nows]
@@ -137,8 +137,8 @@ def test_the_title_says_how_the_value_was_withdrawn_and_what_there_is_instead(ki
 
 @pytest.mark.parametrize("kind", CHARTERS)
 def test_a_search_again_keeps_them(kind: str) -> None:
-    again = search(replace(leases(kind), found=found(kind)), lambda *_: None, False)
-    assert again.asked == found(kind).asked
+    again = search(replace(leases(kind), found=search_questions(kind)), lambda *_: None, False)
+    assert again.asked == search_questions(kind).asked
 
 
 SLOTS = """protocol slots

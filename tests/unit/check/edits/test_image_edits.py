@@ -28,7 +28,7 @@ OTHERS = "[o in Topic: if last_image[o] and o != t then row[o] else replaced[o]]
 IMAGE = f"replace image row of c.clear with {OTHERS}"
 
 
-def overlaid(folder: Path, *edits: str) -> ir.Model:
+def overlay(folder: Path, *edits: str) -> ir.Model:
     """The model of an overlay with one entry for each text of edits, all of them."""
     charter, overlay = folder / "a.charter", folder / "target.charter"
     charter.write_text(CHARTER, encoding="utf-8")
@@ -48,7 +48,7 @@ def reply_of(model: ir.Model) -> str:
 
 
 def test_image_is_the_reply_of_an_operation_that_the_charter_does_not_have(tmp_path: Path) -> None:
-    operations = overlaid(tmp_path, IMAGE).components[0].operations
+    operations = overlay(tmp_path, IMAGE).components[0].operations
     assert [operation.name for operation in operations] == ["clear", "clear_image_of_row"]
     params = [param.name for param in operations[-1].params]
     assert params == ["t", "last_image", "next_image"]
@@ -58,8 +58,8 @@ def test_image_is_the_reply_of_an_operation_that_the_charter_does_not_have(tmp_p
 def test_what_a_second_entry_replaces_is_what_the_first_one_says(tmp_path: Path) -> None:
     first = "replace image row of c.clear with if on then last_image else replaced"
     second = "replace image row of c.clear with [o in Topic: not replaced[o]]"
-    assert reply_of(overlaid(tmp_path, first)) == "(if @on then last_image else next_image)"
-    both = reply_of(overlaid(tmp_path, first, second))
+    assert reply_of(overlay(tmp_path, first)) == "(if @on then last_image else next_image)"
+    both = reply_of(overlay(tmp_path, first, second))
     assert both == "[o in Topic: not((if @on then last_image else next_image)[o])]"
 
 
@@ -94,7 +94,7 @@ def test_image_outside_of_an_overlay_is_refused(title: str) -> None:
 
 
 def test_model_of_an_entry_computes_the_image(tmp_path: Path) -> None:
-    edited = overlaid(tmp_path, IMAGE)
+    edited = overlay(tmp_path, IMAGE)
     model = import_model(edited, edited.components[0], tmp_path, "images")
     state = model.decode({"row": {"a": True, "b": True}, "on": True}, {"Topic": ("a", "b")})
     for last, expected in (({"a": True, "b": True}, True), ({"a": True, "b": False}, False)):

@@ -88,7 +88,7 @@ EDITS = {
 }
 
 
-def parsed(text: str) -> sx.Protocol:
+def parse_text(text: str) -> sx.Protocol:
     return pipeline.parse_or_refuse((Source("lamp", text),))
 
 
@@ -109,17 +109,17 @@ def test_core_is_the_same_when_what_is_unchanged_is_taken_over(edit: str) -> Non
     text = f"{CHARTER}variant other cites silent {{ {EDITS[edit]} }}\n"
     bent = text.replace("variant other cites silent", "mutant other in dark")
     said = Diagnostics()
-    as_variant = apply_selection(parsed(text), "other", "", said)
-    as_mutant = apply_selection(parsed(f"{bent.rstrip()} caught by dim\n"), "", "other", said)
+    as_variant = apply_selection(parse_text(text), "other", "", said)
+    as_mutant = apply_selection(parse_text(f"{bent.rstrip()} caught by dim\n"), "", "other", said)
     assert not said.items
-    same(parsed(text), as_variant, "other", is_bent=False)
-    same(parsed(f"{bent.rstrip()} caught by dim\n"), as_mutant, "", is_bent=True)
+    same(parse_text(text), as_variant, "other", is_bent=False)
+    same(parse_text(f"{bent.rstrip()} caught by dim\n"), as_mutant, "", is_bent=True)
 
 
-def changed(edit: str) -> set[str]:
+def list_changed(edit: str) -> set[str]:
     """The names of the members and declarations that are elaborated again after an edit."""
     text = f"{CHARTER}variant other cites silent {{ {edit} }}\n"
-    before = parsed(text)
+    before = parse_text(text)
     after = apply_selection(before, "other", "", Diagnostics())
     table, _ = machines.collect(before, Diagnostics())
     edited, _ = machines.collect(after, Diagnostics())
@@ -134,29 +134,29 @@ def changed(edit: str) -> set[str]:
 
 
 def test_only_the_edited_node_is_elaborated_again_when_no_name_means_something_else() -> None:
-    assert changed("replace fun glows cites silent with bright() and true") == {"glows"}
+    assert list_changed("replace fun glows cites silent with bright() and true") == {"glows"}
 
 
 def test_callers_are_elaborated_again_when_a_default_value_changes() -> None:
-    found = changed(EDITS["default of a function"])
+    found = list_changed(EDITS["default of a function"])
     assert {"low", "start", "turn", "same_name", "pressed", "lit", "press_low"} <= found
     assert not found & {"glows", "dark", "tiny", "lit_up"}
 
 
 def test_all_branches_are_elaborated_again_when_a_history_calls_what_has_changed() -> None:
-    found = changed(EDITS["state that a function reads"])
+    found = list_changed(EDITS["state that a function reads"])
     assert {"press", "kick", "bright", "glows", "dim"} <= found
     assert not found & {"turn", "start", "dark", "lit_up", "turn_it"}
 
 
 def test_nothing_is_taken_over_when_a_type_means_something_else() -> None:
-    before = parsed(f"{CHARTER}type Level = int 0..3\n")
+    before = parse_text(f"{CHARTER}type Level = int 0..3\n")
     table, _ = machines.collect(before, Diagnostics())
-    other, _ = machines.collect(parsed(f"{CHARTER}type Level = int 0..2\n"), Diagnostics())
+    other, _ = machines.collect(parse_text(f"{CHARTER}type Level = int 0..2\n"), Diagnostics())
     assert not Unchanged(before, table).among(other)
 
 
-MUTANTS, VARIANTS = spec.declared("mutant"), spec.declared("variant")
+MUTANTS, VARIANTS = spec.list_declared("mutant"), spec.list_declared("variant")
 
 
 @pytest.mark.slow

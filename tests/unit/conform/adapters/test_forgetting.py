@@ -105,12 +105,12 @@ SAMPLE = [
 ]
 
 
-def compared(made, sample=SAMPLE, **more):
+def compare(made, sample=SAMPLE, **more):
     return OrderComparison(DirectConnection(made), 1.0, **more).compare(sample)
 
 
 def test_an_adapter_that_forgets_may_choose_other_counters_each_time():
-    found = compared(Seats)
+    found = compare(Seats)
     assert (found.compared, found.told) == (len(SAMPLE), "")
 
 
@@ -124,7 +124,7 @@ def test_an_adapter_that_forgets_may_choose_other_counters_each_time():
     ],
 )  # fmt: skip
 def test_state_of_earlier_questions_is_told_with_the_operation(kept, told):
-    assert compared(kept).told == told
+    assert compare(kept).told == told
 
 
 def test_a_choice_by_chance_is_no_state():
@@ -134,12 +134,12 @@ def test_a_choice_by_chance_is_no_state():
         def hold(self):
             return super().hold() if rng.random() < 0.5 else {"case": "too_many"}
 
-    assert not compared(Chooses).told
+    assert not compare(Chooses).told
 
 
 def test_few_questions_are_compared_when_the_time_is_up():
     clock = itertools.count(0.0, 4.0)
-    assert compared(Seats, clock=lambda: next(clock)).compared < len(SAMPLE)
+    assert compare(Seats, clock=lambda: next(clock)).compared < len(SAMPLE)
 
 
 def test_an_adapter_that_breaks_is_not_taken_for_one_that_keeps_state():
@@ -147,7 +147,7 @@ def test_an_adapter_that_breaks_is_not_taken_for_one_that_keeps_state():
         def confirm(self):
             raise KeyError("confirm")
 
-    assert not compared(Breaks).told
+    assert not compare(Breaks).told
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +172,8 @@ def test_a_constant_with_one_value_gets_another_one():
 
 
 def test_an_election_that_an_earlier_failover_spoils_is_told(sample):
-    assert not compared(fake.Fake, sample).told
-    told = compared(fake.Leaks, sample).told
+    assert not compare(fake.Fake, sample).told
+    told = compare(fake.Leaks, sample).told
     assert ", elect: reply is " in told and "NOT_LEADER" in told and "if asked alone" in told
 
 
@@ -185,4 +185,4 @@ class Skeleton(Seats):
 
 
 def test_questions_of_which_nothing_was_performed_are_not_counted():
-    assert compared(Skeleton).compared == 0
+    assert compare(Skeleton).compared == 0

@@ -89,7 +89,7 @@ def adapter(model, never):
     return made
 
 
-def judged(charter, target, calls, never="@5000"):
+def judge(charter, target, calls, never="@5000"):
     """The deviating steps of a question, and how many steps were not judged."""
     question = {
         "format": 1, "protocol": "fence", "variant": "", "component": "store",
@@ -110,13 +110,13 @@ WRITE = ("write", {"token": WISH})
 @pytest.mark.parametrize("never", ["@5000", "@999999999999", "@1000000000000000000"])
 def test_value_is_the_same_in_later_steps_when_a_deviation_came_first(never):
     calls = [("ping", {}), WRITE, WRITE, ("issue", {}), WRITE]
-    assert judged(Fence(), Fence(pong=False), calls, never) == ([1], 0)
-    assert judged(Fence(), Fence(), calls, never) == ([], 0)
+    assert judge(Fence(), Fence(pong=False), calls, never) == ([1], 0)
+    assert judge(Fence(), Fence(), calls, never) == ([], 0)
 
 
 def test_value_that_a_deviation_stores_is_the_one_of_later_steps():
     """The bug stores a foreign token; from that state on the same token comes again."""
-    assert judged(Fence(foreign=False), Fence(), [WRITE, WRITE]) == ([1], 0)
+    assert judge(Fence(foreign=False), Fence(), [WRITE, WRITE]) == ([1], 0)
 
 
 def test_value_is_greater_than_those_of_an_implementation_that_counts_high():
@@ -127,4 +127,4 @@ def test_value_is_greater_than_those_of_an_implementation_that_counts_high():
             return Store(issued=10**15, highest=10**15)
 
     calls = [("ping", {}), WRITE, WRITE]
-    assert judged(Fence(), High(pong=False), calls, "@9000000000000000") == ([1], 0)
+    assert judge(Fence(), High(pong=False), calls, "@9000000000000000") == ([1], 0)

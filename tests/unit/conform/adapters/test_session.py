@@ -34,7 +34,7 @@ class Recorded(DirectConnection):
         return super().receive()
 
 
-def judged(poison=""):
+def judge(poison=""):
     """What a session sends over 100 vectors, of which one breaks the adapter, and the verdicts."""
     items = [item_of(made) for made in random_vectors(100, seed=3, length=6)]
     connection = Recorded(items[poison].id if poison != "" else "")
@@ -44,7 +44,7 @@ def judged(poison=""):
 
 
 def test_batches_double_while_the_adapter_answers():
-    sent, kinds, broken = judged()
+    sent, kinds, broken = judge()
     assert [size for size, _ in sent] == [1, 1, 2, 4, 8, 16, 32, 36]
     assert [seconds for _, seconds in sent[:3]] == [QUICK.one, QUICK.one, QUICK.batch]
     assert (len(kinds), broken) == (100, [])
@@ -52,7 +52,7 @@ def test_batches_double_while_the_adapter_answers():
 
 @pytest.mark.parametrize("poison", [0, 20])
 def test_only_the_question_that_breaks_the_adapter_is_not_judged(poison):
-    _, kinds, (broken,) = judged(poison)
+    _, kinds, (broken,) = judge(poison)
     assert [number for number, kind in enumerate(kinds) if kind is Kind.TIMED_OUT] == [poison]
     assert len(kinds) == 100 and broken.culprits == 1
 
@@ -74,12 +74,12 @@ def test_an_adapter_is_started_again_only_if_there_is_more_to_ask(last, kind, tm
 
 
 def test_first_question_is_not_asked_twice_when_it_breaks_the_adapter():
-    sent, *_ = judged(0)
+    sent, *_ = judge(0)
     assert [size for size, _ in sent[:4]] == [1, 1, 1, 1]
     assert sum(size for size, _ in sent) == 101  # the second is lost with the first
 
 
 def test_deadlines_are_shorter_after_a_question_timed_out():
-    sent, *_ = judged(0)
+    sent, *_ = judge(0)
     assert sent[0][1] == QUICK.one
     assert {seconds for _, seconds in sent[2:]} == {QUICK.one / 2, QUICK.batch / 2}

@@ -46,7 +46,7 @@ one = 3
 GOOD = """print('noise'); print('{"jar": "/j.jar"}')"""
 
 
-def written(folder, content=TOML % GOOD):
+def write(folder, content=TOML % GOOD):
     folder.mkdir(exist_ok=True)
     (folder / "adapter.toml").write_text(content, encoding="utf-8")
     return read(folder / "adapter.toml")
@@ -54,7 +54,7 @@ def written(folder, content=TOML % GOOD):
 
 def test_target_is_read_and_prepared(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    ready = prepare(written(tmp_path / "x"), "", {})
+    ready = prepare(write(tmp_path / "x"), "", {})
     assert ready.start.command == (
         sys.executable, f"{tmp_path / 'x'}/a.py", "2.1", "/j.jar"
     )  # fmt: skip
@@ -78,7 +78,7 @@ start = ["{cache}/program", "--sources", "{sources}", "{downloads}"]
 
 def test_adapters_with_the_same_id_share_no_program(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    first, second = (written(tmp_path / name, COMPILED) for name in ("one", "two"))
+    first, second = (write(tmp_path / name, COMPILED) for name in ("one", "two"))
     ready = [prepare(first, "", {}), prepare(second, "", {}), prepare(first, "", {})]
     programs = [Path(one.start.command[0]) for one in ready]
     assert programs[0] == programs[2] != programs[1]
@@ -92,7 +92,7 @@ def test_adapters_with_the_same_id_share_no_program(tmp_path, monkeypatch):
 
 def test_the_program_that_was_built_is_part_of_the_run(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    chosen = written(tmp_path / "one", COMPILED)
+    chosen = write(tmp_path / "one", COMPILED)
     before = digest_prepared(prepare(chosen, "", {}).files)
     assert list(before) == ["program"]
     (tmp_path / "one" / "main.c").write_text("changed")
@@ -104,7 +104,7 @@ def test_the_program_that_was_built_is_part_of_the_run(tmp_path, monkeypatch):
 
 def test_what_an_adapter_built_goes_with_its_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    gone, stays = (prepare(written(tmp_path / name, COMPILED), "", {}) for name in ("one", "two"))
+    gone, stays = (prepare(write(tmp_path / name, COMPILED), "", {}) for name in ("one", "two"))
     shutil.rmtree(tmp_path / "one")
     prepare(stays.target, "", {})
     assert not Path(gone.start.command[0]).exists() and Path(stays.start.command[0]).exists()
@@ -113,7 +113,7 @@ def test_what_an_adapter_built_goes_with_its_folder(tmp_path, monkeypatch):
 
 def test_an_adapter_is_prepared_by_one_process_at_a_time(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
-    chosen = written(tmp_path / "one", COMPILED)
+    chosen = write(tmp_path / "one", COMPILED)
     lock = Path(f"{build_folder(chosen.folder, chosen.id)}.lock")
     waiting = "import fcntl, sys, time; f = open(sys.argv[1], 'ab'); fcntl.flock(f, 2);" + (
         " print('locked', flush=True); time.sleep(0.5); open(sys.argv[2], 'w').write('done')"
@@ -131,13 +131,13 @@ def test_an_adapter_is_prepared_by_one_process_at_a_time(tmp_path, monkeypatch, 
 
 
 def test_variant_by_the_first_part_of_the_release(tmp_path):
-    chosen = written(tmp_path / "x")
+    chosen = write(tmp_path / "x")
     assert (chosen.variant("1.0"), chosen.variant("2.0")) == ("old", "")
 
 
 def test_release_that_is_not_listed(tmp_path):
     with pytest.raises(UnknownRelease, match=r"x has no release '3'; it has 1\.0, 2\.0, 2\.1"):
-        release_of(written(tmp_path / "x"), "3")
+        release_of(write(tmp_path / "x"), "3")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_release_that_is_not_listed(tmp_path):
 def test_prepare_that_fails(tmp_path, monkeypatch, command, sentence):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     with pytest.raises(CannotPrepare, match=sentence):
-        prepare(written(tmp_path / "x", TOML % command), "", {})
+        prepare(write(tmp_path / "x", TOML % command), "", {})
 
 
 def test_prepare_that_fails_says_why_on_stderr_and_the_error_has_the_last_lines(
@@ -168,7 +168,7 @@ def test_prepare_that_fails_says_why_on_stderr_and_the_error_has_the_last_lines(
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     says = "import sys; print(*range(90), sep=chr(10), file=sys.stderr); raise SystemExit(1)"
     with pytest.raises(CannotPrepare) as failed:
-        prepare(written(tmp_path / "x", TOML % says), "", {})
+        prepare(write(tmp_path / "x", TOML % says), "", {})
     assert str(failed.value).endswith("ended with 1; what it wrote to stderr stands above")
     assert failed.value.stderr == tuple(map(str, range(70, 90)))
     assert "\n0\n1\n" in f"\n{capfd.readouterr().err}"
@@ -180,13 +180,13 @@ def test_prepare_whose_program_is_not_there(tmp_path, monkeypatch):
     with pytest.raises(
         CannotPrepare, match=r"'cmakee', the program of `prepare` in .*adapter.toml"
     ):
-        prepare(written(tmp_path / "x", content), "", {})
+        prepare(write(tmp_path / "x", content), "", {})
 
 
 def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     content = (TOML % "pass").replace(', "{jar}"', "")
-    assert prepare(written(tmp_path / "x", content), "", {}).said == {}
+    assert prepare(write(tmp_path / "x", content), "", {}).said == {}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
 )
 def test_toml_that_is_not_right(tmp_path, content, sentence):
     with pytest.raises(UnknownTarget, match=sentence):
-        written(tmp_path / "x", content)
+        write(tmp_path / "x", content)
 
 
 OVERLAY = """protocol x -- overlay old of lock { }
@@ -250,7 +250,7 @@ def test_an_overlay_that_is_not_there_is_refused(tmp_path, name, text, sentence)
     if text:
         (place / "overlay.charter").write_text(text, encoding="utf-8")
     with pytest.raises(UnknownTarget, match=sentence):
-        written(place, f'id = "x"\ntitle = "X"\nstart = ["a"]\noverlay = "{name}"')
+        write(place, f'id = "x"\ntitle = "X"\nstart = ["a"]\noverlay = "{name}"')
 
 
 @pytest.mark.parametrize("text", [OVERLAY, "protocol x overlay { }", "\udcff"])
@@ -259,14 +259,14 @@ def test_an_overlay_that_cannot_be_read_is_left_to_the_compiler(tmp_path, text):
     place.mkdir()
     (place / "overlay.charter").write_bytes(text.encode("utf-8", "surrogateescape"))
     toml = 'id = "x"\ntitle = "X"\nstart = ["a"]\noverlay = "known"'
-    assert written(place, toml).overlay == "known"
+    assert write(place, toml).overlay == "known"
 
 
 @pytest.mark.parametrize("own", ["", "a/b", "../evil", "..", ".", "-x", "two words", "x\\n"])
 def test_an_id_that_is_no_name_of_a_folder_is_refused(tmp_path, own):
     sentence = r"adapter\.toml: 'id' is '.*'; write letters, digits, `\.`, `_` and `-`, neither"
     with pytest.raises(UnknownTarget, match=sentence):
-        written(tmp_path / "x", f'id = "{own}"\ntitle = "X"\nstart = ["a"]')
+        write(tmp_path / "x", f'id = "{own}"\ntitle = "X"\nstart = ["a"]')
 
 
 def test_an_adapter_that_is_written_has_an_id_that_is_allowed(tmp_path):
@@ -274,16 +274,16 @@ def test_an_adapter_that_is_written_has_an_id_that_is_allowed(tmp_path):
     found = [id_from(name) for name in names]
     assert found == ["lease-go", "my-lease", "hidden", "pröbe_2.1", "adapter"]
     for own in found:
-        assert written(tmp_path / "x", f'id = "{own}"\ntitle = "X"\nstart = ["a"]').id == own
+        assert write(tmp_path / "x", f'id = "{own}"\ntitle = "X"\nstart = ["a"]').id == own
 
 
 def test_placeholder_without_a_value(tmp_path):
     content = 'id = "x"\ntitle = "X"\nstart = ["{nothing}"]'
     with pytest.raises(UnknownTarget, match=r"there is no value for \{nothing\}"):
-        prepare(written(tmp_path / "x", content), "", {})
+        prepare(write(tmp_path / "x", content), "", {})
     content = content.replace("nothing", "pyton")
     with pytest.raises(UnknownTarget, match=r"; did you mean python\?"):
-        prepare(written(tmp_path / "x", content), "", {})
+        prepare(write(tmp_path / "x", content), "", {})
 
 
 def test_targets_of_the_project_can_be_read():
@@ -292,10 +292,10 @@ def test_targets_of_the_project_can_be_read():
 
 
 def test_a_damaged_manifest_of_a_generated_suite_is_named(monkeypatch):
-    def damaged(folder):
+    def damage(folder):
         raise BadVector(f"{folder / 'manifest.json'}: no JSON")
 
-    monkeypatch.setattr("conform.runs.select.read_manifest", damaged)
+    monkeypatch.setattr("conform.runs.select.read_manifest", damage)
     with pytest.raises(BadSuite, match=r"cannot be read: .*controller/manifest\.json: no JSON"):
         resolve(RunSelection(target="reference"))
 

@@ -29,7 +29,7 @@ def trials():
     return trials_of(map(item_of, random_vectors(60)))
 
 
-def tried(made, trials):
+def try_all(made, trials):
     types = read_types(TYPES, "types")
     return Trials(DirectConnection(made), 1.0, types).results(trials)
 
@@ -69,26 +69,26 @@ def test_each_branch_of_an_operation_is_tried_also_where_many_questions_are_shor
 
 def test_a_reply_of_a_wrong_type_is_blamed_on_the_operation_that_gave_it(trials):
     """Questions for other operations begin with `register`."""
-    assert list(tried(fake.Mistyped, trials).mistyped) == ["register"]
+    assert list(try_all(fake.Mistyped, trials).mistyped) == ["register"]
     only = {"write": trials["write"]}
-    assert list(tried(fake.Mistyped, only).mistyped) == ["register"]
+    assert list(try_all(fake.Mistyped, only).mistyped) == ["register"]
 
 
 def test_a_sound_adapter_performs_everything(trials):
-    found = tried(fake.Fake, trials)
+    found = try_all(fake.Fake, trials)
     assert (found.failing, found.mistyped, found.unwritten) == ({}, {}, [])
 
 
 def test_an_operation_that_always_throws_is_told(trials):
-    found = tried(Throws, trials)
+    found = try_all(Throws, trials)
     assert list(found.failing) == ["elect"]
     assert found.failing["elect"].startswith("it ends in a fault in each of ")
     assert found.failing["elect"].endswith("java.lang.IllegalStateException: no quorum")
-    assert not tried(ThrowsOnce, trials).failing
+    assert not try_all(ThrowsOnce, trials).failing
 
 
 def test_an_operation_that_fails_in_the_adapter_is_told_and_no_other(trials, capsys):
-    found = tried(fake.Errs, trials)
+    found = try_all(fake.Errs, trials)
     assert list(found.failing) == ["failover"]
     told = (
         r"the adapter fails: KeyError: 'failover' \(fake\.py:\d+\); if the implementation threw it,"
@@ -98,7 +98,7 @@ def test_an_operation_that_fails_in_the_adapter_is_told_and_no_other(trials, cap
 
 
 def test_an_operation_that_is_not_written_yet_is_no_failure(trials):
-    found = tried(fake.ClaimsAndRefuses, trials)
+    found = try_all(fake.ClaimsAndRefuses, trials)
     assert (found.failing, found.unwritten) == ({}, ["failover"])
 
 
@@ -120,22 +120,22 @@ def test_nothing_is_said_of_types_where_no_value_came():
     about = Manifest("", "toy.lease", "", "keeper", "", 0, Models("", {}, {}), {}, types=TYPES)
     world = {"sorts": {"Node": NODES}}
 
-    def told(mode):
+    def tell(mode):
         start, probes = fake_start(mode), Probes(world, {}, trials_of(items), about)
         checks = {check.rule: check for check in check_adapter(start, probes)}
         return checks["values are of the types of the charter"]
 
-    assert told("faithful") == Check("values are of the types of the charter", True)
-    assert told("nonsense").detail.startswith("not checked: no question ")
+    assert tell("faithful") == Check("values are of the types of the charter", True)
+    assert tell("nonsense").detail.startswith("not checked: no question ")
 
 
 def test_a_variable_that_hello_claims_and_no_observation_has_is_told(trials):
-    told = tried(fake.Lacking, trials).mistyped["register"]
+    told = try_all(fake.Lacking, trials).mistyped["register"]
     assert told.startswith("step 0: the observation lacks version, which the adapter's hello ")
 
 
 def test_a_value_of_another_type_is_told(trials):
-    found = tried(fake.Mistyped, trials)
+    found = try_all(fake.Mistyped, trials)
     told = 'step 1: reply.epoch is 0, not an opaque counter such as "@17"'
     assert found.mistyped["register"] == told
     assert not found.failing

@@ -26,7 +26,7 @@ def charter(tmp_path: Path) -> str:
     return str(path)
 
 
-def completed(folder: Path, *lines: str) -> list[list[str]]:
+def complete(folder: Path, *lines: str) -> list[list[str]]:
     """What bash proposes for the last word of each line; `conform` itself lists the names."""
     program = folder / "conform"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m conform.cli.main "$@"\n')
@@ -47,7 +47,7 @@ def completed(folder: Path, *lines: str) -> list[list[str]]:
 
 
 def test_bash_completes_when_it_has_loaded_the_script(tmp_path: Path, charter: str) -> None:
-    found = completed(
+    found = complete(
         tmp_path,
         "conform expl",
         "conform explore --eng",
@@ -67,7 +67,7 @@ def test_bash_completes_adapters_folders_and_what_the_manual_has(tmp_path: Path)
     (tmp_path / "adapters" / "mine").mkdir(parents=True)
     (tmp_path / "adapters" / "mine" / "adapter.toml").touch()
     (tmp_path / "charter.toml").touch()
-    found = completed(
+    found = complete(
         tmp_path,
         "conform test --adapter ",
         "conform doctor --adapter m",

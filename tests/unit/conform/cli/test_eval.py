@@ -25,7 +25,7 @@ def lease(tmp_path: Path) -> str:
     return str(path)
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+def read_printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
     """What a command prints; its errors if it does not end with 0."""
     assert main(arguments) == code
     found = capsys.readouterr()
@@ -46,14 +46,14 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
 def test_an_expression_has_its_value_when_the_state_is_the_initial_one(
     lease: str, capsys: pytest.CaptureFixture[str], expression: str, value: str
 ) -> None:
-    assert said(capsys, "eval", lease, "--instance", "tiny", expression) == value
-    assert said(capsys, "eval", lease, expression) == value
+    assert read_printed(capsys, "eval", lease, "--instance", "tiny", expression) == value
+    assert read_printed(capsys, "eval", lease, expression) == value
 
 
 def test_a_value_has_type_and_json_when_json_is_asked_for(
     lease: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = json.loads(said(capsys, "eval", lease, "{ann, bob}", "--json"))
+    found = json.loads(read_printed(capsys, "eval", lease, "{ann, bob}", "--json"))
     assert found == [{"type": "set Client", "value": ["ann", "bob"]}]
 
 
@@ -62,9 +62,9 @@ def test_the_state_is_that_behind_a_line_when_a_scenario_is_named(
 ) -> None:
     line = LEASE[: LEASE.index("do acquire(ann)")].count("\n") + 1
     scenario = ("eval", lease, "lock.owner", "--scenario", "ann")
-    assert said(capsys, *scenario) == "ann"
-    assert said(capsys, *scenario, "--line", str(line)) == "ann"
-    assert said(capsys, *scenario, "--line", str(line - 1)) == "none"
+    assert read_printed(capsys, *scenario) == "ann"
+    assert read_printed(capsys, *scenario, "--line", str(line)) == "ann"
+    assert read_printed(capsys, *scenario, "--line", str(line - 1)) == "none"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_reason_is_one_sentence_when_nothing_can_be_evaluated(
     code: int,
     why: str,
 ) -> None:
-    assert why in said(capsys, "eval", lease, *arguments, code=code)
+    assert why in read_printed(capsys, "eval", lease, *arguments, code=code)
 
 
 @pytest.mark.parametrize("form", ["itf", "search"])
@@ -104,10 +104,10 @@ def test_the_state_is_that_after_a_step_when_a_trace_is_given(
         trace.write_text(capsys.readouterr().out, encoding="utf-8")
     capsys.readouterr()
     asked = ("eval", str(charter), "lock.token", "--trace", str(trace))
-    assert said(capsys, *asked, "--step", "0") == "0"
-    assert said(capsys, *asked, "--step", "1") == "1"
-    assert said(capsys, *asked) == "1"
-    assert "the steps 0 to 1, not 9" in said(capsys, *asked, "--step", "9", code=2)
+    assert read_printed(capsys, *asked, "--step", "0") == "0"
+    assert read_printed(capsys, *asked, "--step", "1") == "1"
+    assert read_printed(capsys, *asked) == "1"
+    assert "the steps 0 to 1, not 9" in read_printed(capsys, *asked, "--step", "9", code=2)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_damaged_trace_is_one_sentence_when_it_is_read(
 ) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text(text, encoding="utf-8")
-    assert why in said(capsys, "eval", lease, "lock", "--trace", str(trace), code=2)
+    assert why in read_printed(capsys, "eval", lease, "lock", "--trace", str(trace), code=2)
 
 
 @pytest.mark.parametrize("name", ["two_phase_commit", "primary_backup", "ring_election"])
@@ -149,7 +149,7 @@ def test_states_are_walked_when_the_lines_say_so(
 ) -> None:
     lines = ":state\n:steps\n:step 2\nlock.owner\n:back\nlock.owner\n\n:quit\nlock\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-    assert said(capsys, "repl", lease).splitlines() == [
+    assert read_printed(capsys, "repl", lease).splitlines() == [
         "lock = Lock { owner: none, token: 0, uses: 0 }",
         "  1  acquire(ann) -> free: lock.owner: none -> ann; lock.token: 0 -> 1",
         "  2  acquire(bob) -> free: lock.owner: none -> bob; lock.token: 0 -> 1",
@@ -165,7 +165,7 @@ def test_words_that_people_try_first_are_commands(
     word: str, lease: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"help\n{word}\nlock"))
-    told = said(capsys, "repl", lease)
+    told = read_printed(capsys, "repl", lease)
     assert told.count("\n") == 0 and ":steps, :step N, do op(...), :back, :help, :quit" in told
 
 
@@ -175,7 +175,7 @@ def test_variable_is_no_command_when_it_is_called_help(
     path = tmp_path / "lease.charter"
     path.write_text(re.sub(r"\block\b", "help", LEASE), encoding="utf-8")
     monkeypatch.setattr("sys.stdin", io.StringIO("help\n"))
-    assert "Lock { owner: none" in said(capsys, "repl", str(path))
+    assert "Lock { owner: none" in read_printed(capsys, "repl", str(path))
 
 
 def test_mistakes_do_not_end_it_when_a_line_is_wrong(
@@ -197,9 +197,9 @@ def test_an_element_of_another_instance_is_told_with_the_instance(
     path = tmp_path / "lease.charter"
     more = "instance large of lease { Client = {ann, bob, eve} most = 2 }\n"
     path.write_text(LEASE + more, encoding="utf-8")
-    told = said(capsys, "eval", str(path), "{ann, eve}", code=1)
+    told = read_printed(capsys, "eval", str(path), "{ann, eve}", code=1)
     assert "eve is an element in the instance large, not in tiny: --instance large" in told
-    assert "element" not in said(capsys, "eval", str(path), "{ann, ida}", code=1)
+    assert "element" not in read_printed(capsys, "eval", str(path), "{ann, ida}", code=1)
 
 
 def test_an_operation_is_told_with_the_command_that_takes_it(
@@ -221,7 +221,7 @@ def test_a_step_is_taken_when_it_is_written_as_in_a_scenario(
 ) -> None:
     lines = "do acquire( bob )\nlock.owner\n:back\ndo acquire(ann) -> free\nlock.owner\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-    assert said(capsys, "repl", lease).splitlines() == [
+    assert read_printed(capsys, "repl", lease).splitlines() == [
         "acquire(bob) -> free: lock.owner: none -> bob; lock.token: 0 -> 1",
         "bob: option Client",
         "the initial state of tiny",

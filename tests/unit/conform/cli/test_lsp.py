@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.edited_texts import LEASE
-from tests.support.editor import Editor, editing, served
+from tests.support.editor import Editor, editing, serve
 
 from charter import api
 from charter.diagnostics import Source
@@ -23,7 +23,7 @@ from conform.cli.main import main
 @pytest.fixture(scope="module")
 def server() -> Iterator[subprocess.Popen[bytes]]:
     """A server that answers several tests, since it starts for a second."""
-    with served([sys.executable, "-m", "conform.cli.main", "lsp"]) as process:
+    with serve([sys.executable, "-m", "conform.cli.main", "lsp"]) as process:
         yield process
 
 
@@ -122,5 +122,5 @@ def test_a_message_turns_no_direction_when_a_text_does(
     text = LEASE.replace("lock.token' = next", "lock.token' = \u202enext")
     assert text != LEASE
     with editing(server, tmp_path, text) as found:
-        told = json.dumps(found.published(), ensure_ascii=False)
+        told = json.dumps(found.read_published(), ensure_ascii=False)
     assert "\u202e" not in told and "u202e" in told

@@ -53,7 +53,7 @@ def charter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def reviewed(charter: Path, change: dict[str, str]) -> None:
+def review(charter: Path, change: dict[str, str]) -> None:
     path = survivors_file(charter)
     rows = read_survivors(path)
     path.write_text(survivors_text(Survivor(row.id, **change) for row in rows), encoding="utf-8")
@@ -71,10 +71,10 @@ def test_a_new_survivor_fails_until_it_has_a_reason_and_a_citation(
     assert "has no reason, or cites no source of the charter (nor `silent`)" in told.err
     assert "0 of 3 survivors have a reason and a citation" in told.out
     for made_up in ({"reason": "."}, {"cites": "MADE §1"}, {"cites": "."}):
-        reviewed(charter, {"reason": "it only counts", "cites": "silent", **made_up})
+        review(charter, {"reason": "it only counts", "cites": "silent", **made_up})
         assert main(command) == 1
         assert "0 of 3 survivors have a reason and a citation" in capsys.readouterr().out
-    reviewed(charter, {"reason": "it only counts", "cites": "silent"})
+    review(charter, {"reason": "it only counts", "cites": "silent"})
     capsys.readouterr()
     assert main(command) == 0
     assert "3 of 3 survivors have a reason and a citation" in capsys.readouterr().out
@@ -141,13 +141,13 @@ def test_there_is_no_estimate_of_few_mutants_and_none_of_what_came_before(
 
 
 def test_a_sample_is_drawn_by_seed(charter: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def drawn(seed: str) -> list[str]:
+    def draw(seed: str) -> list[str]:
         main(["mutate", str(charter), "--json", "--jobs", "1", "--limit", "2", "--seed", seed])
         return [row["id"] for row in json.loads(capsys.readouterr().out)["mutants"]]
 
-    assert len(drawn("1")) == 2
-    assert drawn("1") == drawn("1")
-    assert len({tuple(drawn(str(seed))) for seed in range(4)}) > 1
+    assert len(draw("1")) == 2
+    assert draw("1") == draw("1")
+    assert len({tuple(draw(str(seed))) for seed in range(4)}) > 1
 
 
 def test_a_pattern_that_matches_nothing_is_told(

@@ -29,7 +29,7 @@ MORE = "instance tiny_long of timer { most = 3 loud = true one = 1 }\n"
 SCENARIO = 'scenario "long" of timer { most = 3 loud = true one = 1 do wind() -> wound }\n'
 
 
-def told(text: str, folder: Path) -> str:
+def tell(text: str, folder: Path) -> str:
     """What is told of the small suite of a charter; "" if nothing is."""
     charter = folder / "timer.charter"
     charter.write_text(text)
@@ -42,18 +42,18 @@ def told(text: str, folder: Path) -> str:
 
 
 def test_a_value_that_all_questions_share_is_told_with_the_remedy(tmp_path: Path) -> None:
-    assert told(TIMER, tmp_path) == (
+    assert tell(TIMER, tmp_path) == (
         "all questions have loud = false (of bool), most = 2 (of int 1..9); an instance with"
         " another value of loud, most, whose name begins with `tiny`, gets questions of its own"
     )
 
 
 def test_an_instance_with_other_values_is_named(tmp_path: Path) -> None:
-    assert told(TIMER + MORE, tmp_path).endswith("; the full suite has those of tiny_long, too")
+    assert tell(TIMER + MORE, tmp_path).endswith("; the full suite has those of tiny_long, too")
 
 
 def test_constants_with_several_values_are_not_told(tmp_path: Path) -> None:
-    assert told(TIMER + SCENARIO, tmp_path) == ""
+    assert tell(TIMER + SCENARIO, tmp_path) == ""
 
 
 BOUNDED = """protocol queue
@@ -80,7 +80,7 @@ scenario "once" of queue { most = 1 length = 2 do submit(1) -> submitted }
 
 
 def test_a_constant_that_only_bounds_types_is_told(tmp_path: Path) -> None:
-    assert told(BOUNDED, tmp_path) == (
+    assert tell(BOUNDED, tmp_path) == (
         "all questions have length = 2 (of int 1..9), most = 1 (of int 0..9); an instance with"
         " another value of length, most, whose name begins with `tiny`, gets questions of its own"
     )
@@ -88,7 +88,7 @@ def test_a_constant_that_only_bounds_types_is_told(tmp_path: Path) -> None:
 
 def test_a_constant_that_bounds_types_with_several_values_is_not_told(tmp_path: Path) -> None:
     wide = 'scenario "wide" of queue { most = 2 length = 2 do submit(2) -> submitted }\n'
-    assert told(BOUNDED + wide, tmp_path).startswith("all questions have length = 2 (of int 1..9);")
+    assert tell(BOUNDED + wide, tmp_path).startswith("all questions have length = 2 (of int 1..9);")
 
 
 def test_the_instances_of_questions_that_were_found_count(tmp_path: Path) -> None:

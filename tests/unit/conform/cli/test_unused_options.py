@@ -33,7 +33,7 @@ READ = [
 ]
 
 
-def said(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+def run_line(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     code = main(line.split())
     return code, capsys.readouterr().err
 
@@ -42,7 +42,7 @@ def said(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 def test_an_option_that_is_not_read_is_refused(
     line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, told = said(line, capsys)
+    code, told = run_line(line, capsys)
     (option,) = [word for word in line.split() if told.startswith(f"conform: {word} ")]
     assert code == 2
     assert told.endswith(f", or leave {option} out\n")
@@ -52,7 +52,7 @@ def test_an_option_that_is_not_read_is_refused(
 def test_an_option_that_is_read_is_not_refused(
     line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "or leave" not in said(line, capsys)[1]
+    assert "or leave" not in run_line(line, capsys)[1]
 
 
 def test_rules_are_about_options_that_there_are() -> None:

@@ -134,12 +134,12 @@ def test_kept_states_come_back_when_new_ones_cannot_be_moved_there(
     kept.keep(Counted(), tmp_path / "s", lambda *_: None)
     rename = Path.rename
 
-    def refused(made: Path, target: Path) -> Path:
+    def refuse(made: Path, target: Path) -> Path:
         if made.name == ".s.part":
             raise OSError(13, "Permission denied")
         return rename(made, target)
 
-    monkeypatch.setattr(Path, "rename", refused)
+    monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(CannotWrite, match="Permission denied"):
         kept.keep(Counted(replace(HEAD, distinct=3)), tmp_path / "s", lambda *_: None)
     assert kept.open_dump(tmp_path / "s")[0]["distinct"] == 25_000

@@ -128,11 +128,11 @@ def test_lines_come_while_the_work_waits(
     monkeypatch.setattr("conform.console.progress.LATEST", 0.01)
     asked = threading.Event()
 
-    def done() -> int:
+    def count_done() -> int:
         asked.set()
         return 3
 
-    with bar("lease-go", 9, done):
+    with bar("lease-go", 9, count_done):
         assert asked.wait(60)
     assert "conform: lease-go: 3 of 9 vectors judged" in capsys.readouterr().err
 

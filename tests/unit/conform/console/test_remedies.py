@@ -44,11 +44,11 @@ def test_late_answer_to_hello_names_the_deadline() -> None:
 def test_folder_that_cannot_be_written_has_the_remedy_of_its_cause(
     number: int, remedy: str
 ) -> None:
-    def refused() -> None:
+    def refuse() -> None:
         raise OSError(number, os.strerror(number))
 
     with pytest.raises(CannotWrite, match=rf"the run could not be written \(.*\); {remedy}"):
-        guard_write("the run", refused)
+        guard_write("the run", refuse)
 
 
 def test_operation_that_hello_leaves_out_has_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from tests.support.fakes.fake import KeepsLeader
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.machine import Outcome
 from tests.support.toy.vectors import vector
-from tests.unit.conform.judging.test_judge import answered
+from tests.unit.conform.judging.test_judge import judge_answer
 from tests.unit.reports.sample import as_written
 
 from charter.formats.labels import Labels
@@ -35,7 +35,7 @@ def both(state, operation, args):
 
 def widths(**entries):
     """How much these entries allow on a target that keeps the leader."""
-    item, results = answered(EXPIRES, KeepsLeader)
+    item, results = judge_answer(EXPIRES, KeepsLeader)
     siblings = Siblings(charter, entries)
     batch = BatchTexts.of(results, None)
     return assess(item, results.results[0], batch, Judge(), siblings).widths

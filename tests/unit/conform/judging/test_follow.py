@@ -8,7 +8,7 @@ from tests.support.fakes.fake import KeepsLeader
 from tests.support.judging import judge, toy_siblings
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.vectors import question, random_vectors, vector
-from tests.unit.conform.judging.test_judge import answered
+from tests.unit.conform.judging.test_judge import judge_answer
 
 from charter.formats.labels import Labels
 from conform.judging.automaton import Judge
@@ -61,7 +61,7 @@ def test_hidden_state_comes_from_the_sibling_that_explains():
 
 def test_without_a_model_only_the_first_deviation_is_found():
     one = vector(R1, ("elect", {}), EXPIRE, ("elect", {}))
-    item, results = answered(one, KeepsLeader)
+    item, results = judge_answer(one, KeepsLeader)
     found = assess(item, results.results[0], BatchTexts.of(results, None), Judge(), None).verdict
     assert len(found.deviations) == 1
     assert (found.judged, found.not_judged) == (3, 1)
@@ -242,7 +242,7 @@ def test_deviation_that_comes_of_hidden_state_is_explained_by_the_whole_overlay(
 
 def test_why_no_step_is_judged_is_told_if_the_suite_has_another_first_state():
     """The model has the first state that the target shows, but the suite was made from another."""
-    item, results = answered(vector(R1, ("elect", {})))
+    item, results = judge_answer(vector(R1, ("elect", {})))
     answer = orjson.loads(item.answer)
     for node in answer["steps"][0]:
         node["observation"] = len(answer["observations"])

@@ -24,7 +24,7 @@ from conform.suites.importing import item_of
 REGISTER = ("register", {"node": "n1"})
 
 
-def answered(one, adapter=Fake):
+def judge_answer(one, adapter=Fake):
     connection = DirectConnection(adapter)
     item = item_of(one)
     connection.send([SentQuestion(item.id, "n", item.question)], 1)
@@ -48,7 +48,7 @@ def item_fields(item):
 def test_short_way_and_long_way_agree(adapter):
     short = 0
     for one in random_vectors(60, seed=9):
-        item, results = answered(one, adapter)
+        item, results = judge_answer(one, adapter)
         short += item.ways != b"{}"
         assert verdict(item, results) == verdict(without_ways(item), results)
     assert short > 40
@@ -78,7 +78,7 @@ def test_branches_that_cannot_be_told_apart_are_not_claimed():
     made = one.answer.json(one.id)
     twin = {**made["steps"][1][0], "branch": "register/other"}
     made["steps"][1].append(twin)
-    item, results = answered(one)
+    item, results = judge_answer(one)
     item = item.__class__(item.id, item.question, orjson.dumps(made), item.why, item.needs, b"{}")
     assert ways(made) == {}
     assert verdict(item, results).branches == ("", "")
@@ -89,7 +89,7 @@ def test_any_change_of_what_was_seen_is_noticed(seed, how):
     """What no node allows diverges; nothing raises."""
     rng = random.Random(seed)
     one = rng.choice(VECTORS)
-    item, results = answered(one)
+    item, results = judge_answer(one)
     result = results.results[0]
     whole = results.values[result.steps[0][1]]
     values = [*results.values, {**whole, "version": 10_000}]
@@ -114,14 +114,14 @@ VECTORS = random_vectors(8, seed=13)
 
 def test_purpose_is_looked_at_on_both_ways():
     one = vector(REGISTER, why=Why(purpose=("elect/chosen",)))
-    item, results = answered(one)
+    item, results = judge_answer(one)
     assert verdict(item, results).kind is Kind.INCONCLUSIVE
     assert verdict(without_ways(item), results).kind is Kind.INCONCLUSIVE
 
 
 def test_partial_observer_diverges_on_what_it_shows():
     one = vector(REGISTER, ("elect", {}), ("expire", {"node": "n1"}))
-    item, results = answered(one, KeepsLeader)
+    item, results = judge_answer(one, KeepsLeader)
     assert verdict(item, results, ("registration", "version")).kind is Kind.CONFORMS
     found = verdict(item, results, ("leader",))
     assert (found.kind, found.first.step) == (Kind.DIVERGES, 3)
@@ -142,7 +142,7 @@ def test_answers_of_the_toy_are_not_trivial():
 
 @pytest.mark.parametrize("message", ["", "@broker is unknown", "#3 is taken", "~"])
 def test_fault_that_comes_with_an_observation_is_a_fault(message):
-    item, results = answered(vector(REGISTER))
+    item, results = judge_answer(vector(REGISTER))
     result = results.results[0]
     values = [*results.values, {"fault": "Oops", "message": message}]
     steps = [result.steps[0], [len(values) - 1, *result.steps[1][1:]]]
@@ -162,14 +162,14 @@ def with_image(results, image):
 
 
 def test_image_that_failed_diverges_whatever_its_message_begins_with():
-    item, results = answered(vector(REGISTER))
+    item, results = judge_answer(vector(REGISTER))
     image = {"fault": "Oops", "message": "@broker is unknown"}
     (deviation,) = verdict(item, with_image(results, image)).deviations
     assert (deviation.severity, deviation.observed["image"]) == (Severity.IMAGE, image)
 
 
 def test_image_with_an_opaque_value_that_is_no_number_is_an_error_of_the_adapter():
-    item, results = answered(vector(REGISTER))
+    item, results = judge_answer(vector(REGISTER))
     found = verdict(item, with_image(results, {"leader": "@n1"}))
     assert found.kind is Kind.ADAPTER_ERROR
     assert found.detail == "the image of step 1: the opaque value '@n1' is not '@' and a number"
@@ -184,7 +184,7 @@ def test_reply_of_the_protocol_with_a_field_named_fault_is_none():
 
 @pytest.mark.parametrize("step", [2, None, [], "abc", [0, [], -1], [0, 1]])
 def test_step_of_another_shape_is_an_error_of_the_adapter_if_it_hides_variables(step):
-    item, results = answered(vector(REGISTER))
+    item, results = judge_answer(vector(REGISTER))
     result = results.results[0]
     broken = Result(result.id, result.nonce, Status.OK, "", [result.steps[0], step])
     found = verdict(item, Results(results.values, [broken]), ("leader",))
@@ -192,7 +192,7 @@ def test_step_of_another_shape_is_an_error_of_the_adapter_if_it_hides_variables(
 
 
 def test_index_without_a_value_is_told_in_words():
-    item, results = answered(vector(REGISTER))
+    item, results = judge_answer(vector(REGISTER))
     result = results.results[0]
     steps = [result.steps[0], [99, *result.steps[1][1:]]]
     found = verdict(
@@ -204,7 +204,7 @@ def test_index_without_a_value_is_told_in_words():
 
 @pytest.mark.parametrize(("message", "entries"), [("at 0x1", ("throws",)), ("", ())])
 def test_fault_that_comes_with_an_observation_is_looked_up_in_the_overlay(message, entries):
-    item, results = answered(vector(REGISTER, ("elect", {}), ("failover", {})))
+    item, results = judge_answer(vector(REGISTER, ("elect", {}), ("failover", {})))
     result = results.results[0]
     reply = {"fault": "java.lang.IllegalStateException", "message": message}
     values = [*results.values, reply]

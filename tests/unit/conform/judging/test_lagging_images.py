@@ -129,7 +129,7 @@ def kafka(t1, minimum=2, *, elr=True):
     return {"config": config, "partition": {"t1": t1}, "registration": registration}
 
 
-def explained(steps, *, elr=True):
+def explain(steps, *, elr=True):
     """The entries that explain the images of some steps: call, state and image of t1 after each
     (False: no image)."""
     start = kafka(T1, elr=elr)
@@ -149,18 +149,18 @@ def explained(steps, *, elr=True):
 
 def test_elr_of_a_topic_that_no_image_had_is_not_cleared_in_kafka_4_0_0():
     for image in ({**T1, "partition_epoch": 1}, {**T1, "elr": []}, CLEARED, None):
-        assert explained([None, (MINIMUM, kafka(CLEARED, 1), image)]) == {1: False}
-    assert explained([None, (MINIMUM, kafka(CLEARED, 1), T1)]) == {1: True}
+        assert explain([None, (MINIMUM, kafka(CLEARED, 1), image)]) == {1: False}
+    assert explain([None, (MINIMUM, kafka(CLEARED, 1), T1)]) == {1: True}
     again = [None, (MINIMUM, kafka(CLEARED, 1), T1), (MINIMUM, kafka(CLEARED, 1), CLEARED)]
-    assert explained(again) == {1: True, 2: True}
+    assert explain(again) == {1: True, 2: True}
 
 
 def test_topic_that_is_deleted_is_back_in_an_image_of_kafka_4_0_0():
     first = {"partition": {"t1": T1}}
     steps = [first, (DELETE, kafka(None), False), (MINIMUM, kafka(None, 1), CLEARED)]
-    assert explained(steps) == {2: True}
-    assert explained([first, *steps[1:2], (MINIMUM, kafka(None, 1), T1)]) == {2: False}
-    assert explained([None, *steps[1:]]) == {2: False}
+    assert explain(steps) == {2: True}
+    assert explain([first, *steps[1:2], (MINIMUM, kafka(None, 1), T1)]) == {2: False}
+    assert explain([None, *steps[1:]]) == {2: False}
     without = [(call, kafka(None, n, elr=False), image) for n, (call, _, image) in
                zip((2, 1), steps[1:], strict=True)]  # fmt: skip
-    assert explained([first, *without], elr=False) == {2: False}
+    assert explain([first, *without], elr=False) == {2: False}

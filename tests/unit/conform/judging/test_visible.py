@@ -25,7 +25,7 @@ HIDDEN = b'"registration"'
 
 
 @cache
-def drawn_items():
+def draw_items():
     return [item_of(made) for made in random_vectors(150, seed=3, length=7)]
 
 
@@ -50,12 +50,12 @@ def hiding(name, model):
 
 
 def verdicts(session):
-    found = [a.verdict for one in session.run(drawn_items()) for a in one.assessments]
+    found = [a.verdict for one in session.run(draw_items()) for a in one.assessments]
     return {verdict.id: verdict.kind for verdict in found}
 
 
 def test_a_hidden_epoch_is_taken_from_the_reply_that_allotted_it():
-    assert sum(HIDDEN in item.question for item in drawn_items()) > 50
+    assert sum(HIDDEN in item.question for item in draw_items()) > 50
     assert set(verdicts(hiding("registration", charter)).values()) == {Kind.CONFORMS}
 
 
@@ -66,7 +66,7 @@ def test_a_bug_behind_a_hidden_epoch_is_found():
 def test_what_no_other_place_shows_stays_unresolved():
     kinds = verdicts(hiding("version", charter))
     assert set(kinds.values()) == {Kind.CONFORMS, Kind.UNRESOLVED}
-    writes = {item.id for item in drawn_items() if b'"write"' in item.question}
+    writes = {item.id for item in draw_items() if b'"write"' in item.question}
     assert {name for name, kind in kinds.items() if kind is Kind.UNRESOLVED} <= writes
 
 
@@ -85,7 +85,7 @@ def test_the_reply_that_shows_the_value_is_named(step, wanted):
 
 
 def test_a_question_is_left_as_it_is_without_need_or_without_the_model():
-    (item,) = [item for item in drawn_items() if HIDDEN in item.question][:1]
+    (item,) = [item for item in draw_items() if HIDDEN in item.question][:1]
     other = Siblings(charter, same_state=False)
     judge = Judge(("leader", "version"), (), KINDS)
     for judged, siblings in [

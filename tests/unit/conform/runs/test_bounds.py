@@ -10,16 +10,16 @@ def bounds_told(bounds: Json) -> str:
     return "; ".join(": ".join(filter(None, row)) for row in bounds_rows(bounds))
 
 
-def asked(consts: str, jobs: int) -> str:
+def ask(consts: str, jobs: int) -> str:
     ids = ",".join(f'"j{i}":{i}' for i in range(jobs))
     return f'{{"consts":{{{consts}}},"sorts":{{"Job":{{{ids}}},"Worker":{{"w":7}}}}}}'
 
 
 def test_the_combinations_of_constants_and_the_most_elements_are_told() -> None:
     bounds = JudgedBounds()
-    bounds.add(asked('"tries":0,"room":3', 1))
-    bounds.add(asked('"room":2,"tries":1', 3))
-    bounds.add(asked('"room":3,"tries":0', 2))
+    bounds.add(ask('"tries":0,"room":3', 1))
+    bounds.add(ask('"room":2,"tries":1', 3))
+    bounds.add(ask('"room":3,"tries":0', 2))
     assert bounds.json() == {
         "within": [
             {"constants": {"room": 2, "tries": 1}, "elements": [{"Job": 3, "Worker": 1}]},
@@ -32,16 +32,16 @@ def test_the_combinations_of_constants_and_the_most_elements_are_told() -> None:
         "(room, tries) = (2, 1): at most 3 Job, 1 Worker;"
         " (room, tries) = (3, 0): at most 2 Job, 1 Worker"
     )
-    bounds.add(asked('"tries":0,"room":3', 3))
+    bounds.add(ask('"tries":0,"room":3', 3))
     told = "(room, tries) = (2, 1), (3, 0): at most 3 Job, 1 Worker"
     assert bounds_told(bounds.json()) == told
 
 
 def test_constants_and_elements_that_no_question_had_together_are_not_told_as_one() -> None:
     one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
-    one.add(asked('"largest":0', 2))
+    one.add(ask('"largest":0', 2))
     for largest in (1, 2):
-        other.add(asked(f'"largest":{largest}', 1))
+        other.add(ask(f'"largest":{largest}', 1))
     for bounds in (one, other):
         both.join(bounds.json())
     assert bounds_told(both.json()) == (
@@ -51,16 +51,16 @@ def test_constants_and_elements_that_no_question_had_together_are_not_told_as_on
 
 def test_what_one_scenario_had_is_not_told_as_if_it_had_been_searched() -> None:
     one, both = JudgedBounds(), JudgedBounds()
-    one.add(asked('"patience":2', 2), scenario=True)
+    one.add(ask('"patience":2', 2), scenario=True)
     both.join(one.json())
     assert bounds_told(both.json()) == "patience = 2: at most 2 Job, 1 Worker"  # there is no other
-    both.add(asked('"patience":1', 2))
-    both.add(asked('"patience":2', 1))
+    both.add(ask('"patience":1', 2))
+    both.add(ask('"patience":2', 1))
     assert bounds_told(both.json()) == (
         "patience = 1: at most 2 Job, 1 Worker; patience = 2: at most 1 Job, 1 Worker;"
         " patience = 2, in scenarios alone: at most 2 Job, 1 Worker"
     )
-    both.add(asked('"patience":2', 3))
+    both.add(ask('"patience":2', 3))
     assert "in scenarios" not in bounds_told(both.json())
 
 
@@ -75,8 +75,8 @@ def test_runs_of_earlier_versions_list_constants_and_elements_apart() -> None:
 
 def test_buckets_are_joined_and_old_ones_have_no_bounds() -> None:
     one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
-    one.add(asked('"loud":false', 4))
-    other.add(asked('"loud":true', 4))
+    one.add(ask('"loud":false', 4))
+    other.add(ask('"loud":true', 4))
     for bounds in (other.json(), None, one.json()):
         both.join(bounds)
     assert bounds_told(both.json()) == "loud = false, true: at most 4 Job, 1 Worker"
@@ -96,7 +96,7 @@ def test_a_charter_without_constants_has_elements_only() -> None:
     assert bounds_told(bounds.json()) == "elements: at most 1 Job"
 
 
-def sized(clients: int, names: int) -> str:
+def write_sizes(clients: int, names: int) -> str:
     sorts = {"Client": clients, "Name": names}
     told = ",".join(
         f'"{sort}":{{{",".join(f"{chr(34)}{sort}{i}{chr(34)}:{i}" for i in range(size))}}}'
@@ -108,20 +108,20 @@ def sized(clients: int, names: int) -> str:
 def test_sizes_that_no_question_had_together_are_not_told_as_one() -> None:
     one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
     for clients, names in ((1, 1), (2, 1)):
-        one.add(sized(clients, names))
-    other.add(sized(1, 2))
+        one.add(write_sizes(clients, names))
+    other.add(write_sizes(1, 2))
     for bounds in (one, other):
         both.join(bounds.json())
     told = "elements: at most 1 Client with 2 Name, or 2 Client with 1 Name"
     assert bounds_told(both.json()) == told
-    both.add(sized(2, 2))
+    both.add(write_sizes(2, 2))
     assert bounds_told(both.json()) == "elements: at most 2 Client, 2 Name"
 
 
 def test_of_many_sizes_the_first_are_told_and_older_runs_have_none() -> None:
     bounds = JudgedBounds()
     for size in range(1, 12):
-        bounds.add(sized(size, 12 - size))
+        bounds.add(write_sizes(size, 12 - size))
     assert bounds_told(bounds.json()).endswith("8 Client with 4 Name and 3 more")
     old = {"constants": [], "elements": {"Client": 2, "Name": 2}}
     assert bounds_told(old) == "elements: at most 2 Client, 2 Name"
@@ -143,17 +143,17 @@ def test_elements_that_no_question_names_are_told() -> None:
     assert bounds_told(both.json()) == "elements: at most 1 Box, 2 Message"
 
 
-def called(operation: str, **args: object) -> str:
+def call(operation: str, **args: object) -> str:
     return json.dumps({"sorts": {}, "operations": [{"operation": operation, "args": args}]})
 
 
 def test_the_least_and_the_largest_number_of_each_argument_are_told() -> None:
     """A constant that only bounds a type is in no question, but its values are."""
     one, other, both = JudgedBounds(), JudgedBounds(), JudgedBounds()
-    one.add(called("submit", job="j1", priority=1, urgent=True))
-    other.add(called("submit", job="j1", priority=0, urgent=False))
-    other.add(called("limit", to={"rates": [3, 2], "name": "x"}))
-    other.add(called("stop", after=2))
+    one.add(call("submit", job="j1", priority=1, urgent=True))
+    other.add(call("submit", job="j1", priority=0, urgent=False))
+    other.add(call("limit", to={"rates": [3, 2], "name": "x"}))
+    other.add(call("stop", after=2))
     assert one.json() == {
         "within": [{"constants": {}, "elements": []}], "elements": {},
         "arguments": {"submit priority": [1, 1]},
@@ -165,10 +165,10 @@ def test_the_least_and_the_largest_number_of_each_argument_are_told() -> None:
 
 
 def test_an_argument_that_refers_to_what_was_observed_has_no_bounds() -> None:
-    refers = called("lead", epoch={"ref": [0, "epoch"], "plus": 1})
+    refers = call("lead", epoch={"ref": [0, "epoch"], "plus": 1})
     one, other = JudgedBounds(), JudgedBounds()
-    for each in (called("lead", epoch=7), refers, called("lead", epoch=9)):
+    for each in (call("lead", epoch=7), refers, call("lead", epoch=9)):
         one.add(each)
-    other.add(called("lead", epoch=8))
+    other.add(call("lead", epoch=8))
     other.join(one.json())
     assert bounds_told(one.json()) == bounds_told(other.json()) == ""

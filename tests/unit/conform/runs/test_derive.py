@@ -33,7 +33,7 @@ def test_answers_of_another_model_differ():
     assert difference(item_of(killer), charter, OpaqueTypes()) == told
 
 
-def changed(change):
+def change_answer(change):
     """The item of a vector whose answer somebody changed."""
     from dataclasses import replace
 
@@ -71,7 +71,7 @@ def rename(answer):
     ],
 )
 def test_answer_that_was_changed_differs(change, sentence):
-    assert difference(changed(change), charter, OpaqueTypes()) == sentence
+    assert difference(change_answer(change), charter, OpaqueTypes()) == sentence
 
 
 EXPIRES = vector(("register", {"node": "n1"}), ("expire", {"node": "n1"}))
@@ -99,7 +99,7 @@ def test_answer_that_cannot_be_read_is_no_bug_of_the_model():
         del answer["steps"][-1][0]["from"]
 
     told = "the answer cannot be read (KeyError: 'from'): the suite was changed"
-    assert difference(changed(lose), charter, OpaqueTypes()) == told
+    assert difference(change_answer(lose), charter, OpaqueTypes()) == told
 
 
 def context(reference=True):
@@ -110,10 +110,10 @@ def test_forged_answer_makes_the_canary_misbehave():
     items = [item_of(made) for made in random_vectors(5)]
     (fine,) = derive_again(context(), items, "bucket 0")
     assert (fine.kind, fine.ok) == ("derived", True)
-    (forged,) = derive_again(context(), [*items, changed(allow_all)], "bucket 0")
+    (forged,) = derive_again(context(), [*items, change_answer(allow_all)], "bucket 0")
     assert (forged.ok, forged.got) == (False, "1 of 6 other answers")
     assert forged.detail == "step 3: the suite allows failover/done"
-    assert derive_again(context(reference=False), [changed(allow_all)], "bucket 0") == []
+    assert derive_again(context(reference=False), [change_answer(allow_all)], "bucket 0") == []
 
 
 def test_sample_is_drawn_from_all_vectors():

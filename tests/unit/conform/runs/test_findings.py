@@ -36,7 +36,7 @@ def row(vector, step=1, **given):
             [])  # fmt: skip
 
 
-def found(tmp_path, *rows, operations=(), starts=MappingProxyType({})):
+def list_findings(tmp_path, *rows, operations=(), starts=MappingProxyType({})):
     tables = {"verdicts": VERDICTS, "deviations": DEVIATIONS, "observations": OBSERVATIONS,
               "transitions": TRANSITIONS}  # fmt: skip
     held = {name: DatasetRows(schema) for name, schema in tables.items()}
@@ -50,35 +50,35 @@ def found(tmp_path, *rows, operations=(), starts=MappingProxyType({})):
     return run_findings(JudgedRows.of(folder), starts)
 
 
-def told(**more):
+def tell(**more):
     return sentence(dict(zip(DEVIATIONS.names, row("v", **more), strict=True)))
 
 
 def test_gravest_is_first_and_what_the_overlay_explains_is_last(tmp_path):
     kinds = ["image", "reply", "state", "fault"]
     rows = [row("v", severity=kind, cause=kind * 10) for kind in kinds]
-    listed = found(tmp_path, *rows, row("v", severity="fault", entry="known other"))
+    listed = list_findings(tmp_path, *rows, row("v", severity="fault", entry="known other"))
     assert [one.severity for one in listed] == ["fault", "state", "reply", "image", "fault"]
     assert [one.id for one in listed][-2:] == ["f-imageimage", "known"]
     assert [one.new for one in listed] == [True] * 4 + [False]
 
 
 def test_example_is_the_vector_that_shows_it_earliest(tmp_path):
-    (one,) = found(tmp_path, row("a", 5), row("b", 3), row("b", 4), row("c", 3))
+    (one,) = list_findings(tmp_path, row("a", 5), row("b", 3), row("b", 4), row("c", 3))
     assert (one.vector, one.step, one.vectors, one.deviations) == ("b", 3, 3, 4)
     assert one.id == "f-cccccccccc"
 
 
 def test_of_vectors_that_show_it_equally_early_the_shortest_is_the_example(tmp_path):
     lengths = (("a", 3, 2), ("b", 3, 1), ("c", 4, 1))
-    (one,) = found(tmp_path, row("a", 3), row("b", 3), row("c", 3), operations=lengths)
+    (one,) = list_findings(tmp_path, row("a", 3), row("b", 3), row("c", 3), operations=lengths)
     assert one.vector == "b"
 
 
 def test_a_vector_from_the_first_state_is_preferred_to_one_whose_state_the_solver_chose(tmp_path):
     rows = (row("a", 1), row("b", 6), row("d", 1, cause="d" * 20))
     starts = dict.fromkeys("ad", GivenState(chosen=True, size=9))
-    one, other = sorted(found(tmp_path, *rows, starts=starts), key=lambda each: each.id)
+    one, other = sorted(list_findings(tmp_path, *rows, starts=starts), key=lambda each: each.id)
     assert (one.vector, one.step, one.chosen) == ("b", 6, False)
     assert (other.vector, other.chosen) == ("d", True)
 
@@ -86,7 +86,7 @@ def test_a_vector_from_the_first_state_is_preferred_to_one_whose_state_the_solve
 def test_of_vectors_that_begin_in_given_states_the_one_with_the_smallest_is_the_example(tmp_path):
     sizes = {"a": 90, "b": 40, "c": 60}
     starts = {name: GivenState(size=size) for name, size in sizes.items()}
-    (one,) = found(tmp_path, *(row(name, 1) for name in sizes), starts=starts)
+    (one,) = list_findings(tmp_path, *(row(name, 1) for name in sizes), starts=starts)
     assert (one.vector, one.chosen) == ("b", False)
 
 
@@ -95,25 +95,25 @@ def test_finding_names_one_before_it_with_the_same_operation_and_variables(tmp_p
     rows = [(*row(name, cause=name * 20)[:12], paths, []) for name, paths in causes.items()]
     rows.append((*row("e", cause="e" * 20, entry="known")[:12], ["done"], []))
     rows.append((*row("f", cause="f" * 20)[:12], ["reply.case"], []))
-    like = {one.id: one.like for one in found(tmp_path, *rows)}
+    like = {one.id: one.like for one in list_findings(tmp_path, *rows)}
     ids = [f"f-{name * 10}" for name in "abcdf"]
     assert like == {**dict.fromkeys((*ids, "known"), ""), ids[1]: ids[0]}
 
 
 def test_sentence_says_what_was_expected_and_what_was_seen():
-    assert told() == "go/done: expected x = 1, got 2"
-    different = told(observed=(NO, {"x": 1}))
+    assert tell() == "go/done: expected x = 1, got 2"
+    different = tell(observed=(NO, {"x": 1}))
     assert different == 'go/done: expected the reply {"case":"yes"}, got {"case":"no"}'
-    deep = told(expected=({"case": "yes", "n": 1}, {}), observed=({"case": "yes", "n": 2}, {}))
+    deep = tell(expected=({"case": "yes", "n": 1}, {}), observed=({"case": "yes", "n": 2}, {}))
     assert deep == "go/done: expected reply.n = 1, got 2"
-    fault = told(observed=({"fault": "Oops"}, None))
+    fault = tell(observed=({"fault": "Oops"}, None))
     assert fault == 'go/done: expected {"case":"yes"}, got the fault Oops'
-    assert told(observed=(YES, {"x": 1}), image={"x": 3}) == "go/done: expected image.x = 1, got 3"
-    part = told(observed=(YES, {"x": 1, "y": 1}), image={"x": 3})  # an image may leave out y
+    assert tell(observed=(YES, {"x": 1}), image={"x": 3}) == "go/done: expected image.x = 1, got 3"
+    part = tell(observed=(YES, {"x": 1, "y": 1}), image={"x": 3})  # an image may leave out y
     assert part == "go/done: expected image.x = 1, got 3"
-    failed = told(observed=(YES, {"x": 1}), image={"fault": "Oops", "message": "no x"})
+    failed = tell(observed=(YES, {"x": 1}), image={"fault": "Oops", "message": "no x"})
     assert failed == "go/done: expected an image, got the fault Oops"
-    many = told(observed=(YES, {"w": 0, "x": 1, "y": 0, "z": 0}))
+    many = tell(observed=(YES, {"w": 0, "x": 1, "y": 0, "z": 0}))
     assert many.endswith("; and in 1 more")
 
 
@@ -130,7 +130,7 @@ def test_the_example_of_a_finding_is_the_gravest_then_the_earliest():
 def test_long_values_are_cut_so_that_the_first_difference_shows():
     items = [{"customer": f"c{number}", "id": "~1", "seats": 1} for number in range(9)]
     other = [*items[:7], {**items[7], "seats": 2}, items[8]]
-    said = told(expected=(YES, {"held": items}), observed=(YES, {"held": other}))
+    said = tell(expected=(YES, {"held": items}), observed=(YES, {"held": other}))
     wanted, _, seen = said.partition(", got …")
     assert wanted.startswith("go/done: expected held = …") and '"id":"~1","seats":1},' in wanted
     assert '"id":"~1","seats":2},' in seen

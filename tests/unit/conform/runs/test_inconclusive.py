@@ -10,7 +10,7 @@ from conform.runs.conclusion import Finished
 from conform.storage.store import RunFolder
 
 
-def counted(inconclusive: int, **more: Json) -> dict[str, Json]:
+def make_counts(inconclusive: int, **more: Json) -> dict[str, Json]:
     """The parts of a summary that the last line needs."""
     verdicts: dict[str, Json] = {"conforms": 12, "inconclusive": inconclusive}
     rest: dict[str, Json] = {
@@ -26,28 +26,28 @@ def counted(inconclusive: int, **more: Json) -> dict[str, Json]:
      (4, "judged 16 of 16, 4 of them inconclusive")],
 )  # fmt: skip
 def test_last_line_counts_vectors_that_are_inconclusive(count: int, told: str) -> None:
-    fine = Finished(RunFolder("/run"), {}, counted(count))
+    fine = Finished(RunFolder("/run"), {}, make_counts(count))
     assert _last_line(fine, ()) == f"fine: no deviation from the charter; {told}"
-    found = counted(count, reasons=["1 finding"], exit=1)
+    found = make_counts(count, reasons=["1 finding"], exit=1)
     assert _last_line(Finished(RunFolder("/run"), {}, found), ()) == f"exit 1: 1 finding; {told}"
 
 
 def test_reason_that_says_how_much_was_compared_is_not_repeated() -> None:
-    left = counted(4, reasons=["judged 16 of 16, 4 of them inconclusive"], exit=3)
+    left = make_counts(4, reasons=["judged 16 of 16, 4 of them inconclusive"], exit=3)
     last = _last_line(Finished(RunFolder("/run"), {}, left), ())
     assert last == "exit 3: judged 16 of 16, 4 of them inconclusive"
 
 
 def test_what_inconclusive_means_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    _show_inconclusive(counted(0))
+    _show_inconclusive(make_counts(0))
     assert capsys.readouterr().out == ""
-    _show_inconclusive(counted(2))
+    _show_inconclusive(make_counts(2))
     told = capsys.readouterr().out
     assert told.startswith(
         "2 vectors are inconclusive: the charter allows every step, but they did"
     )
     assert "conform explain inconclusive" in told
-    _show_inconclusive(counted(1))
+    _show_inconclusive(make_counts(1))
     assert "1 vector is inconclusive: the charter allows every step, but it did" in (
         capsys.readouterr().out
     )
@@ -56,7 +56,7 @@ def test_what_inconclusive_means_is_said(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("wish", ["--limit", "-k", "-x"])
 def test_run_that_left_vectors_out_is_not_called_fine_alone(wish: str) -> None:
     left: Json = [{"what": "not asked", "vectors": 3, "allowed": wish}]
-    last = _last_line(Finished(RunFolder("/run"), {}, counted(0, not_compared=left)), ())
+    last = _last_line(Finished(RunFolder("/run"), {}, make_counts(0, not_compared=left)), ())
     told = f"judged 12 of 12; not compared: 3 not asked ({wish})"
     assert (
         last == f"fine in the part that was asked ({wish}): no deviation from the charter; {told}"
@@ -64,7 +64,7 @@ def test_run_that_left_vectors_out_is_not_called_fine_alone(wish: str) -> None:
 
 
 def test_run_by_the_small_suite_is_called_fine_by_it_and_one_by_old_rules_by_these() -> None:
-    small = counted(0, small_suite=True)
+    small = make_counts(0, small_suite=True)
     told = "no deviation from the charter; judged 12 of 12"
     last = _last_line(Finished(RunFolder("/run"), {}, small), ())
     assert last == f"fine by the small suite: {told}"

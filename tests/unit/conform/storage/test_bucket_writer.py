@@ -92,17 +92,17 @@ def test_run_that_spills_has_the_rows_of_one_that_does_not(
 ):
     name = targets_folder("keeps_leader")
 
-    def judged(out):
+    def judge(out):
         options = RunOptions(name, suite=str(toy_suite), engine="inline", out=str(tmp_path / out))
         return run_target(options, lambda _: None).folder
 
     def rows(folder, dataset):
         return folder.table(dataset).drop_columns(["line"] if dataset == "observations" else [])
 
-    whole = judged("whole")
+    whole = judge("whole")
     monkeypatch.setattr(judging, "TEXTS", 1)
     monkeypatch.setattr(judging, "PAIRS", 1)
-    spilled = judged("spilled")
+    spilled = judge("spilled")
     for dataset in ("verdicts", "deviations", "observations"):
         assert rows(whole, dataset) == rows(spilled, dataset)
     pairs = [

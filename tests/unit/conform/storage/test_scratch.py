@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.judging import environment, fake_start
-from tests.support.processes import marked, runs, until
+from tests.support.processes import find_marked, runs, until
 
 from conform.adapters.stdio import StdioConnection
 from conform.storage.scratch import MARK, end_marked
@@ -68,7 +68,7 @@ def started(tmp_path):
         child.kill()
         child.wait()
         child.stdout.close()
-    for pid in marked(f"{MARK}={tmp_path}"):
+    for pid in find_marked(f"{MARK}={tmp_path}"):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -165,7 +165,7 @@ def test_process_that_is_about_to_become_another_program_is_found():
 
 
 def test_nobody_has_a_mark_that_nobody_gave():
-    assert marked(f"{MARK}=nobody") == []
+    assert find_marked(f"{MARK}=nobody") == []
 
 
 def test_a_child_does_not_begin_when_its_parent_has_ended_before_it_could_ask() -> None:

@@ -23,14 +23,14 @@ sys.stdout.write(f"heavy: {heavy & sys.modules.keys()}")
 FINDERS = "import sys; print(False, len(sys.meta_path))"
 
 
-def said(program: str) -> str:
+def run_program(program: str) -> str:
     command = [sys.executable, "-c", program]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_arrays_are_made_without_pandas() -> None:
-    assert said(ARRAYS) == said(FINDERS)
+    assert run_program(ARRAYS) == run_program(FINDERS)
 
 
 def test_help_is_shown_without_heavy_libraries() -> None:
-    assert said(HELP).endswith("heavy: set()")
+    assert run_program(HELP).endswith("heavy: set()")
