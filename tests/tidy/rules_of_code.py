@@ -219,7 +219,8 @@ RULES_OF_CODE: Final = (
     Rule("no Any outside the formats", _is_typed, any_type, (SOURCE, "from typing import Any")),
     Rule("a module says what it knows", is_python, missing_docstring, (SOURCE, "a = 1")),
     Rule("only the command line prints", _quiet, printing, (SOURCE, "print('a')")),
-    Rule("no banned call", is_python, find_banned_calls, (SOURCE, "subprocess.run('a', shell=True)")),
+    Rule("no banned call", is_python, find_banned_calls,
+         (SOURCE, "subprocess.run('a', shell=True)")),
     Rule("no call of eval", is_python, find_banned_calls, (SOURCE, "eval('1')")),
     Rule("no unseeded randomness", is_python, find_banned_calls,
          (SOURCE, "import random\nrandom.choice([1])")),
@@ -233,5 +234,6 @@ RULES_OF_CODE: Final = (
          adapter_import, ("conformance/adapters/a/bad.py", "import conform.judging.automaton")),
     Rule("a test is a function", _test, test_class, ("tests/unit/test_a.py", "class TestA: ...")),
     Rule("no test is skipped", _test, find_skips, ("tests/unit/test_a.py", "pytest.skip('x')")),
-    Rule("what is ignored is named", is_python, find_unexplained_ignores, (SOURCE, "a = b  # no" + "qa")),
+    Rule("what is ignored is named", is_python, find_unexplained_ignores,
+         (SOURCE, "a = b  # no" + "qa")),
 )  # fmt: skip

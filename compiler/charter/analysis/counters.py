@@ -64,8 +64,8 @@ def find_bumped_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
 
 
 def why_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
-    """For each of the counters that `find_bumped_apart` has, where the text makes it so, and what to
-    write instead: a sentence for each place."""
+    """For each counter of `find_bumped_apart`, where the text makes it so, and what to write:
+    a sentence for each place."""
     scopes = tuple(_scopes(model))
     told: dict[str, tuple[str, ...]] = {}
     for counter, names in sorted(_apart(model, scopes).items()):

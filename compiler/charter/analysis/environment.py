@@ -79,7 +79,7 @@ def is_cut(machine: Machine, whole: Machine | None, state: State) -> bool:
 @dataclass(slots=True)
 class Issued:
     """The counter values in a state: `all`, and `under` each sort element that is a map key above
-    them. `find_compared`: what the rules compare counters with."""
+    them. `compared`: what the rules compare counters with."""
 
     universe: Universe
     compared: Mapping[str, NumbersCompared] = field(default_factory=dict)

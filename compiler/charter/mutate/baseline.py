@@ -17,7 +17,7 @@ from charter.mutate.mutants import MutatedRule
 @dataclass(frozen=True, slots=True)
 class InstanceBaseline:
     """An instance, and the result of searching it without a mutant: `taken` are the branches (of a
-    system: steps) that were taken, `list_unmet` what was never met, `wrong` the properties that fail;
+    system: steps) that were taken, `unmet` what was never met, `wrong` the properties that fail;
     `unknown` is why it cannot be searched ("": it can)."""
 
     instance: str

@@ -1,9 +1,9 @@
 """Uses Z3 for what explicit search cannot do:
 
 `reach`: runs from the initial state, shortest first. `single_step`: a transition from any state
-that meets an obligation; `find_shadowed`: branches that earlier guards make unreachable. `induction`,
-`invariants`: properties that every step preserves, for all values of counters. `distinguish`: the
-first difference between two models.
+that meets an obligation; `find_shadowed`: branches that earlier guards make unreachable.
+`induction`, `invariants`: properties that every step preserves, for all values of counters.
+`distinguish`: the first difference between two models.
 
 Every state, run and step in an answer has been replayed on the definition; `ReplayError` means
 that the encoder has a bug. `CannotEncode` is raised for what the encoding does not cover.
@@ -85,9 +85,9 @@ __all__ = [
     "Undecided",
     "Violates",
     "distinguish",
+    "find_shadowed",
     "induction",
     "invariants",
     "reach",
-    "find_shadowed",
     "single_step",
 ]

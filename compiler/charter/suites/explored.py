@@ -233,8 +233,8 @@ class ExploredInstance:
     def arrivals(self) -> Iterator[Vector]:
         """For each branch that leads to a state a shortest path to it through that branch, and one
         more operation, once for each list of arguments; if that were more than `ARRIVALS` vectors,
-        those of `list_followed`. An implementation may remember how it came to a state that is one for
-        the charter, such as a reservation that expired."""
+        those of `list_followed`. An implementation may remember how it came to a state that is one
+        for the charter, such as a reservation that expired."""
         planned = self._plan()
         if planned is None:
             yield from self.list_followed()

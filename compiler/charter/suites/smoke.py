@@ -86,7 +86,7 @@ class SmokeVector:
 @dataclass(frozen=True, slots=True)
 class Smoke:
     """The small suite. `stale` are titles of questions that no longer have an answer, `failed` the
-    failing scenarios, `list_unasked` those that cannot be asked, by title, with the reason."""
+    failing scenarios, `unasked` those that cannot be asked, by title, with the reason."""
 
     entries: tuple[SmokeVector, ...]
     ledger: Ledger
@@ -159,7 +159,7 @@ class Desk:
 
     def scenarios(self, component: str) -> list[SmokeVector]:
         """The vectors of the scenarios of a component; failing scenarios are added to `failed`, and
-        those of which no question can be made to `list_unasked`."""
+        those of which no question can be made to `unasked`."""
         found: list[SmokeVector] = []
         for scenario in self.model.scenarios:
             if scenario.instance.machine != component:

@@ -220,7 +220,7 @@ class _Rules:
         yield "its lines follow the schema", self.in_schema
         yield "answers several batches that were sent ahead", self.send_ahead
         yield "keeps no state of the question before", self.forgets
-        yield "answers `ask_unresolved` for a reference that leads nowhere", self.ask_unresolved
+        yield "answers `unresolved` for a reference that leads nowhere", self.ask_unresolved
         yield "survives an operation that does not exist", self.unknown_operation
         yield "ignores fields that it does not know", self.unknown_field
         if "image" in self.connection.welcome.capabilities:

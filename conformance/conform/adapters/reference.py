@@ -44,7 +44,7 @@ class Reference(sdk.Adapter):
         sorts = element_names(question.sorts)
         self.random = random.Random(question.id)
         if question.given is not None:
-            self.state = self.model.make_given(question.given, sorts, question.consts)
+            self.state = self.model.given(question.given, sorts, question.consts)
             return
         try:
             self.state = self.model.initial(sorts, question.consts)

@@ -45,7 +45,7 @@ _UNDEFINED = "Undefined"
 """The exception of a generated model where the charter has no value; each folder of models has a
 class of its own."""
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
-"""The exceptions of a model's `make_given` and `decode` for JSON that is not a state. If the JSON comes
+"""The exceptions of a model's `given` and `decode` for JSON that is not a state. If the JSON comes
 from the target, the target is at fault; any other exception is a bug of the model."""
 
 
@@ -61,7 +61,7 @@ class ObservedStep:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The result of following one step with the model. `list_allowed` is true if the charter has this
+    """The result of following one step with the model. `allowed` is true if the charter has this
     transition; `branches` are those that it may have taken, `widths` how much the `entries` that
     explain it allow."""
 
@@ -164,11 +164,7 @@ class Follower:
         JSON."""
         given = self.question["given"]
         try:
-            first = (
-                model.initial(*self.world)
-                if given is None
-                else model.make_given(given, *self.world)
-            )
+            first = model.initial(*self.world) if given is None else model.given(given, *self.world)
         except Exception as error:
             if isinstance(error, _NOT_A_STATE) and not self.siblings.same_state:
                 raise CannotFollow(f"the given state is not one of the model ({error})") from None

@@ -36,7 +36,7 @@ class ModelStep:
 def begin(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> ModelStep:
     """The state in which a question starts, with labels by these types."""
     world, given = world_of(question), question["given"]
-    state = model.initial(*world) if given is None else model.make_given(given, *world)
+    state = model.initial(*world) if given is None else model.given(given, *world)
     raw = model.observe(state)
     reply, seen, labels = Labels(opaque).step(None, raw)
     return ModelStep("", reply, seen, ModelTrace(state, labels, History((raw,))))

@@ -33,7 +33,7 @@ _REASONS = 60
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A summary of the pages that were written. `summarise_withheld`: a canary misbehaved, so no results are
+    """A summary of the pages that were written. `withheld`: a canary misbehaved, so no results are
     shown."""
 
     index: Path

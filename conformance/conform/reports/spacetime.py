@@ -62,7 +62,8 @@ def _description(trace: VectorTrace, found: Lanes) -> str:
     wrong = [step.number for step in trace.deviations]
     where = f"step {join_words([str(n) for n in wrong])} is not allowed" if wrong else "all allowed"
     return (
-        f"Lanes {join_words(found.names)}; {len(trace.steps) - 1} steps from top to bottom; {where}."
+        f"Lanes {join_words(found.names)};"
+        f" {len(trace.steps) - 1} steps from top to bottom; {where}."
         " The table of each step has the same in words."
     )
 

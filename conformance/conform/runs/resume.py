@@ -148,7 +148,7 @@ def count_continued(about: Mapping[str, Json]) -> int:
 
 
 def tell_continued(count: int) -> str:
-    """What a result says of a run that was `count_continued`; "" for none."""
+    """What a result says of a run that was continued; "" for none."""
     if not count:
         return ""
     were = "1 bucket was" if count == 1 else f"{count} buckets were"

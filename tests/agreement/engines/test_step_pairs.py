@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from charter.explore.native.states.find_walked_pairs import PairWalks, find_walked_pairs
 from hypothesis import HealthCheck, Phase, assume, given, reject, settings
 from tests.support.drawn.drawn_models import systems
 
@@ -14,6 +13,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.explore.model_checker import EngineUnsupported, ExploreOptions, Problem
 from charter.explore.native import checker as native
+from charter.explore.native.states.walked_pairs import PairWalks, find_walked_pairs
 from charter.explore.reference import checker as reference
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"

@@ -316,7 +316,7 @@ def test_run_that_is_interrupted_before_it_judges_promises_nothing(
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conform.runs.execute.prepared_run", interrupt)
+    monkeypatch.setattr("conform.runs.execute.prepare_run", interrupt)
     target, place = targets_folder("slow"), tmp_path / "run"
     code, _, err = conform("run", "--target", target, "--suite", toy_suite, "--out", place)
     assert code == 130

@@ -126,7 +126,7 @@ def test_canary_that_is_not_caught_makes_the_run_untrusted(
     tiny_toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     """A judge that cannot tell right from wrong: the flipped expectation is not flipped."""
-    monkeypatch.setattr("conform.runs.canaries.canaries.flipped", lambda item, _: item)
+    monkeypatch.setattr("conform.runs.canaries.canaries.flip", lambda item, _: item)
     finished = judge("reference", tiny_toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert finished.summary["trusted"] is False

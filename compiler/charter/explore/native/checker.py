@@ -30,9 +30,9 @@ from charter.explore.native.search.explore import (
 )
 from charter.explore.native.search.explore import SearchCounts as Now
 from charter.explore.native.search.traces import bare
-from charter.explore.native.states.find_walked_pairs import PairWalks, find_walked_pairs
 from charter.explore.native.states.reached import Reached
 from charter.explore.native.states.step_pairs import step_pairs as pairs_of
+from charter.explore.native.states.walked_pairs import PairWalks, find_walked_pairs
 from charter.explore.result import MatchedState, MatchedStates, SearchResult, StepPairs, Symmetry
 from charter.semantics.fairness import LivenessResult
 

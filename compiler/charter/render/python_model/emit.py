@@ -52,7 +52,7 @@ def prelude_text() -> str:
 class Texts:
     """The texts of a model's two modules, without their imports in `bodies`. `outlines` are the
     same without the bodies of `functions` and of the methods of `operations`, whose texts are
-    beside them: to parse all of a page takes long. `select_printed` is what another page can share."""
+    beside them: to parse all of a page takes long. `printed` is what another page can share."""
 
     page: Page
     bodies: tuple[str, str]

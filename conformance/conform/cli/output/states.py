@@ -56,7 +56,8 @@ def load_with_condition(
         return charter.with_state_condition(model, selection, chosen.instance, chosen.where)
     except api.Refused as error:
         raise BadExpression(
-            f"the expression of --where has {show_refused(error)}; it is checked like one after `always`"
+            f"the expression of --where has {show_refused(error)};"
+            " it is checked like one after `always`"
         ) from None
 
 

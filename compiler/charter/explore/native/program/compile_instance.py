@@ -20,7 +20,7 @@ from charter.core.transition import is_of_transition
 from charter.explore.native.emit.body import VariableSlots, arguments_of, operate, print_step
 from charter.explore.native.emit.guards import trail_words
 from charter.explore.native.emit.outcomes import print_noted, print_outcomes, target_of
-from charter.explore.native.emit.outline import outlined
+from charter.explore.native.emit.outline import outline
 from charter.explore.native.emit.ranges import RangePrinter
 from charter.explore.native.emit.unit import Unit
 from charter.explore.native.memory.arrays import Array
@@ -359,7 +359,7 @@ def program(
     optimized: bool = True,
 ) -> Program:
     """The compiled program of an instance, loaded from `cache` if it is there (None: no cache). If
-    it need not be `optimize`, it is only if the cache has optimized code. Raises CannotCompile, or
+    it need not be `optimized`, it is only if the cache has optimized code. Raises CannotCompile, or
     KeyError if the model lacks the instance's machine."""
     machine = machine_of(model, instance)
     plan, source = _plan_and_source(machine, choices, cache)

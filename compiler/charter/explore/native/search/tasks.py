@@ -39,7 +39,7 @@ from charter.explore.native.memory.machine_context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.program.llvm import Library, ObjectCode, linked, machine_digest
+from charter.explore.native.program.llvm import Library, ObjectCode, link, machine_digest
 from charter.explore.native.search.levels import GaveUp
 from charter.explore.native.search.search_files import Store
 from charter.explore.native.search.worker import Worker
