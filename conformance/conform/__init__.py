@@ -1,1 +1,1 @@
-"""The judge: puts vectors to implementations and says where they leave the charter."""
+"""Judges implementations: puts vectors to them and says where they leave the charter."""

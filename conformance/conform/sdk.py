@@ -1,4 +1,4 @@
-"""Library for adapters in Python: the message loop, references, and interning of values.
+"""Offers adapters in Python a message loop, references, and interning of values.
 
 Write a class with the attributes and methods of `Implementation` and call `serve(...)`:
 

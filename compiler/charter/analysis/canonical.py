@@ -1,4 +1,4 @@
-"""The canonical form of a state: equal for two states that differ only by renamings of the
+"""Computes the canonical form of a state: equal for two states that differ only by renamings of the
 quotient.
 
 It is the least form over all permutations of the sorts. A value of a counter whose order matters

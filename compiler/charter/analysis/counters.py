@@ -1,4 +1,5 @@
-"""What a model does with its counters: which it orders, which it bumps, which numbers it mentions.
+"""Finds what a model does with its counters: which it orders, which it bumps, which numbers it
+mentions.
 
 All of it is read off the text of rules and properties. Instances count only by their `only`: the
 instances of a machine share one module of TLA+.

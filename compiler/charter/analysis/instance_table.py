@@ -1,4 +1,4 @@
-"""What instances allow and what they leave out, so that they can be told apart."""
+"""Lists what instances allow and what they leave out, so that they can be distinguished."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Known faults of an implementation, from entries of an overlay; for the judge only, not part of
-what a protocol allows."""
+"""Lists known faults of an implementation, from entries of an overlay; for the judge only, not part
+of what a protocol allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which steps follow each other in the scenarios of a charter."""
+"""Finds which steps follow each other in the scenarios of a charter."""
 
 from __future__ import annotations
 

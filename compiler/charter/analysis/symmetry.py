@@ -1,4 +1,4 @@
-"""The equivalence of states up to names of sort elements and counters.
+"""Defines when states are equal up to names of sort elements and counters.
 
 Why this is sound. A rule cannot distinguish the elements of a sort unless it names one, so
 permuting the elements in a state and in the arguments permutes the outcomes in the same way, and a

@@ -1,4 +1,5 @@
-"""The public interface of the compiler. Each function imports the heavy modules that it needs."""
+"""Offers the public interface of the compiler. Each function imports the heavy modules that it
+needs."""
 
 from __future__ import annotations
 

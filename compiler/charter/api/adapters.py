@@ -1,4 +1,4 @@
-"""The types of a charter for adapters in other languages."""
+"""Writes the types of a charter for adapters in other languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The functions of the public interface: check, compile, explore, prove, walk, explain, generate.
+"""Checks, compiles, explores, proves, walks, explains and generates charters for callers of the
+public interface.
 
 Each function imports what it needs, since loading core from the cache needs neither parser nor
 checks, passes or engines."""

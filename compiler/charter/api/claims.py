@@ -1,4 +1,4 @@
-"""What the texts of a protocol claim, held against what searches of its charter found."""
+"""Compares the claims of a protocol's texts with what searches of its charter found."""
 
 from __future__ import annotations
 

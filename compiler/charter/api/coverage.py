@@ -1,6 +1,6 @@
-"""Which instances of a charter reach which classes of states, and in which of them one step follows
-another. A class is a witness that stands in a file beside the charter: searches of the charter
-itself do not look for it."""
+"""Finds which instances of a charter reach which classes of states, and in which of them one step
+follows another. A class is a witness that stands in a file beside the charter: searches of the
+charter itself do not look for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server for editors needs: answers about texts that are being written."""
+"""Answers a server for editors about texts that are being written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systematic mutation: which mutants a model has, and what sees each of them."""
+"""Lists the mutants of a model, and finds what sees each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions of the public interface for proofs by induction."""
+"""Proves properties by induction for callers of the public interface."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The functions of the public interface for suites: make one, look for questions, tell what was
-looked for.
+"""Makes suites, searches for questions and reports on searches for callers of the public interface.
 
 Each function imports what it needs, as in `charters`."""
 

@@ -1,4 +1,4 @@
-"""Which properties hold in which instances of a charter and of its variants, as searches show."""
+"""Finds which properties hold in which instances of a charter and of its variants."""
 
 from __future__ import annotations
 

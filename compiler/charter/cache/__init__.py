@@ -1,1 +1,1 @@
-"""The cache of the compiler in the folder of the user."""
+"""Keeps the cache of the compiler in the folder of the user."""

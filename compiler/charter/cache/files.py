@@ -1,4 +1,4 @@
-"""Content-addressed files in the user's cache.
+"""Stores content-addressed files in the user's cache.
 
 A file of the cache is the SHA-256 of its content, followed by the content. A file whose hash does
 not match is ignored, and its content is computed again. A cache that cannot be written is not an

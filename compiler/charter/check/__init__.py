@@ -1,1 +1,1 @@
-"""The checks of a charter, and its elaboration into core."""
+"""Checks a charter and elaborates it into core."""

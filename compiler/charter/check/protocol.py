@@ -1,4 +1,4 @@
-"""All checks of one protocol, in one run."""
+"""Runs all checks of one protocol."""
 
 from __future__ import annotations
 

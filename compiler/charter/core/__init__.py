@@ -1,1 +1,2 @@
-"""Core: the typed tree behind the check, with its types, its validator and its obligations."""
+"""Defines core, the typed tree behind the check, with its types, its validator and its
+obligations."""

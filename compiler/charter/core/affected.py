@@ -1,5 +1,5 @@
-"""What an edit of a charter affects: declarations that it changes, those that call them, and the
-scenarios that execute one of these."""
+"""Finds what an edit of a charter affects: declarations that it changes, those that call them, and
+the scenarios that execute one of these."""
 
 from __future__ import annotations
 

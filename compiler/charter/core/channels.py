@@ -1,4 +1,4 @@
-"""The content of channels, per combination of ends."""
+"""Types the content of channels, per combination of ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Core: the typed tree that everything after the checker reads.
+"""Defines core, the typed tree that everything after the checker reads.
 
 Differences from the surface tree: names are resolved, every expression has its type, nested updates
 and several binders are expanded, constructor calls and built-ins have nodes of their own, channels

@@ -1,4 +1,4 @@
-"""The functions, types and constants that expressions depend on."""
+"""Finds the functions, types and constants that expressions depend on."""
 
 from __future__ import annotations
 

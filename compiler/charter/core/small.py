@@ -1,6 +1,6 @@
-"""Small core: the kinds of nodes that remain after all passes of `charter.passes`. The native
-engine, the solver and TLA+ read only these. They are the nodes of rich core listed here, with only
-such nodes below them; the type checker ensures it."""
+"""Defines small core: the kinds of nodes that remain after all passes of `charter.passes`. The
+native engine, the solver and TLA+ read only these. They are the nodes of rich core listed here,
+with only such nodes below them; the type checker ensures it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of core. All are finite in an instance, apart from counters."""
+"""Defines the types of core. All are finite in an instance, apart from counters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The validator of core, run after elaboration and after every pass to find bugs of the
-compiler."""
+"""Validates core after elaboration and after every pass, to find bugs of the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traversal of core expressions: children, fold, map."""
+"""Traverses core expressions: children, fold, map."""
 
 from __future__ import annotations
 

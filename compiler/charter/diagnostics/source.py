@@ -1,4 +1,4 @@
-"""Source texts, spans inside them, and the excerpt of a text with a caret under a span."""
+"""Keeps source texts and spans inside them, and shows an excerpt with a caret under a span."""
 
 from __future__ import annotations
 

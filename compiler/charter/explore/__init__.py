@@ -1,1 +1,1 @@
-"""Model checking of an instance: the interface, two engines, and the choice."""
+"""Checks models of an instance: the interface, two engines, and the choice."""

@@ -1,5 +1,5 @@
-"""The interface of a model checker: the problem, the options, and the function that returns a
-result."""
+"""Defines the interface of a model checker: the problem, the options, and the function that returns
+a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The interface for comparing a machine with a changed one, in all states that it reaches."""
+"""Defines the interface for comparing a machine with a changed one, in all states that it
+reaches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a search of all states, the same types for every engine."""
+"""Defines the result of a search of all states, the same types for every engine."""
 
 from __future__ import annotations
 

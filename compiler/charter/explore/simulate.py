@@ -1,4 +1,4 @@
-"""Random walks through an instance that is too large to be searched; a walk that fails is
+"""Walks at random through an instance that is too large to be searched; a walk that fails is
 shortened (charter.explore.shorten).
 
 Walks are made in batches; a batch depends only on its seed. Each walk leaves out some operations,

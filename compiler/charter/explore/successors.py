@@ -1,4 +1,5 @@
-"""The interface for successors of single states; used by walks, suites and the reference search."""
+"""Defines the interface for successors of single states; used by walks, suites and the reference
+search."""
 
 from __future__ import annotations
 

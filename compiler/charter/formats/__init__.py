@@ -1,2 +1,2 @@
-"""The formats of all artifacts: vectors, values, adapter messages, verdicts. Standard library
-only."""
+"""Defines the formats of all artifacts: vectors, values, adapter messages, verdicts. Standard
+library only."""

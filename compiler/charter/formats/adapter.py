@@ -1,4 +1,5 @@
-"""The messages of the adapter protocol (docs/formats/adapter.md, schemas/adapter.json)."""
+"""Reads and writes the messages of the adapter protocol (docs/formats/adapter.md,
+schemas/adapter.json)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Canonical JSON: one text for one value, so that equality of values is equality of bytes.
+"""Writes canonical JSON: one text for one value, so that equality of values is equality of bytes.
 
 docs/formats/adapter.md ("Values") says how the types of a charter are written as JSON.
 """

@@ -1,4 +1,4 @@
-"""A state written as what changed since the one before: a line of a suite repeats little.
+"""Writes a state as what changed since the one before: a line of a suite repeats little.
 
 A change is an object with the names that changed: of variables, of fields of a record, of keys of a
 map. A value is the new one, but the text "-" says that the name is gone, and an object that stands

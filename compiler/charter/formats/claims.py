@@ -1,5 +1,5 @@
-"""What the texts of a protocol claim, and what its charter says of each claim: a file that is
-written by hand beside it (docs/guide/claims.md)."""
+"""Reads the claims of a protocol's texts, with what its charter says of each: a file that is
+written by hand (docs/guide/claims.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which vectors of a small suite tell each mutant from the charter: kills.json beside its lines."""
+"""Lists which vectors of a small suite distinguish each mutant from the charter: kills.json next to
+its lines."""
 
 from __future__ import annotations
 

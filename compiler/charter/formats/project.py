@@ -1,5 +1,5 @@
-"""The project file `charter.toml`: where charters, generated files, adapters, baselines and runs of
-a project lie (docs/formats/project.md)."""
+"""Reads the project file `charter.toml`: where charters, generated files, adapters, baselines and
+runs of a project lie (docs/formats/project.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strict validation of parsed JSON; each error is one sentence with its location."""
+"""Validates parsed JSON strictly; each error is one sentence with its location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of a run, as its summary.json lists them (docs/formats/run.md)."""
+"""Reads and writes the findings of a run, as its summary.json lists them (docs/formats/run.md)."""
 
 from __future__ import annotations
 

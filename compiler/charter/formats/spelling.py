@@ -1,4 +1,4 @@
-"""The known name that a wrong one probably means."""
+"""Suggests the known name that a wrong one probably means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The format of saved states: rows of a table, and a head that identifies the search.
+"""Defines the format of saved states: rows of a table, and a head that identifies the search.
 
 docs/formats/states.md describes both for readers.
 """

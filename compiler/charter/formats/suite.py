@@ -1,4 +1,5 @@
-"""A suite: vectors with a manifest. Here as JSON lines; the judge also keeps it as Parquet.
+"""Reads and writes suites: vectors with a manifest. Here as JSON lines; the judge also keeps it as
+Parquet.
 
 The digest of a suite covers its manifest and the sorted `id answer-digest why-digest` lines of its
 vectors, so it does not depend on how, or in which order, the vectors are stored.

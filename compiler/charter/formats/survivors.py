@@ -1,4 +1,4 @@
-"""The reviewed survivors of a charter: mutants that no property refuses, each with a reason
+"""Reads the reviewed survivors of a charter: mutants that no property refuses, each with a reason
 (docs/guide/mutate.md)."""
 
 from __future__ import annotations

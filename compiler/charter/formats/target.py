@@ -1,4 +1,4 @@
-"""adapter.toml: what a project says about an implementation that can be judged
+"""Reads adapter.toml: what a project says about an implementation that can be judged
 (docs/formats/adapter.md, "adapter.toml")."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""TOML files that people and commands both edit."""
+"""Edits TOML files that people and commands both write."""
 
 from __future__ import annotations
 

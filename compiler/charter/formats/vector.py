@@ -1,4 +1,4 @@
-"""Vectors: a question, the answers that the charter allows, and why it is asked.
+"""Reads and writes vectors: a question, the answers that the charter allows, and its purpose.
 
 docs/formats/vector.md explains the format, schemas/vector.json is its schema. The readers are
 strict: missing and unknown fields are refused with one sentence that has the location.

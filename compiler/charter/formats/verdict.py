@@ -1,4 +1,4 @@
-"""What the judge says about one vector on one target (docs/formats/run.md)."""
+"""Defines what the judge says about one vector on one target (docs/formats/run.md)."""
 
 from __future__ import annotations
 

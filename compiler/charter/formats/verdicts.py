@@ -1,4 +1,4 @@
-"""What searches of a charter's instances found: a file beside it (docs/guide/verdicts.md)."""
+"""Reads and writes what searches of a charter's instances found (docs/guide/verdicts.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The reviewed reasons why steps do not follow each other in any instance or scenario of a charter
-(docs/guide/coverage.md)."""
+"""Reads the reviewed reasons why steps do not follow each other in any instance or scenario of a
+charter (docs/guide/coverage.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The outline of a handbook: each file of a charter is a chapter, each declaration has its place in
-one of them."""
+"""Outlines a handbook: each file of a charter is a chapter, each declaration has its place in one
+of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: space-time diagrams of scenarios and of what searches found to fail, states, modes."""
+"""Draws space-time diagrams of scenarios and of what searches found to fail, states, and modes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The author's text as pieces of pages: names link to their declarations."""
+"""Splits the author's text into pieces of pages: names link to their declarations."""
 
 from __future__ import annotations
 

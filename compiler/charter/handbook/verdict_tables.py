@@ -1,4 +1,5 @@
-"""The page that says which properties hold in which instances and variants, from searches."""
+"""Writes the page that says which properties hold in which instances and variants, from
+searches."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""What an editor asks about a charter: texts and positions in, values out. No server is here."""
+"""Answers what an editor requests about a charter: texts and positions in, values out. No server is
+here."""

@@ -1,4 +1,4 @@
-"""Completion: what can stand at a place of a text that is being written.
+"""Completes a text that is being written.
 
 The place gets a name of its own (`HOLE`), and only the declaration around it is checked: the checks
 then know the names in scope there, and the type of what stands before a dot."""

@@ -1,4 +1,4 @@
-"""The index of a protocol: which declaration each name in its files means."""
+"""Indexes a protocol: which declaration each name in its files means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an offset of one text lies in another one that differs from it in one place."""
+"""Translates offsets of one text to another one that differs from it in one place."""
 
 from __future__ import annotations
 

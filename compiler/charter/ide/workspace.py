@@ -1,4 +1,4 @@
-"""The charters that an editor shows: texts that were not saved hide the files on disk.
+"""Keeps the charters that an editor shows: texts that were not saved hide the files on disk.
 
 Answers come from the last tree of each file that had no syntax errors, with their places moved to
 where they are in the present text. Errors are those of the present text: the declarations that can

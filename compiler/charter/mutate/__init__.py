@@ -1,1 +1,2 @@
-"""Systematic mutation: small mistakes made in the rules of a charter, and which check sees each."""
+"""Mutates charters systematically: makes small mistakes in the rules, and finds which check sees
+each."""

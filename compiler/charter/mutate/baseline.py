@@ -1,4 +1,5 @@
-"""What the unchanged charter does in its instances: which rules are taken, and what is met."""
+"""Records what the unchanged charter does in its instances: which rules are taken, and what is
+met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of mutation rules for the bodies of branches and steps: `of_body` lists them."""
+"""Applies mutation rules to the bodies of branches and steps: `of_body` lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of mutation rules for expressions: `of_node` says which rules apply to which node.
+"""Applies mutation rules to expressions: `of_node` says which rules apply to which node.
 
 A rule is a function from a node to its edits. To add one, write the function and name it in
 `of_node`."""

@@ -1,4 +1,4 @@
-"""All mutants of a model: its operations, steps and functions, each with one edit."""
+"""Lists all mutants of a model: its operations, steps and functions, each with one edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Core to core: one list of passes, in the order in which they run (`order`), a module for each."""
+"""Translates core to core: one list of passes, in the order in which they run (`order`), a module
+for each."""
 
 from charter.passes.order import (
     LOWERING,

@@ -1,5 +1,4 @@
-"""Pass: built-in functions become primitives; partial ones get their condition explicitly
-(`Checked`).
+"""Lowers built-in functions to primitives; partial ones get their condition explicitly (`Checked`).
 
 Changes: `value`, `default`, `bump`, `min`, `max`, and the functions of lists.
 Keeps: values, where they are defined, and what is evaluated.

@@ -1,4 +1,4 @@
-"""Pass: `send`, `receive` and `clear` become requirements, choices and one update of the channel's
+"""Lowers `send`, `receive` and `clear` to requirements, choices and one update of the channel's
 variable.
 
 Changes: a step that sends requires room, one that receives requires a message, which is picked

@@ -1,4 +1,4 @@
-"""Pass: each condition of a property gets a companion, to detect properties that hold vacuously.
+"""Adds a companion to each condition of a property, to detect properties that hold vacuously.
 
 Changes: adds witnesses to a model. Keeps: everything else. Leaves none of: nothing is removed.
 

@@ -1,4 +1,4 @@
-"""Pass: constant folding of `and`, `or`, `not` and `if`.
+"""Folds constants in `and`, `or`, `not` and `if`.
 
 Changes: `and` and `or` with a literal left side, `if` with a literal condition, `not` of a
 literal; everywhere but in scenarios. Keeps: every value and where it is defined, every branch and

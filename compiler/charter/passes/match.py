@@ -1,4 +1,4 @@
-"""Pass: a `match` becomes a chain of tests of the case.
+"""Lowers a `match` to a chain of tests of the case.
 
 Changes: each case but the last becomes `if subject is case then ... else`, in the order of the
 text; names of a case that are read become `let`s. Keeps: values, where they are defined, and what

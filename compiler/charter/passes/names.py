@@ -1,4 +1,4 @@
-"""New names for passes. They contain `#`, which no name of a charter does."""
+"""Makes new names for passes. They contain `#`, which no name of a charter does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pass: drops declarations that the chosen machine (or, for "", any machine) does not depend on.
+"""Drops declarations that the chosen machine (or, for "", any machine) does not depend on.
 
 Changes: the declarations of a model, so that counts, models and digests of one machine do not
 depend on others. Keeps: the remaining declarations, and their order. Leaves none of: declarations

@@ -1,4 +1,4 @@
-"""Pass: `exactly one x in s: p` becomes the size of a set, and `the x in s: p` its least member.
+"""Lowers `exactly one x in s: p` to the size of a set, and `the x in s: p` to its least member.
 
 Changes: `exactly one`, `the`.
 Keeps: values, where they are defined, and what is evaluated.

@@ -1,4 +1,4 @@
-"""The list of passes, in the order in which they run, and what runs them.
+"""Runs the passes in their order.
 
 `RICH` is applied after the check; every reader of core gets its result. `MACHINE` prepares a search
 of one machine. `LOWERING` leads to small core, which the native engine, the solver and TLA+

@@ -1,4 +1,4 @@
-"""Pass: drops lets that nothing reads.
+"""Drops lets that nothing reads.
 
 Changes: lets in expressions, operations and steps whose name is not read. Keeps: values, outcomes,
 and where they are defined: a `let` whose value may be undefined is kept, as is every choice. A

@@ -1,4 +1,4 @@
-"""Pass: `with` becomes a record of all fields, and a map of all keys.
+"""Lowers `with` to a record of all fields, or a map of all keys.
 
 Changes: `r with { f: x }` to `R { f: x, g: r.g, ... }`, and `m with [k: x]` to `[i in K: if i == k
 then x else m[i]]`, which is undefined if `k` is not a key of the map. Keeps: values, where they are

@@ -1,1 +1,1 @@
-"""The files of a project: sources on disk, and the pipeline from text to core, which is cached."""
+"""Reads the files of a project, and runs the pipeline from text to core, which is cached."""

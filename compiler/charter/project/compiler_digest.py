@@ -1,4 +1,4 @@
-"""What tells two versions of the compiler apart: part of the key of what a cache keeps."""
+"""Distinguishes versions of the compiler: part of the key of what a cache keeps."""
 
 from __future__ import annotations
 

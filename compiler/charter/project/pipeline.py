@@ -1,4 +1,5 @@
-"""The compiler pipeline: parse, apply edits, check, run passes. Core is validated at the end."""
+"""Runs the compiler pipeline: parse, apply edits, check, run passes. Core is validated at the
+end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One-step induction with unbounded counters: proves that steps preserve properties."""
+"""Proves by one-step induction, with unbounded counters, that steps preserve properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Bounded model checking from the initial state: one solver, extended by one step at a time."""
+"""Checks a model up to a bound from the initial state: one solver, extended by one step at a
+time."""
 
 from __future__ import annotations
 

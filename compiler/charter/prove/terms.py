@@ -1,4 +1,5 @@
-"""Terms: a table of shared nodes over truth values, words and integers, folded as they are built.
+"""Builds terms: a table of shared nodes over truth values, words and integers, folded as they are
+built.
 
 A term is the number of its node. Equal nodes have equal numbers, and a node's number is greater
 than those of its arguments, so going through a set of terms in ascending order meets arguments

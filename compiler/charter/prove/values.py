@@ -1,4 +1,4 @@
-"""Symbolic values: trees in the shape of core values, with terms at their leaves.
+"""Builds symbolic values: trees in the shape of core values, with terms at their leaves.
 
 An absent part (the content of an option that is none, a slot past the end) may be any value or
 None, so readers must check its presence.

@@ -1,4 +1,4 @@
-"""Shared text helpers: an emitter of lines, the template environment, wrapping, plurals,
+"""Offers shared text helpers: an emitter of lines, the template environment, wrapping, plurals,
 citations."""
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What core means: values, the definition, machines, scenarios, coverage."""
+"""Defines what core means: values, the definition, machines, scenarios, coverage."""

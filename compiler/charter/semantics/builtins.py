@@ -1,4 +1,5 @@
-"""The built-in functions on values, and the order in which members of a set are looked at."""
+"""Defines the built-in functions on values, and the order in which members of a set are looked
+at."""
 
 from __future__ import annotations
 

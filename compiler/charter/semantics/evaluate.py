@@ -1,4 +1,4 @@
-"""The definition: a direct interpreter of core. Everything else is tested against it."""
+"""Interprets core directly: the definition. Everything else is tested against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What expressions mean: each kind of node as a Python function of what can be seen and named.
+"""Defines what expressions mean: each kind of node as a Python function of what can be seen and
+named.
 
 An expression is translated once and run often, so that the kind of a node, its operator and the
 place of a field are looked up once.

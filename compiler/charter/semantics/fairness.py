@@ -1,4 +1,4 @@
-"""The conditions of `eventually` on runs of a system: weak fairness, trigger and goal."""
+"""Checks the conditions of `eventually` on runs of a system: weak fairness, trigger and goal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The types of replies and observations for a suite's manifest, as `charter.formats.types` reads
-them."""
+"""Collects the types of replies and observations for a suite's manifest, as `charter.formats.types`
+reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A component or a system in an instance as a transition system: initial states, enabled
+"""Runs a component or a system in an instance as a transition system: initial states, enabled
 operations or steps, and successors."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The targets of a project, and the components that they implement."""
+"""Lists the targets of a project, and the components that they implement."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The parts of a full suite: what one instance gives, explored or walked. They are kept in the
-cache, so that a change of a charter makes again only the parts that it changes."""
+"""Makes the parts of a full suite: what one instance gives, explored or walked. They are kept in
+the cache, so that a change of a charter makes again only the parts that it changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which instances are searched, and in which of them an obligation must be proved infeasible.
+"""Selects the instances that are searched, and those in which an obligation must be proved
+infeasible.
 
 A bound can be too small for what another instance meets. So a proof counts only if it is about
 every instance that is searched, or about others that cover them.

@@ -1,4 +1,4 @@
-"""The state of a search for questions: what is left, and what was kept."""
+"""Keeps the state of a search for questions: what is left, and what was kept."""
 
 from __future__ import annotations
 

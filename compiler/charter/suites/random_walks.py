@@ -1,4 +1,5 @@
-"""Seeded random walks through an instance, steered towards branches that are still rare."""
+"""Walks at random, with seeds, through an instance, steered towards branches that are still
+rare."""
 
 from __future__ import annotations
 

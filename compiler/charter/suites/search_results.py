@@ -1,5 +1,5 @@
-"""The committed results of searches: questions, proofs of infeasibility, and search bounds for open
-obligations.
+"""Reads and writes the committed results of searches: questions, proofs of infeasibility, and
+search bounds for open obligations.
 
 A search takes minutes and needs a solver; answering its questions takes seconds. So the questions
 are committed (`found/*.jsonl` beside the charter), and answers and covered obligations are computed

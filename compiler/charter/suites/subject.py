@@ -1,4 +1,4 @@
-"""The subject of a suite: one component of a protocol in one variant, and its models."""
+"""Describes the subject of a suite: one component of a protocol in one variant, and its models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A vector as canonical texts, which are cheap to sort, send and merge."""
+"""Writes a vector as canonical texts, which are cheap to sort, send and merge."""
 
 from __future__ import annotations
 

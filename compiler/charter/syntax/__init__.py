@@ -1,1 +1,1 @@
-"""Text to surface tree and back: grammar, parser, comments, formatter."""
+"""Translates text to the surface tree and back: grammar, parser, comments, formatter."""

@@ -1,4 +1,4 @@
-"""Concrete tree to surface tree: statements, branches, operations and state."""
+"""Builds the surface tree: statements, branches, operations and state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Concrete tree to surface tree: declarations, apart from variants, mutants and overlays."""
+"""Builds the surface tree: declarations, apart from variants, mutants and overlays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Concrete tree to surface tree: variants, mutants, overlays, and the file that holds it all."""
+"""Builds the surface tree: variants, mutants, overlays, and the file that holds it all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Concrete tree to surface tree: names, citations, types and expressions."""
+"""Builds the surface tree: names, citations, types and expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The concrete tree between the parser and the surface tree: rules of the grammar, and offsets."""
+"""Defines the concrete tree between the parser and the surface tree: rules of the grammar, and
+offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The surface tree: what the author wrote, name for name, before any checking.
+"""Defines the surface tree: what the author wrote, name for name, before any checking.
 
 Every node has a `span` that never takes part in equality, so `parse(show(tree)) == tree`.
 Comments stand before the item that they precede (`comments`), one entry a line, without the dashes.

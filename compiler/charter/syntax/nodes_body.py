@@ -1,4 +1,4 @@
-"""The surface tree: statements of branches and steps. See `charter.syntax.nodes`."""
+"""Defines the surface tree: statements of branches and steps. See `charter.syntax.nodes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The surface tree: declarations. See `charter.syntax.nodes`."""
+"""Defines the surface tree: declarations. See `charter.syntax.nodes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The surface tree: names, citations, types and expressions. See `charter.syntax.nodes`."""
+"""Defines the surface tree: names, citations, types and expressions. See `charter.syntax.nodes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text to surface tree. The only module that knows the parser generator."""
+"""Parses text to the surface tree. The only module that knows the parser generator."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The parser of a grammar. Its tables take a quarter of a second to make, so they are kept in the
-user's cache, as JSON."""
+"""Makes the parser of a grammar. Its tables take a quarter of a second to make, so they are kept in
+the user's cache, as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formatter: surface tree to canonical text. `parse(show(tree)) == tree`."""
+"""Formats a surface tree as canonical text. `parse(show(tree)) == tree`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""Conformance vectors from core: questions, the automata of allowed outcomes, and the ledger."""
+"""Makes conformance vectors from core: questions, the automata of allowed outcomes, and the
+ledger."""

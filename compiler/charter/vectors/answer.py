@@ -1,4 +1,4 @@
-"""The answer to a question: the automaton of everything that the charter allows."""
+"""Computes the answer to a question: the automaton of everything that the charter allows."""
 
 from __future__ import annotations
 

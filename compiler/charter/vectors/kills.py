@@ -1,4 +1,4 @@
-"""The kill matrix: which vectors distinguish a mutant from the charter."""
+"""Computes the kill matrix: which vectors distinguish a mutant from the charter."""
 
 from __future__ import annotations
 

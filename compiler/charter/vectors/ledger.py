@@ -1,4 +1,5 @@
-"""The obligation ledger: the status of every obligation of a component and of every mutant."""
+"""Writes the obligation ledger: the status of every obligation of a component and of every
+mutant."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Whether a question tells a mutant from the charter, of many questions in one instance: most
-perform nothing that the mutant changes."""
+"""Decides for many questions in one instance whether they distinguish a mutant from the charter:
+most perform nothing that the mutant changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface of a connection to an adapter."""
+"""Defines the interface of a connection to an adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The target `reference`: a generated model as an adapter.
+"""Serves a generated model as an adapter: the target `reference`.
 
 `python -m conform.adapters.reference --models generated --model charter_models.lease.lease` If the
 model allows several outcomes, the choice is deterministic for each question.

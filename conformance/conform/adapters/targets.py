@@ -1,4 +1,4 @@
-"""Targets: implementations that can be judged, each a folder with an adapter.toml.
+"""Finds targets: implementations that can be judged, each a folder with an adapter.toml.
 
 docs/formats/adapter.md ("adapter.toml") has the format. Deleting the folder removes the target and
 changes nothing else.

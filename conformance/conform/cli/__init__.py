@@ -1,1 +1,1 @@
-"""The command `conform`."""
+"""Implements the command `conform`."""

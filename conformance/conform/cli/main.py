@@ -1,4 +1,4 @@
-"""The command `conform`. Each command is a module that is imported only when it is called."""
+"""Runs the command `conform`. Each command is a module that is imported only when it is called."""
 
 from __future__ import annotations
 

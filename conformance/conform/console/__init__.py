@@ -1,1 +1,1 @@
-"""Output for people: results, progress, errors."""
+"""Prints for people: results, progress, errors."""

@@ -1,4 +1,4 @@
-"""The errors that end a command, in the order of the phases of a run.
+"""Defines the errors that end a command, in the order of the phases of a run.
 
 Each message is one sentence with its remedy, shown without a traceback; `exit_code` is the exit
 code of the command line. Mistakes of an implementation are verdicts, not errors.

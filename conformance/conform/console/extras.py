@@ -1,4 +1,4 @@
-"""The optional packages: which extra of the distribution has each."""
+"""Names the extra of the distribution that has each optional package."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Judging one vector: what was observed against what the charter allows."""
+"""Judges one vector: what was observed against what the charter allows."""

@@ -1,4 +1,4 @@
-"""The answer to a question, computed on a generated model: for questions that no suite has."""
+"""Computes the answer to a question on a generated model: for questions that no suite has."""
 
 from __future__ import annotations
 

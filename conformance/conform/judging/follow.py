@@ -1,4 +1,4 @@
-"""Judging transition by transition, also after a divergence.
+"""Judges transition by transition, also after a divergence.
 
 The automaton of a vector ends where the run leaves it. From there on the charter's model computes
 what is allowed from the *observed* state, so a vector yields all its deviating transitions and not

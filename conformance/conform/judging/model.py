@@ -1,4 +1,5 @@
-"""The interface of the generated models (charter_models.<protocol>.<component>) for the judge.
+"""Defines the interface of the generated models (charter_models.<protocol>.<component>) for the
+judge.
 
 A complete model has the functions for the judge in a module of their own (`..._wire`); a model that
 is stored as its difference from another has them itself."""

@@ -1,4 +1,4 @@
-"""Whether a model also fails in states that it computed itself: then it has a bug.
+"""Decides whether a model also fails in states that it computed itself: then it has a bug.
 
 After a deviation a state has values that the target showed. Where a suite has no types, they may be
 of any type, and no rule needs to have a value for them.

@@ -1,4 +1,4 @@
-"""The values that an adapter takes where a question asks for one that was never issued.
+"""Finds the values that an adapter takes where a question requests one that was never issued.
 
 The judge does not send such a value: the adapter chooses it, greater than all that the
 implementation issues, and the same in the whole question (docs/formats/adapter.md). Until the

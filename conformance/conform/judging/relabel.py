@@ -1,4 +1,4 @@
-"""Relabelling with a cache: vectors share prefixes, so most steps are found in it."""
+"""Relabels results with a cache: vectors share prefixes, so most steps are found in it."""
 
 from __future__ import annotations
 

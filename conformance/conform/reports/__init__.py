@@ -1,4 +1,4 @@
-"""The published report of runs: a static site with machine-readable exports.
+"""Publishes the report of runs: a static site with machine-readable exports.
 
 docs/formats/report.md describes the folder. `conform report RUN... --out DIR` calls `write`; its
 exit code is 3 if the report is withheld.

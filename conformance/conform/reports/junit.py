@@ -1,4 +1,4 @@
-"""A run as JUnit XML, for CI systems: a case for each branch and each finding."""
+"""Writes a run as JUnit XML, for CI systems: a case for each branch and each finding."""
 
 from __future__ import annotations
 

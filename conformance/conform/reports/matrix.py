@@ -1,5 +1,5 @@
-"""The table of runs by sections of the protocol: per section, the results for the branches that
-cite it."""
+"""Builds the table of runs by sections of the protocol: per section, the results for the branches
+that cite it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lists of a run are sequences and which are sets, by the types of its suite."""
+"""Decides which lists of a run are sequences and which are sets, by the types of its suite."""
 
 from __future__ import annotations
 

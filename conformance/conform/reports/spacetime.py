@@ -1,5 +1,5 @@
-"""The space-time picture of a vector: one lane per element, time downwards; the deviating step is
-marked and shows what was expected."""
+"""Draws the space-time picture of a vector: one lane per element, time downwards; the deviating
+step is marked and shows what was expected."""
 
 from __future__ import annotations
 

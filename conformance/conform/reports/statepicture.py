@@ -1,4 +1,4 @@
-"""The picture of a deviation with three states: before, expected, observed."""
+"""Draws a deviation with three states: before, expected, observed."""
 
 from __future__ import annotations
 

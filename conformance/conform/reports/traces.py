@@ -1,4 +1,4 @@
-"""A vector step by step: the operation, the observation, and any deviation."""
+"""Shows a vector step by step: the operation, the observation, and any deviation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences of the report. They say nothing that was not measured."""
+"""Writes the sentences of the report. They say nothing that was not measured."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A run: puts a suite to a target, judges the answers, and sums them up."""
+"""Runs a suite: puts it to a target, judges the answers, and sums them up."""

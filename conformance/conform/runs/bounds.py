@@ -1,6 +1,6 @@
-"""The bounds of what a run judged: the values of constants in its questions, how many elements the
-sorts had, and the numbers that operations were called with, which constants may bound that are in
-no question. A run says nothing about larger ones."""
+"""Computes the bounds of what a run judged: the values of constants in its questions, how many
+elements the sorts had, and the numbers that operations were called with. A run says nothing about
+larger ones."""
 
 from __future__ import annotations
 

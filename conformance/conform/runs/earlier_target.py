@@ -1,4 +1,4 @@
-"""The target of an earlier run: from which project it is, wherever the command is typed."""
+"""Finds the target of an earlier run and its project, wherever the command is typed."""
 
 from __future__ import annotations
 

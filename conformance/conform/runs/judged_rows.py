@@ -1,4 +1,4 @@
-"""What a run found, as it is concluded: its verdicts and deviations, read once."""
+"""Reads the verdicts and deviations of a run once, when it is concluded."""
 
 from __future__ import annotations
 

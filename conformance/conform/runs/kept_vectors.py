@@ -1,5 +1,5 @@
-"""The vectors that a run keeps in its folder: those that it names, and others that did not conform.
-So `conform replay` and the report work when the suite has left the cache."""
+"""Keeps vectors in the folder of a run: those that it names, and others that did not conform. So
+`conform replay` and the report work when the suite has left the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of a run."""
+"""Defines the options of a run."""
 
 from __future__ import annotations
 

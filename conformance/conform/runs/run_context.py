@@ -1,4 +1,4 @@
-"""The data that a worker needs to judge buckets of a run; texts and numbers only, since it is
+"""Holds the data that a worker needs to judge buckets of a run; texts and numbers only, since it is
 serialised."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What run.json says of a run: target, adapter, suite, and what verdicts depend on."""
+"""Writes run.json: target, adapter, suite, and what verdicts depend on."""
 
 from __future__ import annotations
 

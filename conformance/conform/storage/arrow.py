@@ -1,4 +1,4 @@
-"""pyarrow without pandas.
+"""Imports pyarrow without pandas.
 
 pyarrow imports pandas, if Spark's extra has installed it, when it makes the first array. That takes
 a second, and nothing here converts to pandas: pyarrow looks for it now and does not find it.

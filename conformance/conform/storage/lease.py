@@ -1,4 +1,4 @@
-"""A file lock that marks something in the cache as in use or being written.
+"""Locks a file, to mark something in the cache as in use or being written.
 
 The operating system releases it when the process ends, however it ends, so a killed run blocks
 nobody.

@@ -1,4 +1,5 @@
-"""The temporary folder of one command, and the processes that it started: nothing is left behind.
+"""Manages the temporary folder of one command, and the processes that it started: nothing is left
+behind.
 
 Temporary files of the command and of its children go to one folder `conform-*`, which is deleted at
 the end. The children inherit its path in an environment variable, by which those are found that

@@ -1,4 +1,4 @@
-"""The datasets of a run and of a stored suite: columns, and rows (docs/formats/run.md)."""
+"""Defines the datasets of a run and of a stored suite: columns, and rows (docs/formats/run.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test says of a vector that does not conform, and of its known findings."""
+"""Explains in a test why a vector does not conform, and what is known of its findings."""
 
 from __future__ import annotations
 

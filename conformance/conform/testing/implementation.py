@@ -1,4 +1,4 @@
-"""The implementation that is judged under pytest: an adapter in Python, in this process, or a
+"""Opens the implementation that is judged under pytest: an adapter in Python, in this process, or a
 target with its own process."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tests of a suite: one for each vector, and one for the canaries."""
+"""Makes the tests of a suite: one for each vector, and one for the canaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the elaboration of every declaration needs, and what it keeps for the next one."""
+"""Holds what the elaboration of every declaration needs, and what it keeps for the next one."""
 
 from __future__ import annotations
 

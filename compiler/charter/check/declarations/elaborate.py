@@ -1,4 +1,4 @@
-"""Elaboration: translates surface trees to core. No other module does."""
+"""Translates surface trees to core. No other module does."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Functions. Functions of a machine may read its state; in core each variable they read is a
-parameter."""
+"""Elaborates functions. Functions of a machine may read its state; in core each variable they read
+is a parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Histories: ghost state whose next value is written once, for every step.
+"""Elaborates histories: ghost state whose next value is written once, for every step.
 
 Each branch of a component, and each step of a system, gets an update of each history at its end. In
 this update `x'` is replaced by the value that the body assigns to `x`, and `took` by true or false.

@@ -1,4 +1,4 @@
-"""First pass over components and systems: their state, operations, parts and channels by name."""
+"""Registers the state, operations, parts and channels of components and systems by name."""
 
 from __future__ import annotations
 

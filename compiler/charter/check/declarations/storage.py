@@ -1,4 +1,4 @@
-"""Storage: what a crash of the process, or of its machine, leaves of the state of a component.
+"""Computes what a crash of the process, or of its machine, leaves of the state of a component.
 
 `flush`, `crash` and updates of cached state become choices and updates at the end of a branch, so
 core has no storage. Of a cached sequence the variable on disk is a number, and the first so many

@@ -1,5 +1,4 @@
-"""The declarations of a protocol while edits are applied: finds and changes what an address
-names."""
+"""Finds and changes the declarations that an edit's address names."""
 
 from __future__ import annotations
 

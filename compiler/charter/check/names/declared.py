@@ -1,4 +1,4 @@
-"""First pass: every declared name with its type, so that order does not matter."""
+"""Registers every declared name with its type first, so that order does not matter."""
 
 from __future__ import annotations
 

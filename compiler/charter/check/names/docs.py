@@ -1,4 +1,4 @@
-"""Documentation of declarations: the comments directly above them or behind them."""
+"""Reads the documentation of declarations: the comments directly above them or behind them."""
 
 from __future__ import annotations
 

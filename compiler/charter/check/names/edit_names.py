@@ -1,4 +1,4 @@
-"""How edits are named in messages."""
+"""Names edits in messages."""
 
 from __future__ import annotations
 

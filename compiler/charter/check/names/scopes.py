@@ -1,4 +1,4 @@
-"""Name resolution: the declarations of a protocol, and the scope of an expression."""
+"""Resolves names in the declarations of a protocol and in the scope of an expression."""
 
 from __future__ import annotations
 

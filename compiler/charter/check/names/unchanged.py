@@ -1,4 +1,4 @@
-"""Which declarations of a protocol mean the same in an edited version of it.
+"""Finds the declarations of a protocol that mean the same in an edited version of it.
 
 A node means the same if it is the same node, and no name in it has another meaning. What a name
 means is in the tables of both versions (`Globals`): the signature of a function says which state

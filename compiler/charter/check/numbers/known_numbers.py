@@ -1,5 +1,5 @@
-"""What is known about numbers at a place in a charter: their intervals, and relations between them
-from comparisons that are true there."""
+"""Derives what is known about numbers at a place in a charter: their intervals, and relations
+between them from comparisons that are true there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`int/out-of-range`: checks that every number stays inside the range of what it is assigned to.
+"""Checks that every number stays inside the range of what it is assigned to (`int/out-of-range`).
 
 The check uses intervals and is sound. A value that is read is in the range of its type; guards,
 `require`, `if` and the connectives narrow the paths that they compare; `min` and `max` clamp. A

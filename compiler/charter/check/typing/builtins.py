@@ -1,4 +1,4 @@
-"""Typing rules of the built-in functions; one row or function per name."""
+"""Types the built-in functions; one row or function per name."""
 
 from __future__ import annotations
 

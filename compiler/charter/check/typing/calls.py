@@ -1,4 +1,4 @@
-"""Typing rules of functions, built-ins, constructors and records."""
+"""Types calls of functions, built-ins, constructors and records."""
 
 from __future__ import annotations
 

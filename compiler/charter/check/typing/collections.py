@@ -1,4 +1,4 @@
-"""Typing rules of sets, sequences, maps, comprehensions and quantifiers."""
+"""Types sets, sequences, maps, comprehensions and quantifiers."""
 
 from __future__ import annotations
 

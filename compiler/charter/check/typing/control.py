@@ -1,4 +1,4 @@
-"""Typing rules of `if`, `let` and `match`."""
+"""Types `if`, `let` and `match`."""
 
 from __future__ import annotations
 

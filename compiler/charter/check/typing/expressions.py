@@ -1,4 +1,4 @@
-"""Typing rules: a surface expression becomes a core expression. One function per kind of node.
+"""Types expressions: a surface expression becomes a core expression. One function per kind of node.
 
 Bidirectional: an expected type guides literals, `none`, `{}` and `<>` from the outside in;
 everything else is inferred from the inside out. An expression with an error gets the unknown type,

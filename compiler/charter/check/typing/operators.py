@@ -1,4 +1,4 @@
-"""Typing rules of operators."""
+"""Types operators."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Patterns. In a binder they become a quantifier over keys or members around a `match`. Behind `is`
-they become a comparison with none, and `value(e)` for the name."""
+"""Elaborates patterns. In a binder they become a quantifier over keys or members around a `match`.
+Behind `is` they become a comparison with none, and `value(e)` for the name."""
 
 from __future__ import annotations
 

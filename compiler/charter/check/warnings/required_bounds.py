@@ -1,4 +1,4 @@
-"""Which sorts and constants a machine depends on, for `instance/missing-bound`."""
+"""Finds the sorts and constants that a machine depends on, for `instance/missing-bound`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The native engine: an instance compiled to machine code, searched level by level."""
+"""Compiles an instance to machine code and searches it level by level: the native engine."""

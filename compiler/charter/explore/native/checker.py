@@ -1,4 +1,4 @@
-"""The native engine as a model checker, in threads of this process or as jobs of Spark."""
+"""Runs the native engine as a model checker, in threads of this process or as jobs of Spark."""
 
 from __future__ import annotations
 

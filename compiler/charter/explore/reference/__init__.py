@@ -1,1 +1,1 @@
-"""The reference engine: breadth-first search over the definition."""
+"""Searches breadth-first over the definition: the reference engine."""

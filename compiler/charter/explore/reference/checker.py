@@ -1,4 +1,4 @@
-"""The reference engine as a model checker."""
+"""Runs the reference engine as a model checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eventually` and `leads to` on the graph of a reference search.
+"""Checks `eventually` and `leads to` on the graph of a reference search.
 
 Renaming counters preserves infinite runs, since states with equal canonical forms have the same
 behaviour. Permuting a sort does so too if neither the property nor its fairness distinguishes

@@ -1,4 +1,4 @@
-"""Breadth-first search over the definition: short enough to be read, and slow.
+"""Searches breadth-first over the definition: short enough to be read, and slow.
 
 The first state that is reached represents all states with its canonical form, and the search
 continues from this state itself, so every trace is a run of the charter and not only of its

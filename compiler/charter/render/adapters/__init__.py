@@ -1,1 +1,1 @@
-"""The types of a component for adapters in other languages."""
+"""Writes the types of a component for adapters in other languages."""

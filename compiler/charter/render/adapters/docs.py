@@ -1,4 +1,4 @@
-"""What the generated comments say, apart from the charter's own comments."""
+"""Writes the generated comments, apart from the charter's own comments."""
 
 from __future__ import annotations
 

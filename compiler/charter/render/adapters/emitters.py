@@ -1,4 +1,4 @@
-"""The languages in which adapters can be written, and what is printed for each."""
+"""Lists the languages in which adapters can be written, and what is printed for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What an adapter sees of a component: operations, replies, observations, and their types."""
+"""Collects what an adapter sees of a component: operations, replies, observations, and their
+types."""
 
 from __future__ import annotations
 

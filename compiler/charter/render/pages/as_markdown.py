@@ -1,4 +1,4 @@
-"""A page as Markdown. Code has no links there."""
+"""Writes a page as Markdown. Code has no links there."""
 
 from __future__ import annotations
 

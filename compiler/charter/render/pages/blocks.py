@@ -1,4 +1,4 @@
-"""What a page consists of, whatever it is written in."""
+"""Defines what a page consists of, whatever it is written in."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The reference implementation: a component as a Python class that people can read."""
+"""Prints the reference implementation: a component as a Python class that people can read."""

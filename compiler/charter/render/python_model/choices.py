@@ -1,4 +1,4 @@
-"""The members of constant sets in a fixed order, for `pick`."""
+"""Orders the members of constant sets, for `pick`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python names for the names of a charter."""
+"""Makes Python names for the names of a charter."""
 
 from __future__ import annotations
 

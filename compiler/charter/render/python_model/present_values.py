@@ -1,5 +1,5 @@
-"""What conditions imply about values that may be missing, as far as Python's type checkers see
-it."""
+"""Derives what conditions imply about values that may be missing, as far as Python's type checkers
+see it."""
 
 from __future__ import annotations
 

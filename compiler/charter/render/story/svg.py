@@ -1,4 +1,4 @@
-"""The frame that all pictures have as SVG documents."""
+"""Draws the frame that all pictures have as SVG documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short texts of values, for pictures."""
+"""Writes short texts of values, for pictures."""
 
 from __future__ import annotations
 

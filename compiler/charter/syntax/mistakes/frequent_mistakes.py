@@ -1,4 +1,5 @@
-"""Error messages of the parser: for frequent mistakes, or else with the tokens that could follow.
+"""Writes error messages of the parser: for frequent mistakes, or else with the tokens that could
+follow.
 
 A test checks that each example in the table gets its message."""
 

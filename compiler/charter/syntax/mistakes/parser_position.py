@@ -1,4 +1,4 @@
-"""The parser's position when it fails, and the frequent mistake that matches it."""
+"""Finds the parser's position when it fails, and the frequent mistake that matches it."""
 
 from __future__ import annotations
 

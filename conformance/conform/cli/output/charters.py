@@ -1,4 +1,4 @@
-"""Shared by the commands about charters: loads a charter and shows its errors."""
+"""Loads charters for commands and shows their errors."""
 
 from __future__ import annotations
 

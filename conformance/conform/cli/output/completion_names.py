@@ -1,4 +1,4 @@
-"""The names that a shell completes: found by patterns in the texts, since a shell cannot wait for a
+"""Finds the names that a shell completes by patterns in the texts, since a shell cannot wait for a
 parser."""
 
 from __future__ import annotations

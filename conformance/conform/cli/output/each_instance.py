@@ -1,4 +1,4 @@
-"""The instances that a command is asked for, and searches of them, one after the other."""
+"""Selects the instances that a command names, and searches them one after the other."""
 
 from __future__ import annotations
 

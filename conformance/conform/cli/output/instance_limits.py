@@ -1,4 +1,5 @@
-"""What each of several instances can show: lines of the table that ends `conform explore`."""
+"""Explains what each of several instances can show: lines of the table that ends `conform
+explore`."""
 
 from __future__ import annotations
 

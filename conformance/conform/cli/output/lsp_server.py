@@ -1,5 +1,4 @@
-"""The server of `conform lsp`: the protocol, threads and delays. `charter.api.ide` has the
-answers."""
+"""Serves `conform lsp`: the protocol, threads and delays. `charter.api.ide` has the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page for man, made from the parsers of all commands. docs/man/conform.1 is this page."""
+"""Writes the page for man from the parsers of all commands. docs/man/conform.1 is this page."""
 
 from __future__ import annotations
 

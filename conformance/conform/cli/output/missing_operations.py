@@ -1,4 +1,4 @@
-"""The operations that an adapter does not perform yet, and where to write the next one."""
+"""Lists the operations that an adapter does not perform yet, and where to write the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Argument types for numbers."""
+"""Parses numbers in arguments."""
 
 from __future__ import annotations
 

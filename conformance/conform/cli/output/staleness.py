@@ -1,4 +1,4 @@
-"""Whether the models and the suite of a run are those of the charter as it is now."""
+"""Compares the models and the suite of a run with the charter as it is now."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`--where` and `--keep`: lists the states of a search that satisfy an expression, or saves all
-states."""
+"""Lists the states of a search that satisfy an expression, or saves all states: `--where` and
+`--keep`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of adapters, as `conform generate --adapter` wrote them from an earlier charter."""
+"""Compares the types of adapters with what `conform generate --adapter` would write now."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Canaries: checks in every run with a known outcome, most of them failures. If one has another
-outcome, the run is not trusted."""
+"""Checks things in every run that have a known outcome, most of them failures: canaries. If one has
+another outcome, the run is not trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a cluster of Spark, each in one sentence."""
+"""Explains what can be wrong with a cluster of Spark, each in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inline engine: judges bucket after bucket in this process; for debugging and small suites."""
+"""Judges bucket after bucket in this process: the inline engine, for debugging and small suites."""
 
 from __future__ import annotations
 

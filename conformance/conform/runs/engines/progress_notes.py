@@ -1,4 +1,5 @@
-"""How many vectors a run has judged so far: workers note it, and the progress bar reads it."""
+"""Counts how many vectors a run has judged so far: workers note it, and the progress bar reads
+it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a run sends to workers that share no folder with this machine: our packages, the generated
-models, and the files that the adapter needs."""
+"""Sends what a run needs to workers that share no folder with this machine: our packages, the
+generated models, and the files that the adapter needs."""
 
 from __future__ import annotations
 

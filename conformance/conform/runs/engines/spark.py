@@ -1,4 +1,4 @@
-"""The engine on Spark, local or on a cluster: Parquet in, one adapter for each Python worker.
+"""Judges on Spark, local or on a cluster: Parquet in, one adapter for each Python worker.
 
 A run is one job over the remaining buckets; a bucket is a file, a partition and a task. The task
 reads it, judges it, writes its datasets and commits it, so that a stopped run can be resumed. The

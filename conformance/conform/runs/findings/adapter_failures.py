@@ -1,4 +1,4 @@
-"""The vectors of a run on which the adapter failed, grouped by how."""
+"""Groups the vectors of a run on which the adapter failed by how it failed."""
 
 from __future__ import annotations
 

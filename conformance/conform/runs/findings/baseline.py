@@ -1,4 +1,5 @@
-"""The baseline of a target: findings that are known, each with the reason why it may stay."""
+"""Reads and writes the baseline of a target: findings that are known, each with the reason why it
+may stay."""
 
 from __future__ import annotations
 

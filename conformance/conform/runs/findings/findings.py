@@ -1,4 +1,5 @@
-"""The findings of a run: all deviations of one cause, the gravest first, each in one sentence."""
+"""Groups the deviations of a run into findings by their cause, the gravest first, each in one
+sentence."""
 
 from __future__ import annotations
 

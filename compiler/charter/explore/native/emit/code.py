@@ -1,4 +1,4 @@
-"""Builder of LLVM IR: instructions with constant folding, calls, and control flow. Only this module
+"""Builds LLVM IR: instructions with constant folding, calls, and control flow. Only this module
 writes instructions as text; `functions.py` has the functions that are called.
 
 An operand is a number (a Python int, or a register), a truth or a pointer; the type checker lets

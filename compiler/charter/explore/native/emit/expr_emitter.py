@@ -1,4 +1,5 @@
-"""What the modules that print calls, loops, operators and primitives need of `expr.Expr`."""
+"""Defines what the modules that print calls, loops, operators and primitives need of
+`expr.Expr`."""
 
 from __future__ import annotations
 

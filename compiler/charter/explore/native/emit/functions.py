@@ -1,5 +1,5 @@
-"""The functions of a compiled program, with the types of their parameters and results, for those
-who print and who call them; and names of parameters that several of them have."""
+"""Lists the functions of a compiled program, with the types of their parameters and results, for
+those who print and who call them; and names of parameters that several of them have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One compilation unit: the instance's functions as IR, and what they share."""
+"""Prints one compilation unit: the instance's functions as IR, and what they share."""
 
 from __future__ import annotations
 

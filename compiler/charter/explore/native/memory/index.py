@@ -1,4 +1,5 @@
-"""The index file of a journal: one row for each finished level, chained by digests.
+"""Reads and writes the index file of a journal: one row for each finished level, chained by
+digests.
 
 Each row has a digest over itself, all rows before, and the identity of the search. The file is
 replaced atomically. Rows from the first that does not match its digest are ignored, since a changed

@@ -1,4 +1,4 @@
-"""Memory layout of values: slots (numbers in memory), and words (packed states).
+"""Lays out values in memory: slots (numbers in memory), and words (packed states).
 
 A slot never holds a negative number if its type has a range: the range's low end is taken off.
 Unused slots (behind `none`, past the end of a sequence, of another case of a union) are zero, so

@@ -1,4 +1,4 @@
-"""Layout of a worker's memory: an array of numbers, and the offset of each part in it."""
+"""Lays out a worker's memory: an array of numbers, and the offset of each part in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage of the states of a search in the order of their discovery, each with its tag."""
+"""Stores the states of a search in the order of their discovery, each with its tag."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The operations of one machine in compiled code, called one at a time, with the results of the
-definition. If compiled code cannot compute a result, the definition does."""
+"""Calls the operations of one machine in compiled code, with the results of the definition. If
+compiled code cannot compute a result, the definition does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entry point of the native engine: searches an instance; returns counts, results and traces."""
+"""Searches an instance with the native engine; returns counts, results and traces."""
 
 from __future__ import annotations
 

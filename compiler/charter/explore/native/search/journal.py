@@ -1,4 +1,4 @@
-"""The journal of a search: finished levels on disk, from which a killed search resumes.
+"""Keeps the journal of a search: finished levels on disk, from which a killed search resumes.
 
 A folder holds `levels` (the kept states of level after level, in the order of their discovery), and
 the index `journal.json`: for each level its counts and the CRC-32 of its part of `levels`. The

@@ -1,4 +1,4 @@
-"""Random walks through the states of an instance: in each state all outcomes are looked at."""
+"""Walks at random through the states of an instance: in each state all outcomes are looked at."""
 
 from __future__ import annotations
 

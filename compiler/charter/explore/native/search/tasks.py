@@ -1,4 +1,4 @@
-"""What Spark workers execute in an exploration: expand states, and filter out known ones.
+"""Executes the tasks of Spark workers in an exploration: expand states, and filter out known ones.
 
 A level of the search is a folder of Parquet files, one for each bucket of keys with new states. A
 row is the key of a state, the state as it was reached (null if equal to the key), its path (null

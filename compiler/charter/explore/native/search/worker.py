@@ -1,4 +1,4 @@
-"""The memory of one thread of a search."""
+"""Manages the memory of one thread of a search."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The graph of a native search as values: states, one transition for each class, and how each state
-was first reached."""
+"""Reads the graph of a native search as values: states, one transition for each class, and how each
+state was first reached."""
 
 from __future__ import annotations
 

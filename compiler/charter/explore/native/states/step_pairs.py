@@ -1,5 +1,5 @@
-"""Which steps can follow each other in an instance: on the transition graph of a native search, a
-step that leads to a state, and one that leaves it."""
+"""Finds which steps can follow each other in an instance: on the transition graph of a native
+search, a step that leads to a state, and one that leaves it."""
 
 from __future__ import annotations
 

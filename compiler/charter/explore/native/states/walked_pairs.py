@@ -1,4 +1,4 @@
-"""Which steps follow each other in random walks through an instance that is too large to be
+"""Finds which steps follow each other in random walks through an instance that is too large to be
 searched. In each state of a walk all steps are looked at, not the chosen one alone."""
 
 from __future__ import annotations

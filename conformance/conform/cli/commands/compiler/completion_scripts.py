@@ -1,4 +1,4 @@
-"""Completion scripts for shells, made from the parsers of all commands."""
+"""Writes completion scripts for shells from the parsers of all commands."""
 
 from __future__ import annotations
 
