@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 from tests.tidy.house import RATCHET, File, Rule, breaches
-from tests.tidy.rules_of_words import RULES_OF_WORDS, is_participle
+from tests.tidy.rules_of_words import RULES_OF_WORDS, is_participle, no_verb_first
 from tests.tidy.scan import scan
 
 SLACK = 20
@@ -58,6 +58,21 @@ def test_the_ratchet_is_refused_when_it_is_too_low_or_too_high() -> None:
     assert [one.split(":")[0] for one in wrong(found, limits)] == [
         "compiler", "editors", "docs", "tests",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What a rule reads.", "The rules.", "Types of replies.", "Canaries: checks.", "Sets, maps."],
+)
+def test_a_first_sentence_is_found_when_it_has_no_verb(text: str) -> None:
+    assert list(no_verb_first(File("a.py", f'"""{text}"""')))
+
+
+@pytest.mark.parametrize(
+    "text", ["Types operators.", "Emits, for each, a number.", "`conform fmt`."]
+)
+def test_a_first_sentence_is_fine_when_it_begins_with_a_verb(text: str) -> None:
+    assert not list(no_verb_first(File("a.py", f'"""{text}"""')))
 
 
 @pytest.mark.parametrize("name", ["_told", "judged", "taken_apart", "unread", "unmet", "parsed"])
