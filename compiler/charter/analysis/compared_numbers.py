@@ -1,5 +1,5 @@
-"""The values of counters that rules compare with: an environment offers those besides the values
-that it knows from a state, since they tell cases apart."""
+"""Finds the values of counters that rules compare with: an environment offers those besides the
+values that it knows from a state, since they distinguish cases."""
 
 from __future__ import annotations
 

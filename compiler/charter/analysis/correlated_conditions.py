@@ -1,5 +1,5 @@
-"""The conditions of a rule that are read in several places, and the rule where their answers are
-known: `if c then A else B` is A in all of its lines, or B in all of them."""
+"""Finds the conditions of a rule that are read in several places, and the rule where their answers
+are known: `if c then A else B` is A in all of its lines, or B in all of them."""
 
 from __future__ import annotations
 

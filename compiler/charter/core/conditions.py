@@ -1,5 +1,5 @@
-"""The atomic conditions of a guard: what `and`, `or`, `implies`, `not`, `if`, `let` and `match` put
-together, in the guard itself and in functions that it calls.
+"""Finds the atomic conditions of a guard: what `and`, `or`, `implies`, `not`, `if`, `let` and
+`match` put together, in the guard itself and in functions that it calls.
 
 Rich and small core have the same atoms in the same order, although a `match` is a chain of `if` in
 small core."""

@@ -1,5 +1,6 @@
-"""Values of a charter's types to and from JSON, for adapters in Python (docs/formats/adapter.md,
-"Values"). `conform generate --adapter python` writes the codecs of a charter with these."""
+"""Converts values of a charter's types to and from JSON, for adapters in Python
+(docs/formats/adapter.md, "Values"). `conform generate --adapter python` writes the codecs of a
+charter with these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that stand beside a charter, and how they are written."""
+"""Locates and writes files that belong to a charter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tables that another file has, too: a row that is the same there is kept as its number in it.
+"""Shortens tables that another file has, too: a row that is the same there is kept as its number in
+it.
 
 A variant differs from its charter in few rules, and sections.json of both would say the rest twice
 (docs/formats/report.md)."""

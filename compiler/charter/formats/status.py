@@ -1,5 +1,6 @@
-"""The version of the adapter protocol and the status of a question (docs/formats/adapter.md): what
-adapters in Python need of the protocol's messages, which are in `charter.formats.adapter`."""
+"""Defines the version of the adapter protocol and the status of a question
+(docs/formats/adapter.md): what adapters in Python need of the protocol's messages, which are in
+`charter.formats.adapter`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Types of replies and observations as a suite's manifest has them, and values that are not of
-their type (docs/formats/vector.md)."""
+"""Parses types of replies and observations as a suite's manifest has them, and finds values that
+are not of their type (docs/formats/vector.md)."""
 
 from __future__ import annotations
 

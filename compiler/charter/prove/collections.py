@@ -1,4 +1,4 @@
-"""Sets, maps and lists as symbolic values, with their operators and primitives."""
+"""Encodes sets, maps and lists as symbolic values, with their operators and primitives."""
 
 from __future__ import annotations
 

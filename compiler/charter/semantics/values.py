@@ -1,4 +1,5 @@
-"""Values in an instance: finite domains, ranges, and JSON (see docs/formats/vector.md)."""
+"""Enumerates and converts values in an instance: finite domains, ranges, and JSON (see
+docs/formats/vector.md)."""
 
 from __future__ import annotations
 

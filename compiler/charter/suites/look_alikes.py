@@ -1,5 +1,5 @@
-"""Operations that tell a state from others that look the same: what an operation did to a variable
-that nobody observes shows only in what a later operation does."""
+"""Finds operations that distinguish a state from others that look the same: what an operation did
+to a variable that nobody observes shows only in what a later operation does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements, branches and operations as lines."""
+"""Shows statements, branches and operations as lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types and expressions as documents, with the fewest parentheses that keep the tree."""
+"""Shows types and expressions as documents, with the fewest parentheses that keep the tree."""
 
 from __future__ import annotations
 

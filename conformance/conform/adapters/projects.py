@@ -1,5 +1,5 @@
-"""The projects that a command works with: the one around the working folder, if there is one, and
-the one that comes with conform (Kafka's charter, its adapter, the manual)."""
+"""Finds the projects that a command works with: the one around the working folder, if there is one,
+and the one that comes with conform (Kafka's charter, its adapter, the manual)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures as data; the template writes the SVG and escapes every text in it."""
+"""Builds pictures as data; the template writes the SVG and escapes every text in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as text, and the differences between two of them."""
+"""Writes values as text, and finds the differences between two of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Vectors of a suite as tests of pytest: `pytest --charter SUITE` (docs/guide/pytest.md).
+"""Makes tests of pytest from the vectors of a suite: `pytest --charter SUITE`
+(docs/guide/pytest.md).
 
 pytest imports this module at each start, so it has the options only; the rest is imported when
 --charter is given.

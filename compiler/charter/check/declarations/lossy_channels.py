@@ -1,4 +1,4 @@
-"""Lossy channels: each gets a step `lose_<channel>` that takes one message out, also if the
+"""Adds a step `lose_<channel>` to each lossy channel, which takes one message out, also if the
 channel is `duplicating`, and does nothing with it. Its parameters are the ends of the channel. It
 is enabled only while a message is there, and histories that name it are updated."""
 

@@ -1,4 +1,4 @@
-"""Operations on types: compatibility, least common type, finiteness, and their text."""
+"""Compares types, joins them, and writes their text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The graph of a reference search; suites are planned from it if the native engine does not support
-the charter."""
+"""Builds the graph of a reference search; suites are planned from it if the native engine does not
+support the charter."""
 
 from __future__ import annotations
 

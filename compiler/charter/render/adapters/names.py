@@ -1,4 +1,4 @@
-"""Names of a charter in the styles of other languages."""
+"""Writes names of a charter in the styles of other languages."""
 
 from __future__ import annotations
 

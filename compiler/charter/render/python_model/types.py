@@ -1,4 +1,4 @@
-"""Types of core as Python annotations, domains, and conversions from and to JSON."""
+"""Writes types of core as Python annotations, domains, and conversions from and to JSON."""
 
 from __future__ import annotations
 

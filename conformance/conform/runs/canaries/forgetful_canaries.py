@@ -1,5 +1,5 @@
-"""Canaries for a charter without mutants: its model, in which one operation leaves the state as it
-was. They take the place of mutants (docs/design/trust.md#canaries)."""
+"""Makes canaries for a charter without mutants: its model, in which one operation leaves the state
+as it was. They take the place of mutants (docs/design/trust.md#canaries)."""
 
 from __future__ import annotations
 

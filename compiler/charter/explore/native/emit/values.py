@@ -1,4 +1,4 @@
-"""Values during code generation: in a register, in memory, or composed of parts."""
+"""Represents values during code generation: in a register, in memory, or composed of parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The anchor of a search: slots that have the same value in all states so far, and whose values
-distinguish all elements of the permuted sorts. It turns off symmetry that merges nothing.
+"""Finds the anchor of a search: slots that have the same value in all states so far, and whose
+values distinguish all elements of the permuted sorts. It turns off symmetry that merges nothing.
 
 Two different states with these values are never permutations of each other: a permutation that
 takes one to the other would leave the values as they are, and none does but the identity. So each

@@ -1,5 +1,5 @@
-"""Breadth-first search, level by level: blocks of states are expanded into buffers, new keys enter
-the visited set, and the new states form the next frontier, in the order of their discovery.
+"""Searches breadth-first, level by level: blocks of states are expanded into buffers, new keys
+enter the visited set, and the new states form the next frontier, in the order of their discovery.
 
 The order of discovery does not depend on the number of workers, nor does any count of a search that
 ends.

@@ -1,4 +1,4 @@
-"""The files of a search on Spark: in a folder that is a path, or a URI of a file system that
+"""Stores the files of a search on Spark: in a folder that is a path, or a URI of a file system that
 pyarrow knows and all workers reach."""
 
 from __future__ import annotations
