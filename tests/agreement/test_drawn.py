@@ -27,7 +27,7 @@ from tests.support.engines import both, counts, natively, verdicts
 from tests.support.tla import tlc
 
 from charter import api
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.core import expressions
 from charter.core import nodes as n
 from charter.core.operators import OPERATORS

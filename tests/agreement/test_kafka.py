@@ -11,7 +11,7 @@ from tests.support import spec
 from tests.support.comparing.agreement import show
 
 from charter.analysis.conditions import atoms_read
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.explore.result import TraceStep
 from charter.explore.successors import Transition

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tests.support import spec
 
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.result import TraceStep

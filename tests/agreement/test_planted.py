@@ -14,7 +14,7 @@ from tests.support.comparing.sharing import Sharing
 from tests.support.spec import SPEC
 
 from charter import api
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.native.program import compile_instance

@@ -13,7 +13,7 @@ from tests.support.engines import both_of, counts
 from tests.support.golden import Golden
 
 from charter import api
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.api import verdicts
 from charter.api.charters import load_charter
 from charter.cache.files import cache_folder

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, TypeGuard
 
-from charter.analysis.correlated_conditions import binds, decided, decisions
+from charter.analysis.correlated_conditions import binds, decide, decisions
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, fold, nodes, rules, statement_expressions

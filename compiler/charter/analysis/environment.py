@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 
-from charter.analysis.compared_numbers import NOTHING, NumbersCompared, compared
+from charter.analysis.compared_numbers import NOTHING, NumbersCompared, find_compared
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value

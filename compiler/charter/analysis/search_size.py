@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import prod
 
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.machine import Machine

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import factorial
 
-from charter.analysis.counters import CounterUses, bumped_apart, conditions, rule_expressions
+from charter.analysis.counters import CounterUses, conditions, find_bumped_apart, rule_expressions
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.analysis.retell import changes
 from charter.api.charters import Charter, select_instance
 from charter.check.names.types import show_type

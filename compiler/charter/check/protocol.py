@@ -10,8 +10,8 @@ from charter.check.declarations.check_context import Elaborated
 from charter.check.declarations.elaborate import (
     check_citations,
     elaborate,
+    elaborate_declarations,
     elaborate_edited,
-    ),
 )
 from charter.check.edits.changes import elaborate_changes
 from charter.check.edits.flatten import apply_edits, report_conflicts, select_variants, with_shared

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from charter.analysis.bounds import bounds_of
-from charter.analysis.counters import bumped_apart, why_apart
+from charter.analysis.counters import find_bumped_apart, why_apart
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.formats.states import StateTable

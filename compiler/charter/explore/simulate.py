@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from charter.analysis.environment import Arguments, is_cut, offered, offers, unrestricted
+from charter.analysis.environment import Arguments, is_cut, list_offered, offers, unrestrict
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from charter.analysis.environment import Arguments, Context, narrowed
+from charter.analysis.environment import Arguments, Context, narrow
 from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.core import types as t

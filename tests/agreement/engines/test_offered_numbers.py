@@ -10,7 +10,7 @@ from tests.support.engines import both, counts, natively, verdicts
 from tests.support.tla import tlc
 
 from charter import api
-from charter.analysis.compared_numbers import NOTHING, NumbersCompared, compared
+from charter.analysis.compared_numbers import NOTHING, NumbersCompared, find_compared
 from charter.explore.native.search.explore import CannotCompile
 from charter.explore.reference.search import explore as by_definition
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.explore.result import Trace

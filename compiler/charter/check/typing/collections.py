@@ -14,7 +14,7 @@ from charter.check.names.types import (
     show_type,
 )
 from charter.check.typing.operators import is_open
-from charter.check.typing.patterns import ranged
+from charter.check.typing.patterns import elaborate_binder
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import locals_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from charter.analysis.conditions import atoms_read
-from charter.analysis.environment import offered
+from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.explore.result import Trace, TraceStep

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from charter.analysis.canonical import Canonical, Form
-from charter.analysis.environment import is_cut, offered, unrestricted
+from charter.analysis.environment import is_cut, list_offered, unrestrict
 from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition

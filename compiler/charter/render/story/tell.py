@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from charter.analysis.canonical import Canonical
-from charter.analysis.environment import is_cut, unrestricted
+from charter.analysis.environment import is_cut, unrestrict
 from charter.analysis.retell import Act, RetoldStep, keys_of, retell, run_of
 from charter.core import nodes as n
 from charter.core import types as t

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files as resources
 
-from charter.analysis.compared_numbers import compared
-from charter.analysis.counters import CounterUses, bumped_apart
+from charter.analysis.compared_numbers import find_compared
+from charter.analysis.counters import CounterUses, find_bumped_apart
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.diagnostics import Diagnostic, Diagnostics

@@ -10,8 +10,8 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from charter.analysis.compared_numbers import compared
-from charter.analysis.environment import unrestricted
+from charter.analysis.compared_numbers import find_compared
+from charter.analysis.environment import unrestrict
 from charter.analysis.symmetry import Quotient
 from charter.cache.files import read_or_make
 from charter.core import nodes as n
