@@ -13,7 +13,7 @@ from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import Extent, read_extent
-from conform.runs.findings.baseline import compared_told
+from conform.runs.findings.baseline import tell_compared
 from conform.runs.findings.findings import read_findings
 from conform.runs.findings.limits import images_told
 from conform.runs.not_compared import Left

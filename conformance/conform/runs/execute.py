@@ -16,7 +16,7 @@ from conform.adapters.sources import check_apart
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 from conform.console.progress import bar
-from conform.runs.canaries.forgetful_canaries import left_open, outlook, unobserved
+from conform.runs.canaries.forgetful_canaries import explain_unobserved, left_open, outlook
 from conform.runs.conclusion import Finished, JudgedRun, finish, has_stopped
 from conform.runs.earlier_target import folder_noted
 from conform.runs.engines import inline

@@ -9,11 +9,11 @@ from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
 from conform.runs.canaries.forgetful_canaries import (
+    explain_unobserved,
     has_mutants,
     left_open,
     outlook,
     telling,
-    unobserved,
 )
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions

@@ -9,7 +9,7 @@ from charter import api
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
 from charter.syntax.mistakes.frequent_mistakes import DECLARING
-from charter.syntax.mistakes.recovery import head_of, lost_names
+from charter.syntax.mistakes.recovery import find_lost_names, head_of
 from charter.syntax.parse import acceptable, parse, parse_rest
 
 HEAD = "protocol p\n"

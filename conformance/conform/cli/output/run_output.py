@@ -13,7 +13,13 @@ from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.run import RunFinding
 from charter.formats.verdict import BETWEEN, STDERR, Kind
-from conform.cli.output.missing_operations import allowing, denied, next_step, trouble, )
+from conform.cli.output.missing_operations import (
+    allowing,
+    list_denied,
+    list_unwritten,
+    next_step,
+    trouble,
+)
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
 from conform.judging.refutations import EXCEPTION, explain_refusal
 from conform.runs.canaries import trust
@@ -23,7 +29,7 @@ from conform.runs.conclusion import Finished
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import read_extent
 from conform.runs.findings.adapter_failures import FAILED, place_told
-from conform.runs.findings.baseline import compared_told
+from conform.runs.findings.baseline import tell_compared
 from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
 from conform.runs.findings.limits import general_limits, images_told
 from conform.runs.not_compared import read

@@ -24,7 +24,14 @@ from conform.cli.output.instance_limits import show_limits
 from conform.cli.output.mutants import MutantStatus, choose_instances, judge_mutant, try_all
 from conform.cli.output.numbers import count, count_or_all, gibibytes
 from conform.cli.output.search_note import FoundSoFar, costing
-from conform.cli.output.states import add_states, asked, first_story, keep, ready, show_where
+from conform.cli.output.states import (
+    add_states,
+    first_story,
+    keep,
+    load_with_condition,
+    ready,
+    show_where,
+)
 from conform.cli.output.story import add_pictures, draw, refuse_two_outputs, show_story
 from conform.cli.output.vacuity import show_unmet
 from conform.console.errors import ConformError, Interrupted

@@ -36,7 +36,7 @@ from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import UNLOADED, near, show, write_command
 from conform.cli.output.search_note import costing
 from conform.cli.output.story import show_story
-from conform.cli.output.suite_gaps import mutants_told, not_seen, unasked, untold
+from conform.cli.output.suite_gaps import explain_unasked, list_untold, mutants_told, not_seen
 from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
 from conform.cli.output.written_types import list_outdated_types
