@@ -12,7 +12,7 @@ import pytest
 from tests.support.comparing.agreement import import_model
 from tests.support.comparing.exhaustive import Tally, compare
 from tests.support.comparing.modelled import Compared
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sampled import sample
 from tests.support.comparing.solved import Agreement, random_args
 from tests.support.drawn.drawn_charters import (
     component_text,

@@ -10,7 +10,7 @@ import pytest
 from tests.support.comparing.agreement import import_model
 from tests.support.comparing.exhaustive import compare
 from tests.support.comparing.modelled import Compared
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sampled import sample
 from tests.support.comparing.solved import Agreement, random_args, random_state
 from tests.support.engines import both, counts, natively, verdicts
 from tests.support.tla import tlc

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sampled import sample
 from tests.support.counted import branches_of, findings, never_met
 from tests.support.golden import Golden
 

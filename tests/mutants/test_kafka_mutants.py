@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sampled import sample
 from tests.support.engines import natively
 
 from charter import api

@@ -19,7 +19,7 @@ from random import Random
 
 import pytest
 from tests.support import spec
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sampled import sample
 from tests.support.counted import read_pinned
 from tests.support.golden import Golden
 from tests.support.walked_mutants import WalkedStates

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.comparing.sampled import sampled
+from tests.support.comparing.sampled import sample
 from tests.support.judging import environment
 from tests.support.processes import runs, until
 
