@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, ModuleType
 
 import pytest
 from tests.support.comparing.agreement import by_evaluator, by_model, import_model
-from tests.support.comparing.sample import sample
+from tests.support.comparing.sampled import sample
 
 from charter.analysis.environment import Arguments
 from charter.api import generated as generate

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.comparing.sample import DRAWN, few_or_all, sample
+from tests.support.comparing.sampled import DRAWN, few_or_all, sample
 from tests.support.drawn.drawn_models import WHOLE, systems
 
 from charter import api

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spec
-from tests.support.comparing.sample import sample
+from tests.support.comparing.sampled import sample
 
 from charter import api
 from charter.core import nodes as n

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.comparing.sample import sample
+from tests.support.comparing.sampled import sample
 
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
