@@ -49,7 +49,7 @@ def test_results_are_in_the_order_of_the_tasks_and_each_comes_once() -> None:
 def test_what_a_call_raises_comes_to_the_caller_with_its_place() -> None:
     with pytest.raises(ValueError, match="unlucky") as raised:
         list(in_processes(square, [1, 13, 2], 2))
-    assert "in squared" in str(raised.value.__cause__)
+    assert "in square" in str(raised.value.__cause__)
 
 
 def test_a_process_that_was_killed_is_an_error_with_a_remedy() -> None:
