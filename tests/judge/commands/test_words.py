@@ -274,7 +274,7 @@ def test_run_whose_models_changed_since_begins_anew_and_says_so(
     name, out = targets_folder("faithful"), tmp_path / "run"
     folder = stop_early(name, toy_suite, out)
     done = {path: path.stat().st_mtime_ns for path in out.glob("verdicts/*/*.parquet")}
-    assert len(folder.committed()) == 1
+    assert len(folder.read_committed()) == 1
     monkeypatch.setattr(run_json.model, "digest", lambda modules: "another")
     said, finished = again(name, toy_suite, out)
     assert said == [
@@ -317,7 +317,7 @@ def test_digest_of_models_is_another_when_a_model_is(tmp_path, monkeypatch):
 def test_command_of_the_shell_ends_with_3_when_it_crashes(tmp_path):
     """Seen from outside, as a CI sees it."""
     shutil.copytree(ROOT / "conformance" / "conform", tmp_path / "conform")
-    broken = tmp_path / "conform" / "cli" / "commands" / "targets.py"
+    broken = tmp_path / "conform" / "cli" / "commands" / "judge" / "targets.py"
     broken.write_text(broken.read_text().replace("found = targets.targets()", "found = 1 / 0"))
     path = f"{tmp_path}:{environment()['PYTHONPATH']}"
     done = subprocess.run(

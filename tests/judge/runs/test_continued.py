@@ -37,7 +37,7 @@ def begun(toy_suite, targets_folder, tmp_path):
         _, first = judge()
         assert first.summary["continued"] == 0
         (tmp_path / "run" / "summary.json").unlink()
-        return len(first.folder.committed())
+        return len(first.folder.read_committed())
 
     return begin, judge
 

@@ -12,7 +12,7 @@ from conform.runs.engines.one_vector import replay
 from conform.suites.importing import item_of
 
 WITHOUT_MODELS = SimpleNamespace(
-    models=SimpleNamespace(charter=""), spec_digest="", judged_types=lambda: None
+    models=SimpleNamespace(charter=""), spec_digest="", read_types=lambda: None
 )
 
 

@@ -26,7 +26,7 @@ def some_rows():
 def test_rows_that_were_taken_count(tmp_path):
     rows = some_rows()["observations"]
     assert (rows.size, len(rows)) == (50, 1)
-    assert rows.taken().num_rows == 1
+    assert rows.take_table().num_rows == 1
     assert (rows.size, len(rows), rows.table().num_rows) == (0, 1, 0)
 
 
