@@ -290,12 +290,13 @@ class Service:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", *command, "--most", MOST,
                 stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
+                stderr=asyncio.subprocess.PIPE,
             )  # fmt: skip
             self.searches[instance] = process
-            said, _ = await process.communicate()
+            said, errors = await process.communicate()
         self.folders.discard(folder)
-        text = visible(said.decode(errors="replace")).replace(
+        # Progress is on stderr, too: it is shown only if nothing else is.
+        text = visible((said or errors).decode(errors="replace")).replace(
             folder, Path(sources[0].name).parent.as_posix()
         )
         return text or f"the search of {instance} was ended"
