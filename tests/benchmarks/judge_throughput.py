@@ -28,7 +28,7 @@ from conform.adapters.targets import python_path
 from conform.runs.engines import inline, spark, spark_start
 from conform.runs.run_context import RunContext
 from conform.runs.select import RunSelection, resolve
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Bucket, Suite, open_suite
 
 BUCKET = 62_500

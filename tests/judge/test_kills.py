@@ -19,8 +19,8 @@ import pytest
 from tests.support.judging import environment
 from tests.support.processes import find_marked, until
 
+from conform.storage.bucket_store import RunFolder
 from conform.storage.scratch import MARK
-from conform.storage.store import RunFolder
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 EXAMPLE = Path(__file__).parents[2] / "spec" / "examples" / "primary_backup.charter"

@@ -31,7 +31,7 @@ from conform.console.errors import BadRun, BadSuite
 from conform.judging.automaton import Judge
 from conform.judging.read_result import BatchTexts
 from conform.judging.verdict import assess
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import open_suite
 from conform.suites.importing import item_of
 

@@ -51,7 +51,7 @@ BREACHES: Final = {
         "import charter.core.types",
     ),
     "the storeys of the judge": (
-        "conformance/conform/storage/store.py",
+        "conformance/conform/storage/bucket_store.py",
         "import conform.runs.execute",
     ),
     "lark is at home in the parser": ("compiler/charter/syntax/show.py", "import lark"),

@@ -14,6 +14,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
+from conform.reports.fill_templates import STYLE, Site, safe_name
 from conform.reports.findings import LISTED, PAGES, Finding, findings, rank
 from conform.reports.junit import junit
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
@@ -21,7 +22,6 @@ from conform.reports.reasons import brief
 from conform.reports.runs import ReportedRun, open_runs
 from conform.reports.sections import Rule
 from conform.reports.shapes import Picture
-from conform.reports.site import STYLE, Site, safe_name
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
 from conform.reports.traces import ReportedStep, VectorTrace, read_traces

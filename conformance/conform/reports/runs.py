@@ -19,8 +19,8 @@ from conform.judging.model import sections_of
 from conform.reports.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
 from conform.runs.kept_vectors import read_kept
+from conform.storage.bucket_store import Dataset, RunFolder, open_files
 from conform.storage.observations import types_of
-from conform.storage.store import Dataset, RunFolder, open_files
 from conform.storage.tables import DATASETS
 from conform.suites.cache import Suite, open_suite
 

@@ -21,8 +21,8 @@ from conform.judging.differ import paths, value_at
 from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
 from conform.runs.not_compared import obstacle
+from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations, read_label_types, rename_steps
-from conform.storage.store import RunFolder
 
 _EXAMINED = 2_000
 

@@ -31,7 +31,7 @@ from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
 from conform.runs.selection import AskedVectors, record_failed
 from conform.runs.shrink import find_given_states, with_shrunk
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
 

@@ -39,7 +39,7 @@ from conform.runs.select import (
     prepare_run,
 )
 from conform.runs.selection import SuitePart, all_asked_told, part_of, read_failed
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
 if TYPE_CHECKING:

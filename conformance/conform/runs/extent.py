@@ -33,7 +33,7 @@ from conform.runs.obligations import (
     read_obligations,
 )
 from conform.storage.arrow import pa
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
 ANOTHER_SMALL_SUITE = "a small suite that no `conform generate` made"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 OUTLINE = ("id", "kind", "detail", "judged", "not_judged")
 """The columns of `verdicts` that a conclusion needs."""

@@ -12,7 +12,7 @@ from charter.formats.canonical import Json
 from charter.formats.suite import MANIFEST
 from charter.formats.verdict import Kind
 from conform.runs.judged_rows import of_kinds
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite, store_in
 
 MOST = 10_000

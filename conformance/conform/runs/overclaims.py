@@ -17,8 +17,8 @@ from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
 from conform.judging.read_result import BatchTexts
+from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
-from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 
 _SAMPLE = 1_000

@@ -40,8 +40,8 @@ from conform.runs.run_json import digest_judging, label_types
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import find_given_states
+from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
-from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 
 

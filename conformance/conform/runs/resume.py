@@ -14,8 +14,8 @@ from charter.formats.canonical import Json
 from charter.formats.project import find_project
 from conform.console.errors import BadRun
 from conform.runs.kept_vectors import PLACE
+from conform.storage.bucket_store import RunFolder, guard_write
 from conform.storage.lease import Lease
-from conform.storage.store import RunFolder, guard_write
 
 _LOCK, _CONTINUED = ".lock", "continued"
 DIGESTS = {

@@ -35,7 +35,7 @@ from conform.judging.refutations import LOAD
 from conform.runs.earlier_target import target_of_run
 from conform.runs.kept_vectors import read_kept, remedy
 from conform.runs.obligations import check_sections
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite, open_suite
 
 Ranges = Callable[[Target], Mapping[str, tuple[str, str]]]

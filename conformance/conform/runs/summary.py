@@ -17,7 +17,7 @@ from conform.runs.entry_widths import EntrySteps
 from conform.runs.extent import Extent
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.not_compared import saw_all
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from charter.formats.reading import BadVector
 from charter.formats.types import JudgedTypes, read_types
 from conform.console.errors import BadRun
 from conform.judging.read_result import operation_at, project
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 @dataclass(frozen=True, slots=True)

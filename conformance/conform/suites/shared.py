@@ -12,7 +12,7 @@ from typing import IO
 
 from conform.console.errors import BadSuite
 from conform.judging.verdict import VectorItem
-from conform.storage.store import filesystem, guard_write
+from conform.storage.bucket_store import filesystem, guard_write
 from conform.suites.cache import Suite, file_items
 
 FOLDER = "shipped"

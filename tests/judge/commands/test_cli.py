@@ -18,7 +18,7 @@ from conform.cli import main as cli
 from conform.cli.commands.judge import compare, rejudge, replay, run
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
 

@@ -14,7 +14,7 @@ from conform.runs import run_json
 from conform.runs.engines import spark_start
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites import cache
 
 ROOT = Path(__file__).resolve().parents[3]

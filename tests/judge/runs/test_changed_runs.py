@@ -9,7 +9,7 @@ from tests.support.caches import own_cache
 from tests.unit.reports.sample import write_suite_and_run
 
 from conform.console.errors import BadRun
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 DATASETS = ("verdicts", "deviations", "observations", "transitions")
 

@@ -16,7 +16,7 @@ from tests.support.judging import environment
 
 from charter import api
 from conform.project.skeletons import write_example
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites import cache
 
 ROOT = Path(__file__).resolve().parents[3]

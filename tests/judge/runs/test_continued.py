@@ -9,7 +9,7 @@ from conform.console.errors import BadRun, UnknownTarget
 from conform.reports import write
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 def sources_are(line):

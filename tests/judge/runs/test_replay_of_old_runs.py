@@ -11,7 +11,7 @@ from conform.reports.runs import open_runs
 from conform.runs import kept_vectors
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 @pytest.fixture

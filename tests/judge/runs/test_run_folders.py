@@ -15,8 +15,8 @@ from conform.console.errors import BadRun, CannotWrite
 from conform.runs import resume
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
+from conform.storage.bucket_store import RunFolder
 from conform.storage.lease import Lease
-from conform.storage.store import RunFolder
 
 HOLD = """
 import sys

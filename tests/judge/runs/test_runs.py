@@ -28,7 +28,7 @@ from conform.runs.engines import spark as spark_engine
 from conform.runs.engines.progress_notes import JudgedSoFar
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 def quiet(_):

@@ -9,7 +9,7 @@ from charter.formats.run import RunFinding, ShrunkQuestion
 from conform.cli.output.run_output import _show_findings, show_example
 from conform.reports import write
 from conform.runs.conclusion import Finished
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 def test_smallest_vector_is_shown_replayed_and_reported(

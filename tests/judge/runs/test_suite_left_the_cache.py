@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 @pytest.fixture

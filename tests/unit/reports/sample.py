@@ -13,7 +13,7 @@ from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
 from conform.runs.findings.findings import run_findings
 from conform.runs.judged_rows import JudgedRows
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 from conform.suites.cache import open_suite
 

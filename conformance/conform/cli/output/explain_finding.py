@@ -13,7 +13,7 @@ from conform.console.errors import BadBaseline, BadRun, ConformError
 from conform.console.terminal import one_line, plural
 from conform.runs.findings.baseline import read_baseline
 from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 _SHOWN = 3
 

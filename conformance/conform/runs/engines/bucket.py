@@ -38,7 +38,7 @@ from conform.runs.findings.adapter_failures import FAILED, how_it_failed
 from conform.runs.findings.findings import finding_id
 from conform.runs.overclaims import Claimed, find_overclaims
 from conform.runs.run_context import RunContext
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,
     OBSERVATIONS,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 SECONDS = 1.0
 """The least time between two notes about a bucket: short runs write none."""

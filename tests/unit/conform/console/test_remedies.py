@@ -17,7 +17,7 @@ from conform.cli.output.run_output import _show_hidden, _show_unclaimed
 from conform.console.errors import CannotStart, CannotWrite
 from conform.judging.refutations import explain_refusal
 from conform.runs.conclusion import Finished
-from conform.storage.store import RunFolder, guard_write
+from conform.storage.bucket_store import RunFolder, guard_write
 
 ALLOW = "or allow it by a reason in adapter.toml, under [not_compared]:\n"
 

@@ -18,7 +18,7 @@ from conform.runs.findings.findings import (
     sentence,
 )
 from conform.runs.judged_rows import JudgedRows
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 
 YES, NO = {"case": "yes"}, {"case": "no"}

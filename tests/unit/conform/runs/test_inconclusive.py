@@ -7,7 +7,7 @@ import pytest
 from charter.formats.canonical import Json
 from conform.cli.output.run_output import _last_line, _show_inconclusive
 from conform.runs.conclusion import Finished
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 def make_counts(inconclusive: int, **more: Json) -> dict[str, Json]:

@@ -8,7 +8,7 @@ import pytest
 
 from conform.runs.engines import progress_notes
 from conform.runs.engines.progress_notes import BucketNotes, JudgedSoFar
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 
 @pytest.fixture
@@ -50,5 +50,5 @@ def test_the_note_of_a_committed_bucket_is_not_read(
 ) -> None:
     folder.note(0, 64)
     folder.commit(0, {}, {"vectors": 70})
-    monkeypatch.setattr("conform.storage.store._note", lambda _: pytest.fail("it is read"))
+    monkeypatch.setattr("conform.storage.bucket_store._note", lambda _: pytest.fail("it is read"))
     assert JudgedSoFar(folder)() == 70

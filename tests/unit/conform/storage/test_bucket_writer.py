@@ -13,7 +13,7 @@ from conform.runs.engines import bucket as judging
 from conform.runs.engines.bucket import RunContext, Tally, datasets
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import DATASETS, DatasetRows, Transitions
 
 

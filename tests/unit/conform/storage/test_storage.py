@@ -5,7 +5,7 @@ import sys
 
 ARRAYS = """
 import sys
-import conform.storage.store
+import conform.storage.bucket_store
 import pyarrow
 pyarrow.table({"a": [1, 2]}).to_pylist()
 print("pandas" in sys.modules, len(sys.meta_path))

@@ -383,7 +383,7 @@ def _is_uri(journal: Path | str | None) -> bool:
 def _store(journal: Path | str | None, master: str) -> str:
     """The URI of the journal, "" for a folder of this machine. Raises `ConformError`."""
     from conform.runs.engines.cluster import is_local
-    from conform.storage.store import RunFolder
+    from conform.storage.bucket_store import RunFolder
 
     if isinstance(journal, str):
         RunFolder(journal).check_reachable("--journal")

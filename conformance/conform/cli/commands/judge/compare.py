@@ -10,7 +10,7 @@ from conform.cli.output.run_output import near
 from conform.console.terminal import number, out, out_json, plural, shorten
 from conform.judging.relabel import key
 from conform.runs.compare import Comparison, RunDifference, compare, kinds_told
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B

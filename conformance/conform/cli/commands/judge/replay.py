@@ -33,7 +33,7 @@ from conform.runs.findings.findings import CHOSEN_START, constants, is_chosen, r
 from conform.runs.kept_vectors import remedy
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import read_shrunk
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
 

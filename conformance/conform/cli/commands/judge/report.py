@@ -16,7 +16,7 @@ from conform.judging.model import use_folders
 from conform.reports.build_site import write
 from conform.runs.earlier_target import target_of_run
 from conform.runs.entry_widths import both_told
-from conform.storage.store import RunFolder
+from conform.storage.bucket_store import RunFolder
 
 EXAMPLES = """examples:
   conform report build/runs/kafka-controller-4.3.1-9f01c2aa

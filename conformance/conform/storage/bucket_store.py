@@ -21,8 +21,8 @@ from charter.formats.canonical import Json
 from charter.formats.files import regular
 from conform.console.errors import BadRun, CannotWrite, first_line
 from conform.storage.arrow import pa
+from conform.storage.row_buffer import BucketWriter
 from conform.storage.tables import DATASETS, DatasetRows
-from conform.storage.writer import BucketWriter
 
 T = TypeVar("T")
 Dataset: TypeAlias = pa.dataset.Dataset
