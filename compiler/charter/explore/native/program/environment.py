@@ -19,7 +19,6 @@ from charter.explore.native.emit.code import FALSE, TRUE, Code, Number, Pointer,
 from charter.explore.native.emit.expr import Expr
 from charter.explore.native.emit.functions import CTX
 from charter.explore.native.emit.unit import FATAL_COUNTER, Unit
-from charter.explore.native.emit.values import Scalar
 from charter.explore.native.memory.layout import MOST_COUNTER, CannotCompile
 from charter.explore.native.memory.machine_context import (
     ERROR,
@@ -458,6 +457,3 @@ class _Loops:
             start = code.row(rows, r, width)
             code.copy(code.at(CTX, at), start, 2 * size)
             body(code.load(start, 2 * size))
-
-
-__all__ = ["OfferPrinter", "Scalar"]
