@@ -7,9 +7,11 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
+from charter.formats.canonical import Json
 from charter.formats.suite import read_lines
 from charter.formats.vector import Vector
 from conform.cli.main import main
+from conform.judging.model import load
 
 pytestmark = pytest.mark.xdist_group("real Kafka")
 
@@ -54,6 +56,32 @@ def test_every_release_where_entries_begin_or_end_has_nothing_new(
     release: str, tmp_path: Path
 ) -> None:
     all_is_known(release, tmp_path / "run")
+
+
+def test_a_start_may_change_a_partition_without_isr_and_elr_or_leave_it() -> None:
+    """Whether the index of eligible replicas still lists the broker is not seen. In 4.0 the last
+    known leader is elected if it does, though it is fenced."""
+    model = load("charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0")
+    lost: Json = {
+        "topic_id": "~1", "replicas": ["b1", "b2"], "isr": [], "leader": None,
+        "leader_epoch": 1, "partition_epoch": 1, "elr": [], "last_known_elr": ["b1"],
+        "adding": [], "removing": [], "recovering": False,
+    }  # fmt: skip
+    state = model.given(
+        {
+            "partition": {"t1": lost},
+            "registration": {"b1": None, "b2": None},
+            "config": {"min_insync_replicas": 1, "unclean_election": False, "elr": True},
+            "last_broker_epoch": "@0", "last_topic_id": "~1",
+        },
+        {"Broker": ("b1", "b2"), "Topic": ("t1",)},
+    )  # fmt: skip
+    started: dict[str, Json] = {"broker": "b1", "restarted": True, "previous_epoch": None}
+    shown = [
+        json.dumps(model.encode(outcome.state))
+        for outcome in model.outcomes(state, "register", started)
+    ]
+    assert {json.loads(state)["partition"]["t1"]["leader"] for state in shown} == {None, "b1"}
 
 
 REFUSED = {"unclean_election_is_ignored"}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each_or_none, value
+from charter_models.prelude import Map, Outcome, bump, each, one_of, one_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "e2c333f4786bb4ba1566"
+SPEC_DIGEST = "e5f0dd6b1dc702f7e3d2"
 
 
 def replaced_complete(
@@ -185,28 +185,43 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Reply]]:
         """register/unclean  overlay.charter:402"""
         allowed: list[Outcome[Controller, Reply]] = []
-        doubted = frozenset({broker}) if self.config.elr else frozenset()
-        for leader in each_or_none(new_leaders(
-            self.world, broker, doubted, self.partition, registered_now, self.config
-        )):
-            for twice in (False, True):
-                after = replace(
-                    self,
-                    partition=Map({
-                        t: recorded(
-                            self.partition[t],
-                            without_broker(
-                                self.partition[t], broker, doubted, leader[t], self.config
-                            ),
-                            twice,
-                        )
-                        for t in self.world.topics
-                    }),
-                    registration=registered_now,
-                    expired=self.expired - {broker},
-                    last_broker_epoch=epoch,
+        for doubted in each({
+            t: one_of(
+                frozenset({frozenset()})
+                if not self.config.elr
+                else frozenset({frozenset(), frozenset({broker})})
+                if (partition := self.partition[t]) is not None
+                and not partition.isr | partition.elr
+                else frozenset({frozenset({broker})}),
+            )
+            for t in self.world.topics
+        }):
+            for leader in each({
+                t: one_or_none(
+                    new_leaders(
+                        self.world, broker, doubted[t], self.partition, registered_now, self.config
+                    )[t],
                 )
-                allowed.append(Outcome("register/unclean", Registered(epoch), after))
+                for t in self.world.topics
+            }):
+                for twice in (False, True):
+                    after = replace(
+                        self,
+                        partition=Map({
+                            t: recorded(
+                                self.partition[t],
+                                without_broker(
+                                    self.partition[t], broker, doubted[t], leader[t], self.config
+                                ),
+                                twice,
+                            )
+                            for t in self.world.topics
+                        }),
+                        registration=registered_now,
+                        expired=self.expired - {broker},
+                        last_broker_epoch=epoch,
+                    )
+                    allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:

@@ -38,7 +38,6 @@ from charter_models.prelude import (
     Outcome,
     bump,
     each,
-    each_or_none,
     fields_of,
     first,
     in_json,
@@ -88,7 +87,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
-SPEC_DIGEST = "fa17d36ec5609997f7a2"
+SPEC_DIGEST = "239c84fe39937d671e13"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -311,7 +310,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:658  KIP 903"""
+    """overlay.charter:663  KIP 903"""
     return frozenset()
 
 
@@ -345,7 +344,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:493
+    overlay.charter:498
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -417,7 +416,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:431
+    overlay.charter:436
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -434,7 +433,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:445
+    overlay.charter:450
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -448,7 +447,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:429"""
+    """overlay.charter:434"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -570,7 +569,7 @@ def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> fr
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:511  JIRA KAFKA-19383"""
+    """overlay.charter:516  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -690,7 +689,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:468
+        # register/again  overlay.charter:473
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -706,28 +705,43 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Reply]]:
         """register/unclean  overlay.charter:402"""
         allowed: list[Outcome[Controller, Reply]] = []
-        doubted = frozenset({broker}) if self.config.elr else frozenset()
-        for leader in each_or_none(new_leaders(
-            self.world, broker, doubted, self.partition, registered_now, self.config
-        )):
-            for twice in (False, True):
-                after = replace(
-                    self,
-                    partition=Map({
-                        t: recorded(
-                            self.partition[t],
-                            without_broker(
-                                self.partition[t], broker, doubted, leader[t], self.config
-                            ),
-                            twice,
-                        )
-                        for t in self.world.topics
-                    }),
-                    registration=registered_now,
-                    expired=self.expired - {broker},
-                    last_broker_epoch=epoch,
+        for doubted in each({
+            t: one_of(
+                frozenset({frozenset()})
+                if not self.config.elr
+                else frozenset({frozenset(), frozenset({broker})})
+                if (partition := self.partition[t]) is not None
+                and not partition.isr | partition.elr
+                else frozenset({frozenset({broker})}),
+            )
+            for t in self.world.topics
+        }):
+            for leader in each({
+                t: one_or_none(
+                    new_leaders(
+                        self.world, broker, doubted[t], self.partition, registered_now, self.config
+                    )[t],
                 )
-                allowed.append(Outcome("register/unclean", Registered(epoch), after))
+                for t in self.world.topics
+            }):
+                for twice in (False, True):
+                    after = replace(
+                        self,
+                        partition=Map({
+                            t: recorded(
+                                self.partition[t],
+                                without_broker(
+                                    self.partition[t], broker, doubted[t], leader[t], self.config
+                                ),
+                                twice,
+                            )
+                            for t in self.world.topics
+                        }),
+                        registration=registered_now,
+                        expired=self.expired - {broker},
+                        last_broker_epoch=epoch,
+                    )
+                    allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
     def heartbeat(
@@ -1180,7 +1194,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:521
+        # set_min_isr_image_of_partition/shown  overlay.charter:526
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "fa17d36ec5609997f7a2",
+    "239c84fe39937d671e13",
 )
 
-SPEC_DIGEST = "1304b114c6c76b412139"
+SPEC_DIGEST = "9e532edbbbe988b03297"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",

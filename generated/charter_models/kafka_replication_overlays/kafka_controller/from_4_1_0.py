@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "1304b114c6c76b412139",
+    "9e532edbbbe988b03297",
 )
 
-SPEC_DIGEST = "a53ae8c3283cffd051cf"
+SPEC_DIGEST = "6d6a00352db3a86c5337"
 
 
 def last_known_elr_after(

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "a53ae8c3283cffd051cf",
+    "6d6a00352db3a86c5337",
 )
 
-SPEC_DIGEST = "484220b51e06d199b00f"
+SPEC_DIGEST = "cb04cded6c0b31c1d63f"
 
 
 def last_known_elr_after(

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "484220b51e06d199b00f",
+    "cb04cded6c0b31c1d63f",
 )
 
-SPEC_DIGEST = "3cc0852e711368113884"
+SPEC_DIGEST = "5cd6f70c4497aeb43fd6"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

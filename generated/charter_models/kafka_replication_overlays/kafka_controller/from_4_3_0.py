@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "3cc0852e711368113884",
+    "5cd6f70c4497aeb43fd6",
 )
 
-SPEC_DIGEST = "48828f17b2e048612eb1"
+SPEC_DIGEST = "d293d142b208a358fe1a"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

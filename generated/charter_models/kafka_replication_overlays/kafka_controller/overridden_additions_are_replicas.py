@@ -47,7 +47,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:431
+    overlay.charter:436
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -58,5 +58,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:429"""
+    """overlay.charter:434"""
     return frozenset(p.replicas) - frozenset(target)

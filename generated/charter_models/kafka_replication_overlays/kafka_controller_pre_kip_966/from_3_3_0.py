@@ -120,7 +120,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:607  JIRA KAFKA-12670
+    overlay.charter:612  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -204,7 +204,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:669  KIP 903"""
+    """overlay.charter:674  KIP 903"""
     return frozenset()
 
 
@@ -251,7 +251,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:630  JIRA KAFKA-15021
+    overlay.charter:635  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -288,7 +288,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:431
+    overlay.charter:436
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -305,7 +305,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:445
+    overlay.charter:450
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -319,7 +319,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:429"""
+    """overlay.charter:434"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -328,7 +328,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:571"""
+    """overlay.charter:576"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -446,7 +446,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  overlay.charter:642  JIRA KAFKA-15021
+        # register/clean  overlay.charter:647  JIRA KAFKA-15021
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -463,7 +463,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:540
+        # register/again  overlay.charter:545
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -479,7 +479,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:642  JIRA KAFKA-15021"""
+        """register/clean  overlay.charter:647  JIRA KAFKA-15021"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset({broker}), self.partition, registered_now, self.config

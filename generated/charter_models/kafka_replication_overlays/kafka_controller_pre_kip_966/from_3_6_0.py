@@ -152,7 +152,7 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:540
+        # register/again  overlay.charter:545
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

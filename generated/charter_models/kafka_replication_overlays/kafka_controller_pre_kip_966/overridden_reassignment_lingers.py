@@ -63,7 +63,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:445
+    overlay.charter:450
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
