@@ -310,7 +310,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:663  KIP 903"""
+    """overlay.charter:683  KIP 903"""
     return frozenset()
 
 

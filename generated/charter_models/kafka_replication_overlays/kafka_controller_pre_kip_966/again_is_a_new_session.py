@@ -26,22 +26,52 @@ if TYPE_CHECKING:
         Controller,
         Done,
         Error,
+        Partition,
         Registered,
         Registration,
         Rejected,
         Reply,
+        reassignment_done,
     )
 
 begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
-CHANGES = "register"
+CHANGES = "alter_partition reassign register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "0dfc1e24fb6043c1a4cc"
+SPEC_DIGEST = "c5e928d40ab8e6cc04e0"
 
 
 def default_config() -> Config:
     """60-variants.charter:87  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
+
+
+def replaced_leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    synced = isr - p.removing if reassignment_done(p, isr, config) else isr
+    return frozenset({p.leader}) if p.leader in synced else synced & able
+
+
+def leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Once its partition changes for another reason, an active broker leads.
+
+    overlay.charter:554
+    """
+    return replaced_leaders_after(
+        replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
+        isr,
+        able,
+        config,
+    )
 
 
 def below_after_registering(

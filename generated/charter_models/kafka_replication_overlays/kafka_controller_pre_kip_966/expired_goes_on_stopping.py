@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, value
+from charter_models.prelude import Map, Outcome, each_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -26,18 +26,21 @@ if TYPE_CHECKING:
         Controller,
         Done,
         Error,
+        Registration,
         Rejected,
         Reply,
         active,
         below_after_report,
         is_leader,
+        leader_and_isr_updates,
+        new_leaders,
     )
 
 begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "87d3df1e53e851611701"
+SPEC_DIGEST = "9ddd395562f4eb45da70"
 
 
 def default_config() -> Config:
@@ -138,8 +141,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:185  MODEL §8.3, S3 Preferred leader and
-        # leader failover
+        # heartbeat/shuts_down  overlay.charter:578
         if (
             not leads  # idle
             # all_know
@@ -147,14 +149,12 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:198
-        # After a failover, or once it was unfenced again, the controller does not know for whom it
-        # waits.
+        # heartbeat/waits_unsure  overlay.charter:587
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -173,13 +173,41 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:218  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  overlay.charter:593
+        after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
             after,
         )]
+
+    def _heartbeat_shuts_down(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        below: Map[Broker, frozenset[Broker] | None],
+        fenced_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        """heartbeat/shuts_down  overlay.charter:578"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset(), self.partition, fenced_now, self.config
+        )):
+            after = replace(
+                self,
+                partition=leader_and_isr_updates(
+                    self.world, broker, frozenset(), leader, self.partition, self.config
+                ),
+                registration=fenced_now,
+                below_shutdown_offset=below.put(broker, None),
+                expired=self.expired - {broker},
+            )
+            allowed.append(Outcome(
+                "heartbeat/shuts_down",
+                Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
+                after,
+            ))
+        return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""

@@ -18,6 +18,7 @@ Applied:
     again_is_a_new_session
     expired_goes_on_stopping
     unfencing_is_a_report
+    unclean_start_elects_nobody
     unclean_election_is_ignored
     shutdown_offset_moves_on
     isr_shrink_starts_epoch
@@ -75,7 +76,6 @@ if TYPE_CHECKING:
         eligible_after,
         is_leader,
         leader_and_isr_updates,
-        leaders_after,
         leaders_if_leaderless,
         new_leaders,
         touched,
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "73eb13f9bd17322df486"
+SPEC_DIGEST = "81e02fb1efb07cf97e33"
 
 
 def default_config() -> Config:
@@ -120,7 +120,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:612  JIRA KAFKA-12670
+    overlay.charter:643  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -204,8 +204,36 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:674  KIP 903"""
+    """overlay.charter:694  KIP 903"""
     return frozenset()
+
+
+def replaced_leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    synced = isr - p.removing if reassignment_done(p, isr, config) else isr
+    return frozenset({p.leader}) if p.leader in synced else synced & able
+
+
+def leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Once its partition changes for another reason, an active broker leads.
+
+    overlay.charter:554
+    """
+    return replaced_leaders_after(
+        replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
+        isr,
+        able,
+        config,
+    )
 
 
 def replaced_without_broker(
@@ -251,7 +279,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:635  JIRA KAFKA-15021
+    overlay.charter:666  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -328,7 +356,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:576"""
+    """overlay.charter:606"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -446,20 +474,37 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  overlay.charter:647  JIRA KAFKA-15021
+        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now)
+            after = replace(
+                self,
+                partition=self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/clean", Registered(epoch), after))
 
         # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # An unclean shutdown, or a broker that the controller does not know: it may have lost
+        # records.
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            allowed += self._register_unclean(broker, epoch, registered_now)
+            after = replace(
+                self,
+                partition=self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/unclean", Registered(epoch), after))
         if allowed:
             return allowed
 
@@ -472,29 +517,6 @@ class Changed(Controller):
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]
-
-    def _register_clean(
-        self,
-        broker: Broker,
-        epoch: BrokerEpoch,
-        registered_now: Map[Broker, Registration | None],
-    ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:647  JIRA KAFKA-15021"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for leader in each_or_none(new_leaders(
-            self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
-        )):
-            after = replace(
-                self,
-                partition=leader_and_isr_updates(
-                    self.world, broker, frozenset({broker}), leader, self.partition, self.config
-                ),
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/clean", Registered(epoch), after))
-        return allowed
 
     def heartbeat(
         self,
@@ -583,8 +605,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:185  MODEL §8.3, S3 Preferred leader and
-        # leader failover
+        # heartbeat/shuts_down  overlay.charter:578
         if (
             not leads  # idle
             and (
@@ -604,9 +625,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:198
-        # After a failover, or once it was unfenced again, the controller does not know for whom it
-        # waits.
+        # heartbeat/waits_unsure  overlay.charter:587
         if (
             now.shutting_down  # stopping
             and (
@@ -614,7 +633,7 @@ class Changed(Controller):
                 or self.below_shutdown_offset[broker] is not None
             )  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -633,8 +652,8 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:218  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  overlay.charter:593
+        after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -670,6 +689,34 @@ class Changed(Controller):
             allowed.append(Outcome(
                 "heartbeat/unfenced",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+                after,
+            ))
+        return allowed
+
+    def _heartbeat_shuts_down(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        below: Map[Broker, frozenset[Broker] | None],
+        fenced_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        """heartbeat/shuts_down  overlay.charter:578"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset(), self.partition, fenced_now, self.config
+        )):
+            after = replace(
+                self,
+                partition=leader_and_isr_updates(
+                    self.world, broker, frozenset(), leader, self.partition, self.config
+                ),
+                registration=fenced_now,
+                below_shutdown_offset=below.put(broker, None),
+                expired=self.expired - {broker},
+            )
+            allowed.append(Outcome(
+                "heartbeat/shuts_down",
+                Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
                 after,
             ))
         return allowed

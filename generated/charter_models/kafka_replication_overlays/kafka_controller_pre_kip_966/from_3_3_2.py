@@ -18,6 +18,7 @@ Applied:
     again_is_a_new_session
     expired_goes_on_stopping
     unfencing_is_a_report
+    unclean_start_elects_nobody
     unclean_election_is_ignored
     isr_shrink_starts_epoch
     isr_without_epochs
@@ -53,10 +54,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "73eb13f9bd17322df486",
+    "81e02fb1efb07cf97e33",
 )
 
-SPEC_DIGEST = "6b545866ea1f33a1a112"
+SPEC_DIGEST = "beecf69f5059f999a16b"
 
 
 @instead_of(Controller)
@@ -152,8 +153,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:185  MODEL §8.3, S3 Preferred leader and
-        # leader failover
+        # heartbeat/shuts_down  overlay.charter:578
         if (
             not leads  # idle
             and (
@@ -173,14 +173,12 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:198
-        # After a failover, or once it was unfenced again, the controller does not know for whom it
-        # waits.
+        # heartbeat/waits_unsure  overlay.charter:587
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -199,8 +197,8 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:218  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  overlay.charter:593
+        after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),

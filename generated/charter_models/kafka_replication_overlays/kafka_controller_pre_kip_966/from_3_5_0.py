@@ -18,6 +18,7 @@ Applied:
     again_is_a_new_session
     expired_goes_on_stopping
     unfencing_is_a_report
+    unclean_start_elects_nobody
     unclean_election_is_ignored
     isr_shrink_starts_epoch
     missing_epoch_is_right
@@ -56,10 +57,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2",
-    "6b545866ea1f33a1a112",
+    "beecf69f5059f999a16b",
 )
 
-SPEC_DIGEST = "a6f0b3ae5ed77c79f9f9"
+SPEC_DIGEST = "260997442bc4482ebc59"
 
 
 def without_epoch(
@@ -67,7 +68,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:663  KIP 903"""
+    """overlay.charter:683  KIP 903"""
     return frozenset()
 
 

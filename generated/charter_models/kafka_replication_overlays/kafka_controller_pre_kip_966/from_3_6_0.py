@@ -18,6 +18,7 @@ Applied:
     again_is_a_new_session
     expired_goes_on_stopping
     unfencing_is_a_report
+    unclean_start_elects_nobody
     unclean_election_is_ignored
     missing_epoch_is_right
 
@@ -29,41 +30,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each_or_none, value
-from charter_models.sibling import go_on, instead_of
+from charter_models.prelude import bump, value
+from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import (
-        Broker,
-        BrokerEpoch,
-        Config,
-        Controller,
-        Error,
-        Partition,
-        Registered,
-        Registration,
-        Rejected,
-        Reply,
-        leader_and_isr_updates,
-        new_leaders,
-        touched,
-    )
+    from charter_models.kafka_replication.controller import Broker, Config, Partition, touched
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
-        below_after_registering,
         finished,
         replaced_without_broker,
-    )
-    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0 import (
-        Changed3,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "a6f0b3ae5ed77c79f9f9",
+    "260997442bc4482ebc59",
 )
 
-SPEC_DIGEST = "663ad7645a89889c0722"
+SPEC_DIGEST = "8bff55758468a4936231"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -89,101 +72,3 @@ def without_broker(
             config,
         )
     return slot
-
-
-@instead_of(Controller)
-class Changed4(Changed3):
-    """The operations that differ. Docstrings that are left out are the plain model's."""
-
-    __slots__ = ()
-
-    def register(
-        self,
-        broker: Broker,
-        restarted: bool,
-        previous_epoch: BrokerEpoch | None,
-    ) -> list[Outcome[Controller, Reply]]:
-        allowed: list[Outcome[Controller, Reply]] = []
-
-        known = self.registration[broker]
-        epoch = bump(self.last_broker_epoch)
-        registered_now = self.registration.put(
-            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
-        )
-
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
-        # DUPLICATE_BROKER_REGISTRATION
-        # Another process of the broker is registered, and not fenced: it gets a new broker epoch
-        # only once that one has been fenced.
-        if (
-            known is not None and not known.fenced  # lives
-            and restarted  # other_process
-        ):
-            allowed.append(Outcome(
-                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/session_lives  20-controller.charter:53
-        # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and broker not in self.expired  # waits
-        ):
-            allowed.append(Outcome(
-                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and previous_epoch == known.epoch  # same_session
-        ):
-            allowed += self._register_clean(broker, epoch, registered_now)
-
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
-        if (
-            (known is None or (known.fenced and restarted))  # fenced
-            and (known is None or previous_epoch != known.epoch)  # other_session
-        ):
-            allowed += self._register_unclean(broker, epoch, registered_now)
-        if allowed:
-            return allowed
-
-        # register/again  overlay.charter:545
-        after = replace(
-            self,
-            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            registration=registered_now,
-            expired=self.expired - {broker},
-            last_broker_epoch=epoch,
-        )
-        return [Outcome("register/again", Registered(epoch), after)]
-
-    def _register_clean(
-        self,
-        broker: Broker,
-        epoch: BrokerEpoch,
-        registered_now: Map[Broker, Registration | None],
-    ) -> list[Outcome[Controller, Reply]]:
-        """Its last session ended with a clean shutdown: it has lost no records.
-
-        S0 §5.2, KIP 966
-        """
-        allowed: list[Outcome[Controller, Reply]] = []
-        for leader in each_or_none(new_leaders(
-            self.world, broker, frozenset(), self.partition, registered_now, self.config
-        )):
-            after = replace(
-                self,
-                partition=leader_and_isr_updates(
-                    self.world, broker, frozenset(), leader, self.partition, self.config
-                ),
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/clean", Registered(epoch), after))
-        return allowed

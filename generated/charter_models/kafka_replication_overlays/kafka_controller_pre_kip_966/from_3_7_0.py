@@ -16,6 +16,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_is_a_new_session
+    unclean_start_elects_nobody
     unclean_election_is_ignored
     missing_epoch_is_right
 
@@ -27,7 +28,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, value
+from charter_models.prelude import Map, Outcome, each_or_none, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -37,24 +38,27 @@ if TYPE_CHECKING:
         BrokerEpoch,
         Controller,
         Error,
+        Registration,
         Rejected,
         Reply,
         World,
         active,
         below_after_report,
         is_leader,
+        leader_and_isr_updates,
+        new_leaders,
     )
-    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0 import (
-        Changed4,
+    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0 import (
+        Changed3,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "663ad7645a89889c0722",
+    "8bff55758468a4936231",
 )
 
-SPEC_DIGEST = "690f9c91aa3238d15d2f"
+SPEC_DIGEST = "cef73557e866ac896e78"
 
 
 def below_after_unfencing(
@@ -77,7 +81,7 @@ def below_after_unfencing(
 
 
 @instead_of(Controller)
-class Changed5(Changed4):
+class Changed4(Changed3):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -223,3 +227,33 @@ class Changed5(Changed4):
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
             after,
         )]
+
+    def _heartbeat_shuts_down(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        below: Map[Broker, frozenset[Broker] | None],
+        fenced_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        """It leads nothing, and every other active broker has read who leads instead.
+
+        MODEL §8.3, S3 Preferred leader and leader failover
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset(), self.partition, fenced_now, self.config
+        )):
+            after = replace(
+                self,
+                partition=leader_and_isr_updates(
+                    self.world, broker, frozenset(), leader, self.partition, self.config
+                ),
+                registration=fenced_now,
+                below_shutdown_offset=below,
+            )
+            allowed.append(Outcome(
+                "heartbeat/shuts_down",
+                Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
+                after,
+            ))
+        return allowed

@@ -16,6 +16,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_gets_another_epoch
+    unclean_start_elects_nobody
     unclean_election_is_ignored
     missing_epoch_is_right
 
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
         BrokerEpoch,
+        Config,
         Controller,
         Error,
+        Partition,
         Registered,
         Registration,
         Rejected,
@@ -43,22 +46,38 @@ if TYPE_CHECKING:
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
         below_after_registering,
+        reassignment_done,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0 import (
-        Changed5,
+        Changed4,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "690f9c91aa3238d15d2f",
+    "cef73557e866ac896e78",
 )
 
-SPEC_DIGEST = "c3f2d096baadcd2b15c8"
+SPEC_DIGEST = "208fc647c449756e7803"
+
+
+def leaders_after(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
+    that completes removes it; then any member of the ISR in `able`.
+
+    10-rules.charter:214  MODEL §4.2, S2 §6.7
+    """
+    synced = isr - p.removing if reassignment_done(p, isr, config) else isr
+    return frozenset({p.leader}) if p.leader in synced else synced & able
 
 
 @instead_of(Controller)
-class Changed6(Changed5):
+class Changed5(Changed4):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -102,23 +121,40 @@ class Changed6(Changed5):
             ))
 
         # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now)
+            after = replace(
+                self,
+                partition=self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/clean", Registered(epoch), after))
 
         # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # An unclean shutdown, or a broker that the controller does not know: it may have lost
+        # records.
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            allowed += self._register_unclean(broker, epoch, registered_now)
+            after = replace(
+                self,
+                partition=self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/unclean", Registered(epoch), after))
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:589
+        # register/again  overlay.charter:619
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

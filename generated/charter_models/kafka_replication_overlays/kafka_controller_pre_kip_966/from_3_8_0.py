@@ -16,6 +16,7 @@ Applied:
     overridden_reassignment_lingers
     forgets_who_is_stopping
     again_gets_another_epoch
+    unclean_start_elects_nobody
     unclean_election_is_ignored
     missing_epoch_is_right
 
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "c3f2d096baadcd2b15c8",
+    "208fc647c449756e7803",
 )
 
-SPEC_DIGEST = "eee09630088e2d8e5145"
+SPEC_DIGEST = "452b372efc6f759ee272"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

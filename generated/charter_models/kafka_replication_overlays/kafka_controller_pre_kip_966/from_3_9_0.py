@@ -49,16 +49,16 @@ if TYPE_CHECKING:
         below_after_registering,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1 import (
-        Changed6,
+        Changed5,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "eee09630088e2d8e5145",
+    "452b372efc6f759ee272",
 )
 
-SPEC_DIGEST = "bd5342880eeeb2c6a3ba"
+SPEC_DIGEST = "b92996bdeb106773c019"
 
 
 def electable(
@@ -84,7 +84,7 @@ def electable(
 
 
 @instead_of(Controller)
-class Changed7(Changed6):
+class Changed6(Changed5):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -128,12 +128,20 @@ class Changed7(Changed6):
             ))
 
         # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now)
+            after = replace(
+                self,
+                partition=self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/clean", Registered(epoch), after))
 
         # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost

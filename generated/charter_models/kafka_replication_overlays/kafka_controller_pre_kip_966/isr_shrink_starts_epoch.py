@@ -14,25 +14,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each_or_none, value
+from charter_models.prelude import Outcome, bump
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
-        BrokerEpoch,
         Config,
         Controller,
         Done,
         Error,
         Partition,
-        Registered,
-        Registration,
         Rejected,
         Reply,
         elected,
-        leader_and_isr_updates,
-        new_leaders,
         touched,
     )
 
@@ -43,7 +38,7 @@ CHANGES = (
     "session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "3da5c02043c4cdd86e60"
+SPEC_DIGEST = "71ca75436262f76c3c34"
 
 
 def default_config() -> Config:
@@ -83,7 +78,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:635  JIRA KAFKA-15021
+    overlay.charter:666  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -105,89 +100,6 @@ class Changed(Controller):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
-
-    def register(
-        self,
-        broker: Broker,
-        restarted: bool,
-        previous_epoch: BrokerEpoch | None,
-    ) -> list[Outcome[Controller, Reply]]:
-        allowed: list[Outcome[Controller, Reply]] = []
-
-        known = self.registration[broker]
-        epoch = bump(self.last_broker_epoch)
-        registered_now = self.registration.put(
-            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
-        )
-
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
-        # DUPLICATE_BROKER_REGISTRATION
-        # Another process of the broker is registered, and not fenced: it gets a new broker epoch
-        # only once that one has been fenced.
-        if (
-            known is not None and not known.fenced  # lives
-            and restarted  # other_process
-        ):
-            allowed.append(Outcome(
-                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/session_lives  20-controller.charter:53
-        # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and broker not in self.expired  # waits
-        ):
-            allowed.append(Outcome(
-                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/clean  overlay.charter:647  JIRA KAFKA-15021
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and previous_epoch == known.epoch  # same_session
-        ):
-            allowed += self._register_clean(broker, epoch, registered_now)
-
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
-        if (
-            (known is None or (known.fenced and restarted))  # fenced
-            and (known is None or previous_epoch != known.epoch)  # other_session
-        ):
-            allowed += self._register_unclean(broker, epoch, registered_now)
-        if allowed:
-            return allowed
-
-        # register/again  20-controller.charter:89  S2 §6.5.1
-        # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
-        after = replace(self, expired=self.expired - {broker})
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
-
-    def _register_clean(
-        self,
-        broker: Broker,
-        epoch: BrokerEpoch,
-        registered_now: Map[Broker, Registration | None],
-    ) -> list[Outcome[Controller, Reply]]:
-        """register/clean  overlay.charter:647  JIRA KAFKA-15021"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for leader in each_or_none(new_leaders(
-            self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
-        )):
-            after = replace(
-                self,
-                partition=leader_and_isr_updates(
-                    self.world, broker, frozenset({broker}), leader, self.partition, self.config
-                ),
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/clean", Registered(epoch), after))
-        return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""

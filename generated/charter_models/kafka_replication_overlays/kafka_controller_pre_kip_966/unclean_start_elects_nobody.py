@@ -4,7 +4,7 @@
 """The entry unclean_start_elects_nobody of the overlay kafka_controller in the variant
 pre_kip_966.
 
-charter_gap, releases 3.9.0 to 3.9.2 (S1 How it works), because: ISR {b2} has no leader, b1 is
+charter_gap, releases up to 3.9.2 (S1 How it works), because: ISR {b2} has no leader, b1 is
 active and unclean elections were turned on: b2 registers, and b1 is not elected. No text says
 what a start changes without ELR.
 
@@ -37,7 +37,7 @@ begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759ef
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8c1913e7202e68a0aedf"
+SPEC_DIGEST = "a87cb64c51cb55541697"
 
 
 def default_config() -> Config:
@@ -90,12 +90,20 @@ class Changed(Controller):
             ))
 
         # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now)
+            after = replace(
+                self,
+                partition=self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/clean", Registered(epoch), after))
 
         # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost
