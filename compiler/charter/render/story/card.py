@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from textwrap import wrap
 
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.render.story.scene import lanes_of, name_type
-from charter.render.story.svg import document
+from charter.render.story.svg import document, draw_finding, draw_text
 from charter.render.story.words import in_values
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
@@ -49,11 +48,11 @@ def state_in_svg(
     said = [line for text in why for line in wrap(text, _WIDEST, subsequent_indent="   ")]
     width = max(width, round(_CHARACTER * max(map(len, [end, *said]))) + 2 * _GAP)
     height = bottom + (_LINE * (len(said) + 1) if end else 0) + _GAP
-    parts = [f'<text x="{_GAP}" y="22" font-weight="bold">{escape(title)}</text>']
+    parts: list[str] = []
     for place, (head, rows) in enumerate(shown):
         parts += _card(_GAP + place * (_WIDE + _GAP), head, rows)
     if end:
-        parts += _print_found(bottom, width, [end, *said])
+        parts += draw_finding(bottom, width, end, said)
     return document((width, height), title, parts)
 
 
@@ -117,10 +116,10 @@ def _card(left: int, head: str, rows: list[_Row]) -> Iterator[str]:
         f'<rect x="{left}" y="{_TOP}" width="{_WIDE}" height="{height}" rx="6" fill="#f6f7f9"'
         ' stroke="#b8bec6"/>'
     )
-    yield f'<text x="{left + 10}" y="{_TOP + 19}" font-weight="bold">{escape(head)}</text>'
+    yield draw_text(left + 10, _TOP + 19, head, css='font-weight="bold"')
     for number, row in enumerate(rows, 1):
         x, y = left + 10 + 12 * row.depth, _TOP + 19 + _LINE * number
-        yield f'<text x="{x}" y="{y}" fill="#20242a">{escape(row.text)}</text>'
+        yield draw_text(x, y, row.text, css='fill="#20242a"')
         at = x + round(_CHARACTER * len(row.text)) + 8
         for cell in row.cells:
             wide = round(_CHARACTER * len(cell)) + 10
@@ -128,14 +127,5 @@ def _card(left: int, head: str, rows: list[_Row]) -> Iterator[str]:
                 f'<rect x="{at}" y="{y - 13}" width="{wide}" height="16" fill="#ffffff"'
                 ' stroke="#1f5fa8"/>'
             )
-            yield f'<text x="{at + 5}" y="{y}" fill="#1f5fa8">{escape(cell)}</text>'
+            yield draw_text(at + 5, y, cell, css='fill="#1f5fa8"')
             at += wide
-
-
-def _print_found(top: int, width: int, lines: Sequence[str]) -> Iterator[str]:
-    """What is found in the state, and the lines that say why."""
-    yield f'<rect x="8" y="{top}" width="{width - 16}" height="24" rx="4" fill="#fde8e6"/>'
-    for number, line in enumerate(lines):
-        css = 'fill="#20242a"' if number else 'fill="#b42318" font-weight="bold"'
-        y = top + 17 + (6 + _LINE * number if number else 0)
-        yield f'<text x="{_GAP}" y="{y}" {css}>{escape(line)}</text>'

@@ -10,7 +10,7 @@ from math import hypot
 from textwrap import wrap
 
 from charter.render.story.scene import Event, Message, Scene
-from charter.render.story.svg import document
+from charter.render.story.svg import LINE_HEIGHT, document, draw_finding, draw_text
 
 _COLUMN, _WIDER, _WIDEST = 16, 20, 30
 """Characters of a lane in the terminal: normally; if a message needs more; if even its values alone
@@ -22,7 +22,7 @@ _BESIDE = 4
 _WIDE = 100
 """Characters of a line below."""
 
-_LEFT, _TOP, _LINE, _MOST = 80, 56, 15, 42
+_LEFT, _TOP, _MOST = 80, 56, 42
 _QUIET, _CROSSED, _BOLD = 120, 190, 7.2
 """The least width of a lane in the SVG, that of one whose messages cross to the next lane, and the
 width of a bold character."""
@@ -169,21 +169,18 @@ def in_svg(scene: Scene) -> str:
     tops, bottom = _tops(scene)
     *lanes, width = _lefts(scene)
     said = _below(scene, width)
-    height = bottom + (34 if scene.end else 10) + _LINE * len(said) + (8 if said else 0)
-    parts = [_text(16, 20, scene.title, css='font-weight="bold"')]
+    height = bottom + (34 if scene.end else 10) + LINE_HEIGHT * len(said) + (8 if said else 0)
+    parts: list[str] = []
     for x, lane in zip(lanes, scene.lanes, strict=True):
         parts.append(f'<path d="M{x} {_TOP} V{bottom}" stroke="#b8bec6" stroke-width="1.5"/>')
-        parts.append(_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
+        parts.append(draw_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
     dots = [(lanes[event.lane], y) for event, y in zip(scene.events, tops, strict=True)]
     ways = [_way(message, dots, (lanes[message.receiver], bottom)) for message in scene.messages]
     parts += map(_line, scene.messages, ways)
     parts += _dots(dots)
     parts += _labels(scene, dots, ways)
-    parts += _frame(scene, tops, bottom, width)
-    parts += (
-        _text(18, bottom + 44 + _LINE * i, line, css='fill="#20242a"')
-        for i, line in enumerate(said)
-    )
+    parts += _frame(scene, tops, bottom)
+    parts += draw_finding(bottom + 4, width, scene.end, said)
     return document((width, height), scene.title, parts, _description(scene))
 
 
@@ -235,16 +232,16 @@ def _tops(scene: Scene) -> tuple[list[int], int]:
     tops, y = [], _TOP + 22
     for event in scene.events:
         tops.append(y)
-        y += _LINE * len(_rows(event)) + 18
+        y += LINE_HEIGHT * len(_rows(event)) + 18
     waits = any(m.received is None and m.sender != m.receiver for m in scene.messages)
-    return tops, y + (2 * _LINE if waits else 0)
+    return tops, y + (2 * LINE_HEIGHT if waits else 0)
 
 
 def _dots(dots: list[_Dot]) -> Iterator[str]:
     """The events and their numbers."""
     for number, (x, y) in enumerate(dots, 1):
         yield f'<circle cx="{x}" cy="{y}" r="5" fill="#20242a"/>'
-        yield _text(14, y + 4, str(number), css='fill="#6b7280"')
+        yield draw_text(14, y + 4, str(number), css='fill="#6b7280"')
 
 
 def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
@@ -252,7 +249,7 @@ def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
     wider, so that lines do not cross it. (It is an element of its own: few programs draw a stroke
     below its letters.)"""
     labels = [
-        _Label(x + 17, y + 4 + line * _LINE, *row)
+        _Label(x + 17, y + 4 + line * LINE_HEIGHT, *row)
         for event, (x, y) in zip(scene.events, dots, strict=True)
         for line, row in enumerate(_rows(event))
     ]
@@ -279,7 +276,7 @@ class _Label:
 
     def meets(self, other: _Label) -> bool:
         """Whether two labels of one line overlap."""
-        if abs(self.y - other.y) >= _LINE + 4:
+        if abs(self.y - other.y) >= LINE_HEIGHT + 4:
             return False
         left, right = (self, other) if self.x <= other.x else (other, self)
         return left.x + _CHARACTER * len(left.text) + 4 > right.x
@@ -287,7 +284,7 @@ class _Label:
     def covers(self, points: Iterable[_Point]) -> bool:
         """Whether the label covers one of the points."""
         left, middle, right = self.x, self.y, self.x + _CHARACTER * len(self.text)
-        return any(left <= x <= right and -_LINE < y - middle < 4 for x, y in points)
+        return any(left <= x <= right and -LINE_HEIGHT < y - middle < 4 for x, y in points)
 
     def svg(self, css: str = "") -> str:
         """An element; what `css` does not say is that of the group around it."""
@@ -295,10 +292,6 @@ class _Label:
             f'<text x="{self.x}" y="{self.y}" font-weight="{self.weight}" xml:space="preserve"'
             f"{css}>{escape(self.text)}</text>"
         )
-
-
-def _text(x: int, y: int, text: str, *, css: str) -> str:
-    return f'<text x="{x}" y="{y}" {css}>{escape(text)}</text>'
 
 
 def _way(message: Message, dots: list[_Dot], end: _Dot) -> _Way:
@@ -373,22 +366,18 @@ def _along(rows: list[str], point: _Point) -> list[_Label]:
     """Lines of text, upwards from a point on a message's line."""
     x, y = round(point[0]), round(point[1]) - 4
     return [
-        _Label(x - 3 * len(row), y - up * _LINE, row, "normal", "#1f5fa8")
+        _Label(x - 3 * len(row), y - up * LINE_HEIGHT, row, "normal", "#1f5fa8")
         for up, row in enumerate(reversed(rows))
     ]
 
 
-def _frame(scene: Scene, tops: list[int], bottom: int, width: int) -> Iterator[str]:
-    """The text at the end, and the frame around the steps that repeat."""
+def _frame(scene: Scene, tops: list[int], bottom: int) -> Iterator[str]:
+    """The frame around the steps that repeat."""
     if scene.loop is not None and scene.loop < len(tops):
         y = tops[scene.loop] - 12
         yield (
             f'<path d="M40 {bottom} H32 V{y} H40" fill="none" stroke="#b42318" stroke-width="2"/>'
         )
-    if scene.end:
-        box = f'x="8" y="{bottom + 4}" width="{width - 16}" height="24" rx="4"'
-        yield f'<rect {box} fill="#fde8e6"/>'
-        yield _text(18, bottom + 21, scene.end, css='fill="#b42318" font-weight="bold"')
 
 
 def _description(scene: Scene) -> str:

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import escape
 
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.render.story.svg import document
+from charter.render.story.svg import document, draw_text
 from charter.render.story.tell import Story
 from charter.render.story.words import speak
 from charter.semantics.expressions import State
@@ -140,7 +139,7 @@ def modes_in_svg(ways: Ways, title: str) -> str:
     width = max(left + wide + _COLUMN * len(down) + 16, round(7.2 * len(title)) + 32)
     height = _TOP + step * (len(modes) - 1) + _BOX + 16
     said = "; ".join(f"from {old} to {new}: {', '.join(ways[old, new])}" for old, new in ways)
-    parts = [f'<text x="16" y="22" font-weight="bold">{escape(title)}</text>']
+    parts: list[str] = []
     for side, found in ((1, down), (-1, up)):
         for number, (old, new) in enumerate(found):
             edge = left + wide if side > 0 else left
@@ -152,12 +151,10 @@ def modes_in_svg(ways: Ways, title: str) -> str:
             parts += _names(at, _TOP + step * gap + _BOX + _LINE, list(ways[old, new]))
     for mode, number in order.items():
         y = _TOP + step * number
-        parts.append(
+        parts += (
             f'<rect x="{left}" y="{y}" width="{wide}" height="{_BOX}" rx="8" fill="#f6f7f9"'
-            ' stroke="#20242a"/>'
-        )
-        parts.append(
-            f'<text x="{left + wide // 2}" y="{y + 21}" text-anchor="middle">{escape(mode)}</text>'
+            ' stroke="#20242a"/>',
+            draw_text(left + wide // 2, y + 21, mode, css='text-anchor="middle"'),
         )
     return document((width, height), title, parts, said)
 
@@ -178,6 +175,5 @@ def _names(x: int, y: int, operations: list[str]) -> Iterator[str]:
     if len(operations) > len(shown):
         shown.append(f"and {len(operations) - len(shown)} more")
     for number, name in enumerate(shown):
-        text = f'<text x="{x}" y="{y + _LINE * number}"'
-        yield f'{text} stroke="#ffffff" stroke-width="4" aria-hidden="true">{escape(name)}</text>'
-        yield f'{text} fill="#1f5fa8">{escape(name)}</text>'
+        for css in ('stroke="#ffffff" stroke-width="4" aria-hidden="true"', 'fill="#1f5fa8"'):
+            yield draw_text(x, y + _LINE * number, name, css=css)
