@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -82,19 +83,21 @@ class Site:
     def write(self, path: str, text: str) -> None:
         """Writes a text file; what would steer a reader's terminal or page is made visible. Raises
         `CannotWrite`."""
-        target = self.out / path
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+        with self._open_place(path) as target:
             target.write_text(visible(text), encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise _cannot(target, error) from None
 
     def copy(self, source: Path, path: str) -> None:
         """Copies a file. Raises `CannotWrite`."""
+        with self._open_place(path) as target:
+            shutil.copyfile(source, target)
+
+    @contextmanager
+    def _open_place(self, path: str) -> Iterator[Path]:
+        """Makes the folder of a file that is written here."""
         target = self.out / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
+            yield target
         except OSError as error:
             raise _cannot(target, error) from None
 

@@ -96,25 +96,24 @@ def call_text(operation: str, args: Mapping[str, Json], places: ValuePlaces = NO
     return f"{operation}({', '.join(parts)})"
 
 
-def flat(value: Json, at: str = "") -> dict[str, Json]:
+def flat(value: Json) -> dict[str, Json]:
     """The fields of a value, by path. Arrays, references and scalars are not split further."""
-    if isinstance(value, dict) and value:
-        found: dict[str, Json] = {}
-        for name, item in value.items():
-            found.update(flat(item, f"{at}.{name}" if at else name))
-        return found
-    return {at: value}
+    return {path: item for path, (item, _) in _list_fields(value, UNKNOWN, "")}
 
 
 def list_places(value: Json, place: ValuePlace, at: str = "") -> dict[str, ValuePlace]:
     """The places of the fields that `flat` finds."""
+    return {path: found for path, (_, found) in _list_fields(value, place, at)}
+
+
+def _list_fields(
+    value: Json, place: ValuePlace, at: str
+) -> Iterator[tuple[str, tuple[Json, ValuePlace]]]:
     if isinstance(value, dict) and value:
-        found: dict[str, ValuePlace] = {}
         for name, item in value.items():
-            path = f"{at}.{name}" if at else name
-            found.update(list_places(item, place.at(name, value), path))
-        return found
-    return {at: place}
+            yield from _list_fields(item, place.at(name, value), f"{at}.{name}" if at else name)
+    else:
+        yield at, (value, place)
 
 
 def rows(

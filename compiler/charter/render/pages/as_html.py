@@ -11,7 +11,6 @@ from typing import assert_never
 from jinja2 import Template
 
 from charter.render.pages.blocks import (
-    PICTURE,
     Block,
     CodeBlock,
     DocumentPage,
@@ -21,6 +20,7 @@ from charter.render.pages.blocks import (
     Table,
     Text,
     TextRun,
+    link_address,
 )
 from charter.render.text import environment
 
@@ -104,11 +104,8 @@ def _piece(piece: TextRun, in_code: bool) -> str:
         shown = f"<code>{shown}</code>"
     if piece.kind == "comment":
         shown = f"<i>{shown}</i>"
-    return f'<a href="{escape(_address(piece.target))}">{shown}</a>' if piece.target else shown
-
-
-def _address(target: str) -> str:
-    if "://" in target or target.endswith(PICTURE):
-        return target
-    page, mark, anchor = target.partition("#")
-    return f"{page}.html{mark}{anchor}" if page else target
+    return (
+        f'<a href="{escape(link_address(piece.target, ".html"))}">{shown}</a>'
+        if piece.target
+        else shown
+    )

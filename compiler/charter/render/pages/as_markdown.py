@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from charter.render.pages.blocks import (
-    PICTURE,
     Block,
     CodeBlock,
     DocumentPage,
@@ -18,6 +17,7 @@ from charter.render.pages.blocks import (
     Table,
     Text,
     TextRun,
+    link_address,
     plain,
 )
 
@@ -74,14 +74,7 @@ def _inline(text: Text) -> str:
 
 def _piece(piece: TextRun) -> str:
     shown = f"`{piece.text}`" if piece.kind == "code" else _escape(piece.text)
-    return f"[{shown}]({_address(piece.target)})" if piece.target else shown
-
-
-def _address(target: str) -> str:
-    if "://" in target or target.endswith(PICTURE):
-        return target
-    page, mark, anchor = target.partition("#")
-    return f"{page}.md{mark}{anchor}" if page else target
+    return f"[{shown}]({link_address(piece.target, '.md')})" if piece.target else shown
 
 
 def _escape(text: str) -> str:

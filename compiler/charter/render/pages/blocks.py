@@ -99,6 +99,14 @@ def plain(text: Sequence[TextRun]) -> str:
     return "".join(piece.text for piece in text)
 
 
+def link_address(target: str, ending: str) -> str:
+    """The address of a `target` in a document whose pages have this `ending`."""
+    if "://" in target or target.endswith(PICTURE):
+        return target
+    page, mark, anchor = target.partition("#")
+    return f"{page}{ending}{mark}{anchor}" if page else target
+
+
 def slug(title: str) -> str:
     """The anchor that sites with Markdown give to a heading."""
     return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
