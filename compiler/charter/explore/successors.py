@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from charter.analysis.canonical import Canonical
+from charter.analysis.narrowed_machine import open_machine
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.result import Trace, TraceStep
-from charter.passes.narrow import narrow
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -46,7 +46,7 @@ class Defined:
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Defined:
         """The successors of an instance of a model."""
-        return Defined(Machine.of(narrow(model, instance.machine), instance))
+        return Defined(open_machine(model, instance))
 
     def outcomes(
         self, state: State, operation: str, args: tuple[Value, ...]

@@ -6,8 +6,8 @@ import pytest
 from tests.support.engines import both, counts, verdicts
 
 from charter import api
+from charter.analysis.narrowed_machine import open_machine
 from charter.core import nodes as n
-from charter.explore.native.program.compile_instance import machine_of
 from charter.explore.native.program.early_tests import EarlyTest, early_tests_of, levels
 from charter.passes import lower_instance
 
@@ -75,7 +75,7 @@ def test_nothing_changes_by_early_tests(line: str) -> None:
 
 def early(step: str, line: str = "") -> dict[int, int]:
     """By the number of arguments that are chosen, how many conditions of a step are tested."""
-    machine = machine_of(of(line), of(line).instances[0])
+    machine = open_machine(of(line), of(line).instances[0])
     small, own = lower_instance(machine.model, machine.instance)
     operation = next(s for system in small.systems for s in system.steps if s.name == step)
     only = [condition for name, condition in own.only if name == step]

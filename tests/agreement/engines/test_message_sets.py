@@ -7,7 +7,8 @@ import pytest
 from tests.support.engines import both, counts, verdicts
 
 from charter import api
-from charter.explore.native.program.compile_instance import Choices, machine_of, print_program
+from charter.analysis.narrowed_machine import open_machine
+from charter.explore.native.program.compile_instance import Choices, print_program
 
 NET = """protocol test.net
 sort Node
@@ -78,7 +79,7 @@ def test_both_engines_rename_sets_of_messages_alike(number: int) -> None:
 def measure_text(size: int) -> int:
     """The length of the IR of an instance with so many elements."""
     model = api.load_text(SENT.replace("NAME", "tiny").replace("SIZE", str(size)))
-    _, text, _ = print_program(machine_of(model, model.instances[0]), Choices())
+    _, text, _ = print_program(open_machine(model, model.instances[0]), Choices())
     return len(text)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from charter.analysis.canonical import Canonical, Form
 from charter.analysis.environment import is_cut, list_offered, unrestrict
 from charter.analysis.known_faults import refuse_faults
+from charter.analysis.narrowed_machine import open_machine
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.explore.result import (
@@ -24,7 +25,6 @@ from charter.explore.result import (
     TraceStep,
     is_wrong,
 )
-from charter.passes.narrow import narrow
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -224,7 +224,7 @@ def explore(
     faults. A charter that asks for a value that does not exist is a finding (`failures`), as is a
     deadlock of a system."""
     refuse_faults(model)
-    machine = Machine.of(narrow(model, instance.machine), instance)
+    machine = open_machine(model, instance)
     canonical = Canonical.of(machine, symmetry=options.symmetry, renaming=options.renaming)
     properties = machine.model.properties
     search = _RunningSearch(

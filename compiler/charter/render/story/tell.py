@@ -8,13 +8,13 @@ from functools import cache
 
 from charter.analysis.canonical import Canonical
 from charter.analysis.environment import is_cut, unrestrict
+from charter.analysis.narrowed_machine import open_machine
 from charter.analysis.retell import Act, RetoldStep, keys_of, retell, run_of
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
-from charter.passes.narrow import narrow
 from charter.render.story.why import Explanation, why
 from charter.semantics.evaluate import Mail
 from charter.semantics.expressions import Scope, State
@@ -139,7 +139,7 @@ def sameness(model: n.Model, instance: n.Instance) -> Same:
 
     @cache
     def canonical() -> Canonical:  # it takes longer than most stories, which can do without
-        whole = Machine.of(narrow(model, instance.machine), instance)
+        whole = open_machine(model, instance)
         return Canonical.of(whole, symmetry=False)
 
     def same(one: State, other: State) -> bool:

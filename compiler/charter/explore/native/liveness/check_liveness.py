@@ -16,6 +16,7 @@ from pathlib import Path
 
 from charter.analysis.known_faults import refuse_faults
 from charter.analysis.lasso import Lasso
+from charter.analysis.narrowed_machine import open_machine
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.native.liveness.runs import Graph, LeadsTo, follow, functions
@@ -41,7 +42,6 @@ from charter.explore.native.search.traces import (
     Teller,
     Traces,
 )
-from charter.passes.narrow import narrow
 from charter.semantics.expressions import State
 from charter.semantics.fairness import (
     LivenessResult,
@@ -182,7 +182,7 @@ class _Asking:
     def collect_cases(self) -> _LivenessCases | None:
         """The predicates for the graph of the search itself; None if there are none or too many."""
         try:
-            machine = Machine.of(narrow(self.model, self.instance.machine), self.instance)
+            machine = open_machine(self.model, self.instance)
             transition_graph.FairnessLabels.of(machine, Layout(machine.universe))
             asked = _LivenessCases.of(self.model, self.instance, self.alike)
         except CannotCompile:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from charter.analysis.compared_numbers import find_compared
 from charter.analysis.environment import unrestrict
+from charter.analysis.narrowed_machine import open_machine
 from charter.analysis.symmetry import Quotient
 from charter.cache.files import read_or_make
 from charter.core import nodes as n
@@ -45,7 +46,6 @@ from charter.explore.native.program.printed import MOST_FILES, Printed, place_of
 from charter.explore.native.program.transition_graph import FairnessLabels, LinkPrinter
 from charter.explore.native.program.visited_set import TablePrinter
 from charter.passes import lower_expr, lower_instance
-from charter.passes.narrow import narrow
 from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
 
@@ -153,13 +153,6 @@ class Choices:
         if self.fingerprints:
             return "fingerprints"
         return "keys" if words <= NARROW and self.predicates is None else "numbers"
-
-
-def machine_of(model: n.Model, instance: n.Instance) -> Machine:
-    """The machine of an instance, without what does not concern it. Raises KeyError if the model
-    lacks it."""
-    # No search reads scenarios, of which a charter has more than of rules.
-    return Machine.of(narrow(replace(model, scenarios=()), instance.machine), instance)
 
 
 def print_program(machine: Machine, choices: Choices) -> tuple[ProgramInterface, str, Printed]:
@@ -361,7 +354,8 @@ def program(
     """The compiled program of an instance, loaded from `cache` if it is there (None: no cache). If
     it need not be `optimized`, it is only if the cache has optimized code. Raises CannotCompile, or
     KeyError if the model lacks the instance's machine."""
-    machine = machine_of(model, instance)
+    # No search reads scenarios, of which a charter has more than of rules.
+    machine = open_machine(replace(model, scenarios=()), instance)
     plan, source = _plan_and_source(machine, choices, cache)
     initial = slots_of(plan, machine.initial())
     if not fits(plan, initial):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+from charter.analysis.narrowed_machine import open_machine
 from charter.core import nodes as n
 from charter.explore.native.liveness.check_liveness import EDGES, Tell
 from charter.explore.native.liveness.runs import Graph, follow, functions
@@ -14,7 +15,6 @@ from charter.explore.native.program.transition_graph import ABSENT, TARGET_BITS
 from charter.explore.native.search.explore import NativeOptions, run_search
 from charter.explore.result import StepPairs
 from charter.passes.companions import TRUE
-from charter.passes.narrow import narrow
 from charter.semantics.machine import Machine
 
 
@@ -23,7 +23,7 @@ def step_pairs(
 ) -> StepPairs:
     """The pairs of steps that follow each other in an instance of a model without properties; none
     if the search gave up before its end. Raises CannotCompile, GaveUp or NoRoom."""
-    machine = Machine.of(narrow(model, instance.machine), instance)
+    machine = open_machine(model, instance)
     asked = replace(model, liveness=(_of_each(machine),))
     # Without any predicate the program still follows edges; with None it would not.
     chosen = replace(options, choices=replace(options.choices, predicates=()))
