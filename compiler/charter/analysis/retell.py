@@ -128,7 +128,7 @@ def _in_order(mail: tuple[Mail, ...]) -> tuple[Mail, ...]:
 def _continue_runs(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
     """Continues runs through the first statements of a step by one more statement."""
     evaluator, (rules, mail, names, work) = machine.evaluator, run
-    if isinstance(line, n.Send | n.Receive | n.Clear):
+    if isinstance(line, n.OnChannel):
         for some, local, after in evaluator.mail(line, before, names, work):
             yield rules, (*mail, *some), local, after
         return

@@ -31,7 +31,7 @@ def key_types(kind: ty.Type) -> tuple[ty.Type, ...]:
     return tuple(found)
 
 
-def each_position(line: ir.Send | ir.Clear) -> int | None:
+def each_position(line: ir.Repeated) -> int | None:
     """Which key is the variable that ranges over the set of a statement; none if there is none."""
     if line.each is None:
         return None

@@ -126,7 +126,12 @@ class CallOperation(Placed, Generic[E_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Send(Placed, Generic[E_co]):
+class OnChannel(Placed):
+    """A statement of a step that changes a channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send(OnChannel, Generic[E_co]):
     """Puts a message into a channel at `keys`; a step is enabled only if there is room after the
     statements above. `type` is that of the channel's variable: nested maps over its ends. `each` is
     a local, which is one of the keys, and the set that it ranges over: a message is sent for each
@@ -141,7 +146,7 @@ class Send(Placed, Generic[E_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Receive(Placed, Generic[E_co]):
+class Receive(OnChannel, Generic[E_co]):
     """Takes a message out of a channel at `keys` and names it; a step is enabled only if there is
     one after the statements above. If it `may_stay` (the channel duplicates), it is removed in one
     outcome and kept in another. `many` is for fifos: as many messages are taken, at least one, and
@@ -156,7 +161,7 @@ class Receive(Placed, Generic[E_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Clear(Placed, Generic[E_co]):
+class Clear(OnChannel, Generic[E_co]):
     """Removes all messages from a channel at `keys`. `each` and `condition` as in `Send`."""
 
     channel: str
@@ -169,10 +174,13 @@ class Clear(Placed, Generic[E_co]):
 Change: TypeAlias = "Bind[E_co] | Pick[E_co] | Assign[E_co]"
 """A statement of a branch."""
 
-OnChannel: TypeAlias = "Send[Expr] | Receive[Expr] | Clear[Expr]"
-"""A statement of a step that changes a channel."""
+Repeated: TypeAlias = "Send[Expr] | Clear[Expr]"
+"""A statement that may be done for each member of a set."""
 
-Statement: TypeAlias = "Change[Expr] | Require | CallOperation | OnChannel"
+ChannelUse: TypeAlias = "Repeated | Receive[Expr]"
+"""The kinds of `OnChannel`."""
+
+Statement: TypeAlias = "Change[Expr] | Require | CallOperation | ChannelUse"
 """A statement of a step in rich core."""
 
 
@@ -472,12 +480,12 @@ class Model(Placed, Generic[E_co, S_co]):
 
 __all__ = [
     "ASKED", "Assign", "Binary", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
-    "CallOperation", "Case", "CaseArg", "Change", "Checked", "Citation", "Clear", "CompareMode",
-    "Component", "Comprehend", "Conjunct", "ConstRef", "Do", "Domain", "Eventually", "Expect",
-    "Expr", "Fair", "FieldOf", "Function", "If", "Instance", "IsCase", "Let", "Literal", "Local",
-    "MapGet", "MapNew", "MapWith", "Match", "Model", "Moment", "Mutant", "Observable", "OnChannel",
-    "Operation", "OverlayEntry", "Param", "Part", "Pick", "Placed", "Present", "Primitive",
-    "PrimitiveName", "Property", "Quantified", "Receive", "RecordNew", "RecordWith", "Require",
-    "RichOp", "S_co", "Scenario", "Send", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement",
-    "Step", "System", "Took", "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
+    "CallOperation", "Case", "CaseArg", "Change", "ChannelUse", "Checked", "Citation", "Clear",
+    "CompareMode", "Component", "Comprehend", "Conjunct", "ConstRef", "Do", "Domain", "Eventually",
+    "Expect", "Expr", "Fair", "FieldOf", "Function", "If", "Instance", "IsCase", "Let", "Literal",
+    "Local", "MapGet", "MapNew", "MapWith", "Match", "Model", "Moment", "Mutant", "Observable",
+    "OnChannel", "Operation", "OverlayEntry", "Param", "Part", "Pick", "Placed", "Present",
+    "Primitive", "PrimitiveName", "Property", "Quantified", "Receive", "RecordNew", "RecordWith",
+    "Require", "RichOp", "S_co", "Scenario", "Send", "SeqNew", "SetNew", "StateRef", "StateVar",
+    "Statement", "Step", "System", "Took", "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
 ]  # fmt: skip

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from charter.core import nodes as ir
-from charter.core.walk import fold
-
-Rule = Callable[[ir.Expr], ir.Expr]
-"""Maps one node, with rewritten children, to its replacement."""
+from charter.core.walk import Rule, fold, rebuild_statement
 
 
 def rewrite_model(model: ir.Model, rule: Callable[[], Rule]) -> ir.Model:
@@ -54,12 +52,13 @@ def _operation(operation: ir.Operation, rule: Rule) -> ir.Operation:
             done[id(bind)] = replace(bind, value=fold(bind.value, rule))
         return done[id(bind)]
 
+    whole = partial(fold, change=rule)
     branches = (
         replace(
             branch,
             lets=tuple(let(bind) for bind in branch.lets),
             guard=tuple(replace(c, condition=fold(c.condition, rule)) for c in branch.guard),
-            body=tuple(_change(line, rule) for line in branch.body),
+            body=tuple(rebuild_statement(line, whole) for line in branch.body),
             reply=fold(branch.reply, rule),
             faults=tuple(replace(f, condition=fold(f.condition, rule)) for f in branch.faults),
         )
@@ -75,35 +74,7 @@ def rewrite_step(step: ir.Step, rule: Rule) -> ir.Step:
 
 def rewrite_statement(line: ir.Statement, rule: Rule) -> ir.Statement:
     """A statement with a rule applied to every node of its expressions."""
-    match line:
-        case ir.Require():
-            return replace(line, condition=fold(line.condition, rule))
-        case ir.Send() | ir.Receive() | ir.Clear():
-            return _on_channel(line, rule)
-        case ir.CallOperation():
-            index = None if line.index is None else fold(line.index, rule)
-            return replace(line, index=index, args=tuple(fold(arg, rule) for arg in line.args))
-        case _:
-            return _change(line, rule)
-
-
-def _on_channel(line: ir.OnChannel, rule: Rule) -> ir.OnChannel:
-    line = replace(line, keys=tuple(fold(key, rule) for key in line.keys))
-    if isinstance(line, ir.Receive):
-        return line if line.many is None else replace(line, many=fold(line.many, rule))
-    if line.each is not None:
-        line = replace(line, each=(line.each[0], fold(line.each[1], rule)))
-    if line.condition is not None:
-        line = replace(line, condition=fold(line.condition, rule))
-    return replace(line, message=fold(line.message, rule)) if isinstance(line, ir.Send) else line
-
-
-def _change(line: ir.Change, rule: Rule) -> ir.Change:
-    match line:
-        case ir.Pick():
-            return replace(line, domain=fold(line.domain, rule))
-        case _:
-            return replace(line, value=fold(line.value, rule))
+    return rebuild_statement(line, partial(fold, change=rule))
 
 
 def _eventually(live: ir.Eventually, rule: Rule) -> ir.Eventually:

@@ -156,7 +156,7 @@ def _cites(citations: Iterable[ir.Citation]) -> str:
     return f"  cites {text}" if text else ""
 
 
-def _each(line: ir.Send | ir.Clear) -> str:
+def _each(line: ir.Repeated) -> str:
     each = "" if line.each is None else f" for {line.each[0]} in {show_expr(line.each[1])}"
     return each if line.condition is None else f"{each} if {show_expr(line.condition)}"
 

@@ -200,7 +200,7 @@ class _Checker:
                 case ir.Require():
                     self.expr(line.condition, names)
                     self.agree(line.condition, ty.Bool(), f"a requirement of {where}")
-                case ir.Send() | ir.Receive() | ir.Clear():
+                case ir.OnChannel():
                     self.mail(line, names)
                     if isinstance(line, ir.Receive):
                         names[line.name] = find_received_type(line)
@@ -213,7 +213,7 @@ class _Checker:
                     assert_never(line)
         return names
 
-    def mail(self, line: ir.OnChannel, names: Names) -> None:
+    def mail(self, line: ir.ChannelUse, names: Names) -> None:
         """Check that the channel exists and that keys and message have its types."""
         if line.channel not in self.state or not alike(line.type, self.state[line.channel]):
             self.problem(f"no channel {line.channel}", line)

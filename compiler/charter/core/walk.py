@@ -10,6 +10,9 @@ from typing import assert_never, overload
 from charter.core import nodes as ir
 from charter.core import small
 
+Rule = Callable[[ir.Expr], ir.Expr]
+"""Maps an expression to its replacement."""
+
 
 @overload
 def children(expr: small.Expr) -> tuple[small.Expr, ...]: ...
@@ -117,7 +120,7 @@ def nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
         stack += children(node)[::-1]
 
 
-def fold(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+def fold(expr: ir.Expr, change: Rule) -> ir.Expr:
     """Rebuild an expression, applying `change` to each node after its children."""
     before = children(expr)
     if not before:
@@ -155,31 +158,46 @@ def operands(expr: ir.Expr, op: ir.RichOp) -> Iterator[ir.Expr]:
         yield expr
 
 
+@overload
+def rebuild_statement(line: ir.Change, change: Rule) -> ir.Change: ...
+@overload
+def rebuild_statement(line: ir.Statement, change: Rule) -> ir.Statement: ...
+def rebuild_statement(line: ir.Statement, change: Rule) -> ir.Statement:
+    """A statement with each of its expressions replaced, in the order of its fields. All modules
+    that visit or replace expressions of any statement do so by it."""
+    match line:
+        case ir.Bind() | ir.Assign():
+            return replace(line, value=change(line.value))
+        case ir.Pick():
+            return replace(line, domain=change(line.domain))
+        case ir.Require():
+            return replace(line, condition=change(line.condition))
+        case ir.CallOperation():
+            index = line.index and change(line.index)
+            return replace(line, index=index, args=tuple(map(change, line.args)))
+        case ir.Receive():
+            keys = tuple(map(change, line.keys))
+            return replace(line, keys=keys, many=line.many and change(line.many))
+        case ir.Send() | ir.Clear():
+            line = replace(line, keys=tuple(map(change, line.keys)))
+            if isinstance(line, ir.Send):
+                line = replace(line, message=change(line.message))
+            each = line.each and (line.each[0], change(line.each[1]))
+            return replace(line, each=each, condition=line.condition and change(line.condition))
+        case _:
+            assert_never(line)
+
+
 def statement_expressions(statement: ir.Statement) -> tuple[ir.Expr, ...]:
     """The expressions directly in a statement."""
-    match statement:
-        case ir.Bind() | ir.Assign():
-            return (statement.value,)
-        case ir.Pick():
-            return (statement.domain,)
-        case ir.Require():
-            return (statement.condition,)
-        case ir.Send():
-            return (*statement.keys, statement.message, *_each(statement))
-        case ir.Clear():
-            return (*statement.keys, *_each(statement))
-        case ir.Receive():
-            return (*statement.keys, *(() if statement.many is None else (statement.many,)))
-        case ir.CallOperation():
-            index = () if statement.index is None else (statement.index,)
-            return (*index, *statement.args)
-        case _:
-            assert_never(statement)
+    found: list[ir.Expr] = []
 
+    def keep(expr: ir.Expr) -> ir.Expr:
+        found.append(expr)
+        return expr
 
-def _each(statement: ir.Send | ir.Clear) -> tuple[ir.Expr, ...]:
-    each = () if statement.each is None else (statement.each[1],)
-    return each if statement.condition is None else (*each, statement.condition)
+    rebuild_statement(statement, keep)
+    return tuple(found)
 
 
 def branch_expressions(branch: ir.Branch) -> tuple[ir.Expr, ...]:

@@ -149,7 +149,7 @@ def _inside(line: ir.Statement) -> Iterator[Edit[ir.Statement]]:
             assert_never(line)
 
 
-def _of_each(line: ir.Send | ir.Clear) -> Iterator[Edit[ir.Statement]]:
+def _of_each(line: ir.Repeated) -> Iterator[Edit[ir.Statement]]:
     """The edits of for whom, and of when, a statement is done."""
     if line.each is not None:
         for edit in edits(line.each[1]):

@@ -10,8 +10,8 @@ from typing import TypeVar, cast
 
 from charter.core import nodes as ir
 from charter.core.by_identity import ByIdentity
-from charter.core.rewrite import Rule, rewrite_model, rewrite_statement
-from charter.core.walk import fold, nodes
+from charter.core.rewrite import rewrite_model, rewrite_statement
+from charter.core.walk import Rule, fold, nodes
 from charter.mutate.bodies import ghost_lines, ghosts_of
 
 Rewritten = TypeVar("Rewritten", ir.Operation, ir.Step)

@@ -54,7 +54,7 @@ def _step(step: n.Step) -> n.Step:
 
 def _read_after(step: n.Step) -> frozenset[str]:
     """The channels that a step changes, and reads after that."""
-    changed = {line.channel for line in step.body if isinstance(line, n.Send | n.Receive | n.Clear)}
+    changed = {line.channel for line in step.body if isinstance(line, n.OnChannel)}
     return frozenset(
         node.name
         for line in step.body
@@ -128,7 +128,7 @@ class _Body:
             condition = n.Quantified("forall", name, source, condition, type=BOOL, span=span)
         self.lines.append(n.Require(condition, span=span))
 
-    def write_each(self, line: n.Send | n.Clear, whole: n.Expr, value: n.Expr) -> None:
+    def write_each(self, line: n.Repeated, whole: n.Expr, value: n.Expr) -> None:
         """Update the channel wherever the statement is done."""
         if line.condition is not None:
             kept = _place(whole, line.keys)
@@ -188,7 +188,7 @@ class _Body:
         condition = n.Binary(op, left, right, type=BOOL, span=right.span)
         self.lines.append(n.Require(condition, span=right.span))
 
-    def whole(self, line: n.OnChannel) -> n.Expr:
+    def whole(self, line: n.ChannelUse) -> n.Expr:
         """The channel after the statements so far. If one of them updates it, a `let` that names
         the value replaces the update."""
         for other in self.lines:
@@ -200,7 +200,7 @@ class _Body:
         return n.StateRef(line.channel, type=line.type, span=line.span)
 
 
-def _kind(line: n.OnChannel) -> Content:
+def _kind(line: n.ChannelUse) -> Content:
     return content_of(line.type, len(line.keys))
 
 
@@ -220,7 +220,7 @@ def _change(whole: n.Expr, keys: Sequence[n.Expr], value: n.Expr) -> n.Expr:
     return n.MapWith(whole, (entry,), type=whole.type, span=whole.span)
 
 
-def _put(whole: n.Expr, line: n.Send | n.Clear, value: n.Expr) -> n.Expr:
+def _put(whole: n.Expr, line: n.Repeated, value: n.Expr) -> n.Expr:
     """`whole` with `value` at the keys of a statement; if it is done for each member of a set, at
     the keys of each of them."""
     at = each_position(line)

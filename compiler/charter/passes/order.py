@@ -12,9 +12,9 @@ from typing import cast
 
 from charter.core import nodes as ir
 from charter.core import small
-from charter.core.rewrite import Rule, rewrite_model
+from charter.core.rewrite import rewrite_model
 from charter.core.valid import InvalidCore, validate
-from charter.core.walk import expressions, fold, nodes
+from charter.core.walk import Rule, expressions, fold, nodes
 from charter.passes import (
     builtins,
     channels,
@@ -54,7 +54,7 @@ LOWERING = (
     Pass(
         "channels",
         lambda model, _: channels.run(model),
-        is_done_with=lambda e: isinstance(e, ir.Send | ir.Receive | ir.Clear),
+        is_done_with=lambda e: isinstance(e, ir.OnChannel),
     ),
     Pass("match", rule=match.Matches, is_done_with=lambda e: isinstance(e, ir.Match)),
     Pass(

@@ -161,7 +161,7 @@ class Evaluator(Expressions):
             case n.CallOperation():
                 for _, local, after in self.call(line, before, names, work):
                     yield local, after
-            case n.Send() | n.Receive() | n.Clear():
+            case n.OnChannel():
                 for _, local, after in self.mail(line, before, names, work):
                     yield local, after
             case _:
@@ -183,7 +183,7 @@ class Evaluator(Expressions):
         raise EvaluationError(f"nothing to pick for {pick.name}", pick.span)
 
     def mail(
-        self, line: n.OnChannel, before: State, names: Locals, work: State
+        self, line: n.ChannelUse, before: State, names: Locals, work: State
     ) -> Iterator[tuple[tuple[Mail, ...], Locals, State]]:
         """Each way through a statement that changes a channel: what becomes of messages, the locals
         and the state after. All expressions read the state `before`; whether there is room, and
@@ -240,7 +240,7 @@ class Evaluator(Expressions):
                 less = work if stays else self._change(line, ends, work, _less(kind, taken))
                 yield mail, local, less
 
-    def _times(self, line: n.Send | n.Clear, scope: Scope, names: Locals) -> Iterator[Locals]:
+    def _times(self, line: n.Repeated, scope: Scope, names: Locals) -> Iterator[Locals]:
         """The locals of each time that a statement is done."""
         every: Sequence[Locals] = [names]
         if line.each is not None:
@@ -250,7 +250,7 @@ class Evaluator(Expressions):
             if line.condition is None or self.value(line.condition, scope, local):
                 yield local
 
-    def _place(self, line: n.OnChannel, ends: Items, work: State) -> tuple[Content, Value]:
+    def _place(self, line: n.ChannelUse, ends: Items, work: State) -> tuple[Content, Value]:
         """The type and the content of a place of a channel."""
         return content_of(line.type, len(ends)), self._at(line.type, work[line.channel], ends)
 
@@ -262,7 +262,7 @@ class Evaluator(Expressions):
         return whole
 
     def _change(
-        self, line: n.OnChannel, ends: Items, work: State, change: Callable[[Value], Value]
+        self, line: n.ChannelUse, ends: Items, work: State, change: Callable[[Value], Value]
     ) -> State:
         """The state after a place of a channel has changed."""
 

@@ -70,7 +70,12 @@ class Conjunct(Item):
 
 
 @dataclass(frozen=True, slots=True)
-class Require(Item):
+class OfStep(Item):
+    """A statement that only the steps of a system have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Require(OfStep):
     """`require e`: a step is enabled only where it holds. With labels it is taken apart like a
     guard, without any it is one condition."""
 
@@ -78,7 +83,7 @@ class Require(Item):
 
 
 @dataclass(frozen=True, slots=True)
-class CallOperation(Item):
+class CallOperation(OfStep):
     """`[let r =] instance[index].operation(args)` in a step."""
 
     result: Name | None
@@ -98,7 +103,7 @@ class Each(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Send(Item):
+class Send(OfStep):
     """`send channel[key] e` (a second key for two-ended channels), perhaps for each of a set."""
 
     channel: Name
@@ -108,7 +113,7 @@ class Send(Item):
 
 
 @dataclass(frozen=True, slots=True)
-class Receive(Item):
+class Receive(OfStep):
     """`receive m from channel[key]`: the step is enabled only if a message is there.
     `receive m[n] from channel[key]`: only if `n` are there, which it takes as a sequence."""
 
@@ -119,7 +124,7 @@ class Receive(Item):
 
 
 @dataclass(frozen=True, slots=True)
-class Clear(Item):
+class Clear(OfStep):
     """`clear channel[key]`: the messages there are lost."""
 
     channel: Name

@@ -185,12 +185,9 @@ def list_refusals(line: n.Statement, number: int) -> list[str]:
 
 
 def test_the_table_has_every_kind_of_statement() -> None:
-    named = set(re.findall(r"[A-Z]\w+", f"{n.Change} {n.OnChannel} {n.Statement}")) - {
-        "Change",
-        "OnChannel",
-        "Expr",
-        "E_co",
-    }
+    aliases = f"{n.Change} {n.Repeated} {n.ChannelUse} {n.Statement}"
+    named = set(re.findall(r"[A-Z]\w+", aliases))
+    named -= {"Change", "ChannelUse", "Repeated", "Expr", "E_co"}
     assert {type(line).__name__ for line in STATEMENTS} == named
 
 

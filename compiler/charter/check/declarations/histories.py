@@ -38,7 +38,7 @@ class _After:
         self.changed = {
             x.part if isinstance(x, ir.CallOperation) else x.channel
             for x in body.lines
-            if isinstance(x, ir.CallOperation | ir.Send | ir.Receive | ir.Clear)
+            if isinstance(x, ir.CallOperation | ir.OnChannel)
         }
         self.names: dict[str, ir.Local] = {}
 

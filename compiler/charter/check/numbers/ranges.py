@@ -230,13 +230,13 @@ class _Ranges:
                     self.flow(line.domain, None, place)
                 case ir.CallOperation():
                     self.call(line, place)
-                case ir.Send() | ir.Receive() | ir.Clear():
+                case ir.OnChannel():
                     self.mail(line, place)
                 case _:
                     assert_never(line)
         return place
 
-    def mail(self, line: ir.OnChannel, place: KnownNumbers) -> None:
+    def mail(self, line: ir.ChannelUse, place: KnownNumbers) -> None:
         if isinstance(line, ir.Receive):
             if line.many is not None:
                 self.flow(line.many, None, place)

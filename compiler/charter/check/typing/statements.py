@@ -215,7 +215,7 @@ def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
                 if reply is not None:
                     report_misplaced(scope, "`reply`", "the last line of a branch", line.span)
                 reply = body.scope.check(line.value, result)
-            case sx.Require() | sx.CallOperation() | sx.Send() | sx.Receive() | sx.Clear():
+            case sx.OfStep():
                 report_misplaced(scope, "this statement", "the steps of a system", line.span)
             case _:
                 assert_never(line)

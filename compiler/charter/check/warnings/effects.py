@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import assert_never
 
 from charter.check.names.types import is_wrong
 from charter.check.warnings.facts import Facts, can_pick
@@ -154,12 +153,8 @@ def _picks(
                 message = f"`pick {line.name}` may have nothing to pick from"
                 hint = "`or none`, or a conjunct of the guard such as `S != {}`"
                 diagnostics.error("pick/empty", message, line.domain.span, hint=hint)
-            case ir.Pick() | ir.Assign() | ir.CallOperation():
-                pass
-            case ir.Send() | ir.Receive() | ir.Clear():
-                pass
             case _:
-                assert_never(line)
+                pass  # decides nothing that a pick reads
 
 
 class _Ghosts:
@@ -201,14 +196,12 @@ class _Ghosts:
                     pass
                 case ir.Assign():
                     self.refuse(line.value, f"the update of `{line.variable}`")
-                case ir.Send() | ir.Receive() | ir.Clear():
+                case ir.OnChannel():
                     for expr in statement_expressions(line):
                         self.refuse(expr, f"the update of `{line.channel}`")
-                case ir.Pick() | ir.Require() | ir.CallOperation():
+                case _:
                     for expr in statement_expressions(line):
                         self.refuse(expr, "a choice, a requirement or a call")
-                case _:
-                    assert_never(line)
 
     def reads(self, expr: ir.Expr) -> ir.Expr | None:
         """The first subexpression that reads ghost state, or None."""
