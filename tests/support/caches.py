@@ -6,13 +6,13 @@ from pathlib import Path
 
 from charter.cache.files import cache_folder
 
-BY_CONTENT = ("checked", "core", "derived", "engine", "grammar", "kills", "trees")
+BY_CONTENT = ("checked", "core", "derived", "engine", "kills", "trees")
 """What is kept by a digest of all that it was made from: whoever made it, it is the same."""
 
 
 def own_cache(folder: Path) -> str:
     """Makes a cache in `folder`, where the tests' own one must be the current one. It is empty but
-    for what is kept by content, which it shares: to make the parser's tables takes two seconds."""
+    for what is kept by content, which it shares."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind in BY_CONTENT:
         shared = cache_folder(kind).resolve()

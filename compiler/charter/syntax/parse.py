@@ -30,7 +30,6 @@ from charter.syntax.mistakes.recovery import (
     next_declaration,
     without_comments_behind,
 )
-from charter.syntax.parser_tables import parser_of
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
 DEEPEST: Final = 100
@@ -75,8 +74,15 @@ class PairLets(PostLex):
 
 @cache
 def parser() -> Lark:
-    """The parser of the grammar."""
-    return parser_of(GRAMMAR.read_text(encoding="utf-8"), PairLets())
+    """The parser of the grammar. To make its tables takes a quarter of a second."""
+    return Lark(
+        GRAMMAR.read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="contextual",
+        propagate_positions=True,
+        maybe_placeholders=True,
+        postlex=PairLets(),
+    )
 
 
 def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
