@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import ClassVar
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import fill
-from charter.render.adapters.interface import Interface, SeenOperation
+from charter.render.adapters.interface import Fields, Named, SeenOperation
 from charter.render.adapters.names import TakenNames, pascal, words
+from charter.render.adapters.page import LanguagePage
 from charter.render.text import wrap
 
 _SDK = (
@@ -27,30 +27,27 @@ def export(name: str) -> str:
     return "".join(_INITIALISMS.get(word, word.capitalize()) for word in words(name))
 
 
-def go_files(seen: Interface) -> dict[str, str]:
-    """The file with the types, by its path in the adapter's folder."""
-    return {"charter/protocol.go": fill("protocol.go.j2", GoPage(seen), seen)}
-
-
-def go_skeleton(seen: Interface) -> dict[str, str]:
-    """The adapter to be completed, by its path in the adapter's folder."""
-    return {"main.go": fill("main.go.j2", GoPage(seen), seen)}
-
-
 @dataclass(slots=True)
-class GoPage:
-    """The parts of the file; `names` are those of types, cases, members and operations."""
+class GoPage(LanguagePage):
+    """The parts of the file."""
 
-    seen: Interface
-    types: dict[str, str] = field(default_factory=dict)
-    cases: dict[str, str] = field(default_factory=dict)
+    TAKEN: ClassVar = _SDK
+    FORMS: ClassVar = {
+        "bool": "bool",
+        "int": "int",
+        "option": "*{}",
+        "set": "Set[{}]",
+        "list": "List[{}]",
+        "bool_map": "map[Bool]{1}",
+        "map": "map[{}]{}",
+        "pairs": "Pairs[{}, {}]",
+    }
+
     members: dict[str, str] = field(default_factory=dict)
     methods: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        scope = TakenNames(set(_SDK))
-        for named in self.seen.types:
-            self.types[named.name] = scope.take(pascal(named.name))
+        scope = self.name_types()
         for named in self.seen.types:
             match named:
                 case t.Union(cases=cases):
@@ -68,31 +65,9 @@ class GoPage:
 
     # --- types -----------------------------------------------------------------------------------
 
-    def type(self, kind: t.Type) -> str:
-        """The type of a field or an item."""
-        match kind:
-            case t.Bool():
-                return "bool"
-            case t.Int():
-                return "int"
-            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name):
-                return self.types[name]
-            case t.Union(name):
-                return f"{self.types[name]}Value"
-            case t.Option(inner):
-                return f"*{self.type(inner)}"
-            case t.Set(inner):
-                return f"Set[{self.type(inner)}]"
-            case t.Seq(inner) | t.Ranking(inner):
-                return f"List[{self.type(inner)}]"
-            case t.Map(t.Bool(), value):
-                return f"map[Bool]{self.type(value)}"
-            case t.Map(t.Sort() | t.Enum() as key, value):
-                return f"map[{self.type(key)}]{self.type(value)}"
-            case t.Map(key, value):
-                return f"Pairs[{self.type(key)}, {self.type(value)}]"
-            case _:
-                assert_never(kind)
+    def name_of(self, named: Named) -> str:
+        """A type with a name, inside another one."""
+        return self.types[named.name] + ("Value" if isinstance(named, t.Union) else "")
 
     def reply(self, operation: SeenOperation, package: str = "") -> str:
         """The type of a reply, seen from a package."""
@@ -136,7 +111,7 @@ class GoPage:
         """The comment of a type."""
         return self.comment(docs.type_doc(self.seen, named, self.types[named.name]))
 
-    def fields(self, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+    def fields(self, owner: str, fields: Fields) -> str:
         """The fields of a struct, in columns between comments as gofmt has them."""
         rows: list[str] = []
         block: list[tuple[str, str, str]] = []
@@ -148,7 +123,7 @@ class GoPage:
             block.append((export(name), self.type(kind), f'`json:"{name}"`'))
         return "".join(f"{row}\n" for row in [*rows, *_columns(block)])
 
-    def struct(self, name: str, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+    def struct(self, name: str, owner: str, fields: Fields) -> str:
         """The declaration of a struct."""
         if not fields:
             return f"type {name} struct{{}}\n"

@@ -3,7 +3,7 @@ types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -14,6 +14,7 @@ from charter.render.text import cite
 
 Paths = frozenset[tuple[str, ...]]
 Named = t.Sort | t.Counter | t.Enum | t.Record | t.Union
+Fields = Sequence[tuple[str, t.Type]]
 
 OBSERVATION = "Observation"
 OBSERVED = "Observed"
@@ -51,6 +52,11 @@ class Interface:
     def sorts(self) -> tuple[t.Sort, ...]:
         """The sorts whose elements are arguments, or are shown."""
         return tuple(kind for kind in self.types if isinstance(kind, t.Sort))
+
+    @property
+    def sort_ids(self) -> tuple[tuple[str, t.Type], ...]:
+        """The fields of `Sorts`: for each sort the ids of its elements."""
+        return tuple((sort.name, t.Map(sort, t.Int())) for sort in self.sorts)
 
     def lists(self) -> Iterable[tuple[str, tuple[str, ...]]]:
         """All lists of fields that are printed, by their owner."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import assert_never
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import fill
-from charter.render.adapters.interface import Interface, Named, SeenOperation
-from charter.render.adapters.line_breaks import Bracketed, LineBreaker, call, flat
-from charter.render.adapters.names import TakenNames, camel, pascal, snake
+from charter.render.adapters.interface import Fields, Named, SeenOperation
+from charter.render.adapters.line_breaks import Bracketed, LineBreaker, apply, call
+from charter.render.adapters.names import avoid, camel, snake
+from charter.render.adapters.page import METHODS, LanguagePage
 from charter.render.text import wrap
 
 _TAKEN = (
@@ -29,93 +29,66 @@ _KEYWORDS = frozenset({
     # methods of every object
     "clone", "finalize", "getClass", "hashCode", "notify", "notifyAll", "toString", "wait",
 })  # fmt: skip
-_METHODS = frozenset({"hello", "start", "observe", "image"})
+_UNBOXED = {"Boolean": "boolean", "Integer": "int"}
 _LINES = LineBreaker("    ", 100, last="")
-
-
-def java_files(seen: Interface) -> dict[str, str]:
-    """The file with the types, by its path in the adapter's folder."""
-    return {"src/charter/Protocol.java": fill("Protocol.java.j2", JavaPage(seen), seen)}
-
-
-def java_skeleton(seen: Interface) -> dict[str, str]:
-    """The adapter to be completed, by its path in the adapter's folder."""
-    return {"src/Main.java": fill("Main.java.j2", JavaPage(seen), seen)}
 
 
 def attribute(name: str) -> str:
     """A component of a record, a parameter or a method."""
-    made = camel(name)
-    return f"{made}_" if made in _KEYWORDS else made
-
-
-def member(name: str) -> str:
-    """A member of an enum."""
-    return f"{name}_" if name in _KEYWORDS else name
+    return avoid(camel(name), _KEYWORDS)
 
 
 @dataclass(slots=True)
-class JavaPage:
+class JavaPage(LanguagePage):
     """The parts of the file."""
 
-    seen: Interface
-    types: dict[str, str] = field(default_factory=dict)
-    cases: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        names = TakenNames(set(_TAKEN))
-        for named in self.seen.types:
-            self.types[named.name] = names.take(pascal(named.name))
-        for named in self.seen.types:
-            if isinstance(named, t.Union):
-                self.cases |= {tag: names.take(pascal(tag)) for tag, _ in named.cases}
+    TAKEN: ClassVar = _TAKEN
+    FORMS: ClassVar = {
+        "bool": "Boolean",
+        "int": "Integer",
+        "option": "Optional<{}>",
+        "set": "Set<{}>",
+        "list": "List<{}>",
+        "bool_map": "Map<{}, {}>",
+        "map": "Map<{}, {}>",
+        "pairs": "Map<{}, {}>",
+    }
+    CODECS: ClassVar = {
+        "bool": "Codec.BOOL",
+        "int": "Codec.INT",
+        "option": "Codec.option",
+        "set": "Codec.set",
+        "list": "Codec.list",
+        "bool_map": "Codec.map",
+        "map": "Codec.map",
+        "pairs": "Codec.pairs",
+    }
+    ZEROS: ClassVar = {
+        t.Bool: "false",
+        t.Option: "Optional.empty()",
+        t.Set: "Set.of()",
+        t.Seq: "List.of()",
+        t.Ranking: "List.of()",
+        t.Map: "Map.of()",
+    }
+    NEW: ClassVar = "new "
 
     def method(self, operation: SeenOperation) -> str:
         """The name of the method of an operation."""
-        name = attribute(operation.name)
-        return f"{name}_" if name in _METHODS else name
+        return avoid(attribute(operation.name), METHODS)
 
-    def type(self, kind: t.Type, boxed: bool = False) -> str:
-        """A type; inside another one it is boxed."""
-        match kind:
-            case t.Bool():
-                return "Boolean" if boxed else "boolean"
-            case t.Int():
-                return "Integer" if boxed else "int"
-            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
-                return self.types[name]
-            case t.Option(inner):
-                return f"Optional<{self.type(inner, True)}>"
-            case t.Set(inner):
-                return f"Set<{self.type(inner, True)}>"
-            case t.Seq(inner) | t.Ranking(inner):
-                return f"List<{self.type(inner, True)}>"
-            case t.Map(key, value):
-                return f"Map<{self.type(key, True)}, {self.type(value, True)}>"
-            case _:
-                assert_never(kind)
+    def member(self, name: str) -> str:
+        """A member of an enum."""
+        return avoid(name, _KEYWORDS)
 
-    def codec(self, kind: t.Type) -> str | Bracketed:
-        """The expression that reads and writes a type."""
-        match kind:
-            case t.Bool():
-                return "Codec.BOOL"
-            case t.Int():
-                return "Codec.INT"
-            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
-                return constant(self.types[name])
-            case t.Option(inner):
-                return call("Codec.option", self.codec(inner))
-            case t.Set(inner):
-                return call("Codec.set", self.codec(inner))
-            case t.Seq(inner) | t.Ranking(inner):
-                return call("Codec.list", self.codec(inner))
-            case t.Map(t.Sort() | t.Enum() | t.Bool() as key, value):
-                return call("Codec.map", self.codec(key), self.codec(value))
-            case t.Map(key, value):
-                return call("Codec.pairs", self.codec(key), self.codec(value))
-            case _:
-                assert_never(kind)
+    def unboxed(self, kind: t.Type) -> str:
+        """A type that is not inside another one."""
+        boxed = self.type(kind)
+        return _UNBOXED.get(boxed, boxed)
+
+    def named_codec(self, named: Named) -> str:
+        """The expression that reads and writes a type with a name."""
+        return constant(self.types[named.name])
 
     # --- declarations ----------------------------------------------------------------------------
 
@@ -132,11 +105,9 @@ class JavaPage:
         """The comment of a type."""
         return self.comment(docs.type_doc(self.seen, named))
 
-    def record(
-        self, name: str, owner: str, fields: Sequence[tuple[str, t.Type]], after: str = ""
-    ) -> str:
+    def record(self, name: str, owner: str, fields: Fields, after: str = "") -> str:
         """The declaration of a record; comments on its fields stand above them."""
-        rows = [f"{self.type(kind)} {attribute(part)}" for part, kind in fields]
+        rows = [f"{self.unboxed(kind)} {attribute(part)}" for part, kind in fields]
         made = Bracketed("(", tuple(("", row) for row in rows), ")")
         documented = [(part, self.seen.doc_of(owner, part)) for part, _ in fields]
         if not any(text for _, text in documented):
@@ -148,7 +119,7 @@ class JavaPage:
         )
         return f"    public record {name}(\n{lines}    ){after} {{}}\n"
 
-    def record_codec(self, name: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+    def record_codec(self, name: str, fields: Fields) -> str:
         """The statement that defines the codec of a record."""
         if not fields:
             made = call("new Codec<>", "value -> Json.object()", f"json -> new {name}()")
@@ -196,7 +167,7 @@ class JavaPage:
     def enum(self, kind: t.Enum) -> str:
         """The declaration of an enum, and its codec."""
         name = self.types[kind.name]
-        constants = [member(each) for each in kind.members]
+        constants = [self.member(each) for each in kind.members]
         rows = ",\n".join(f"        {each}" for each in constants)
         texts = [f'"{m}"' for m in kind.members] if {*constants} != {*kind.members} else []
         codec = call("Codec.members", f"{name}.class", *texts)
@@ -222,23 +193,12 @@ class JavaPage:
         texts.append(self.constant(name, Bracketed("Codec.union(", rows, ")")))
         return "\n".join(texts)
 
-    def states(self) -> list[tuple[str, str, t.Record]]:
-        """What is neither a type of the charter nor arguments: the name, a comment, the fields."""
-        seen = self.seen
-        ids = tuple((sort.name, t.Map(sort, t.Int())) for sort in seen.sorts)
-        return [
-            ("Sorts", docs.SORTS, t.Record("Sorts", ids)),
-            ("Consts", docs.CONSTS, seen.consts),
-            ("Given", docs.GIVEN, seen.given),
-            ("Observation", docs.OBSERVATION, seen.observation),
-        ]
-
     def signature(self, operation: SeenOperation, end: str) -> str:
         """The lines of the head of a method."""
         rows = tuple(
-            ("", f"{self.type(kind)} {attribute(name)}") for name, kind in operation.args.fields
+            ("", f"{self.unboxed(kind)} {attribute(name)}") for name, kind in operation.args.fields
         )
-        prefix = f"{self.type(operation.reply)} {self.method(operation)}"
+        prefix = f"{self.unboxed(operation.reply)} {self.method(operation)}"
         depth, start = (2, "") if end == ";" else (1, "public ")
         throws = " throws Exception" if end == ";" else ""
         return _LINES.text(Bracketed("(", rows, ")"), depth, start + prefix, throws + end)
@@ -260,35 +220,6 @@ class JavaPage:
 
     # --- skeleton --------------------------------------------------------------------------------
 
-    def zero(self, kind: t.Type) -> str | Bracketed:
-        """A value for the skeleton of an adapter."""
-        match kind:
-            case t.Bool():
-                return "false"
-            case t.Int(low=low):
-                return str(low.plus if low else 0)
-            case t.Sort(name):
-                return call(f"new {self.types[name]}", '""')
-            case t.Counter(name, ordered=ordered):
-                return call(f"new {self.types[name]}", "0" if ordered else '""')
-            case t.Enum(name, members):
-                return f"{self.types[name]}.{member(members[0])}"
-            case t.Option():
-                return "Optional.empty()"
-            case t.Record(name, fields):
-                return call(f"new {self.types[name]}", *(self.zero(part) for _, part in fields))
-            case t.Union(cases=cases):
-                tag, params = cases[0]
-                return call(f"new {self.cases[tag]}", *(self.zero(part) for _, part in params))
-            case t.Set():
-                return "Set.of()"
-            case t.Seq() | t.Ranking():
-                return "List.of()"
-            case t.Map():
-                return "Map.of()"
-            case _:
-                assert_never(kind)
-
     def zero_observation(self) -> str:
         """The statement that returns an observation of nothing."""
         made = call("new Observation", *(self.zero(k) for _, k in self.seen.observation.fields))
@@ -298,8 +229,3 @@ class JavaPage:
 def constant(name: str) -> str:
     """`TopicId` as `TOPIC_ID`; underscores that tell names apart stay at the end."""
     return snake(name).upper() + "_" * (len(name) - len(name.rstrip("_")))
-
-
-def apply(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
-    """A method of a codec applied to a value."""
-    return call(f"{flat(codec)}.{method}", value)

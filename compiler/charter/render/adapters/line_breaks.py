@@ -25,6 +25,11 @@ def call(name: str, *args: str | Bracketed) -> Bracketed:
     return Bracketed(f"{name}(", tuple(("", arg) for arg in args), ")")
 
 
+def apply(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
+    """A method of a codec applied to a value."""
+    return call(f"{flat(codec)}.{method}", value)
+
+
 def flat(doc: str | Bracketed) -> str:
     """The text on one line."""
     if isinstance(doc, str):

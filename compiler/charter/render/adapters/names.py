@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
@@ -29,6 +30,11 @@ def camel(name: str) -> str:
 def snake(name: str) -> str:
     """`TopicId` as `topic_id`."""
     return "_".join(words(name))
+
+
+def avoid(name: str, taken: Set[str]) -> str:
+    """`name`, followed by an underscore if it is taken."""
+    return f"{name}_" if name in taken else name
 
 
 @dataclass(slots=True)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import assert_never
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import fill
-from charter.render.adapters.interface import Interface, SeenOperation
-from charter.render.adapters.line_breaks import Bracketed, LineBreaker, call
-from charter.render.adapters.names import TakenNames, camel, pascal
+from charter.render.adapters.interface import Fields, Named, SeenOperation
+from charter.render.adapters.line_breaks import Bracketed, Item, LineBreaker, call
+from charter.render.adapters.names import avoid, camel
+from charter.render.adapters.page import METHODS, LanguagePage, Shape
 from charter.render.text import wrap
 
 _TAKEN = (
     "About", "Adapter", "Array", "Consts", "Fault", "Given", "Map", "NotLoadable", "Object",
     "Observation", "Promise", "Question", "Set", "Sorts", "Unsupported",
 )  # fmt: skip
-_METHODS = frozenset({"hello", "start", "observe", "image", "constructor"})
 _KEYWORDS = frozenset({
     "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default",
     "delete", "do", "else", "enum", "export", "extends", "false", "finally", "for", "function",
@@ -31,20 +30,9 @@ _LAYOUT = LineBreaker("  ", 80)
 _WIDTH = 96
 
 
-def node_files(seen: Interface) -> dict[str, str]:
-    """The file with the types, by its path in the adapter's folder."""
-    return {"charter/protocol.js": fill("protocol.js.j2", NodePage(seen), seen)}
-
-
-def node_skeleton(seen: Interface) -> dict[str, str]:
-    """The adapter to be completed, by its path in the adapter's folder."""
-    return {"adapter.js": fill("adapter.js.j2", NodePage(seen), seen)}
-
-
 def attribute(name: str) -> str:
     """A property or a parameter."""
-    made = camel(name)
-    return f"{made}_" if made in _KEYWORDS else made
+    return avoid(camel(name), _KEYWORDS)
 
 
 def strings(names: Iterable[str]) -> Bracketed:
@@ -53,49 +41,46 @@ def strings(names: Iterable[str]) -> Bracketed:
 
 
 @dataclass(slots=True)
-class NodePage:
+class NodePage(LanguagePage):
     """The parts of the file."""
 
-    seen: Interface
-    types: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        names = TakenNames(set(_TAKEN))
-        for named in self.seen.types:
-            self.types[named.name] = names.take(pascal(named.name))
+    TAKEN: ClassVar = _TAKEN
+    FORMS: ClassVar = {
+        "bool": "boolean",
+        "int": "number",
+        "option": "{} | null",
+        "set": "Set<{}>",
+        "list": "Array<{}>",
+        "bool_map": "Map<{}, {}>",
+        "map": "Map<{}, {}>",
+        "pairs": "Map<{}, {}>",
+    }
+    CODECS: ClassVar = {
+        "bool": "codecs.bool",
+        "int": "codecs.int",
+        "option": "codecs.option",
+        "set": "codecs.set",
+        "list": "codecs.list",
+        "bool_map": "codecs.boolMap",
+        "map": "codecs.map",
+        "pairs": "codecs.pairs",
+    }
+    ZEROS: ClassVar = {
+        t.Bool: "false",
+        t.Option: "null",
+        t.Set: "new Set()",
+        t.Seq: "[]",
+        t.Ranking: "[]",
+        t.Map: "new Map()",
+    }
 
     def method(self, operation: SeenOperation) -> str:
         """The name of the method of an operation."""
-        name = camel(operation.name)
-        return f"{name}_" if name in _METHODS else name
+        return avoid(camel(operation.name), METHODS | {"constructor"})
 
-    def type(self, kind: t.Type) -> str:
-        """A type in JSDoc."""
-        match kind:
-            case t.Bool():
-                return "boolean"
-            case t.Int():
-                return "number"
-            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
-                return self.types[name]
-            case t.Option(inner):
-                return f"{self.type(inner)} | null"
-            case t.Set(inner):
-                return f"Set<{self.type(inner)}>"
-            case t.Seq(inner) | t.Ranking(inner):
-                return f"Array<{self.type(inner)}>"
-            case t.Map(key, value):
-                return f"Map<{self.type(key)}, {self.type(value)}>"
-            case _:
-                assert_never(kind)
-
-    def codec(self, kind: t.Type) -> str | Bracketed:
-        """The expression that reads and writes a type."""
-        match kind:
-            case t.Bool():
-                return "codecs.bool"
-            case t.Int():
-                return "codecs.int"
+    def named_codec(self, named: Named) -> str:
+        """The expression that reads and writes a type with a name."""
+        match named:
             case t.Sort() | t.Enum():
                 return "codecs.name"
             case t.Counter(opaque=False):
@@ -104,22 +89,15 @@ class NodePage:
                 return "codecs.opaqueCounter" if ordered else "codecs.opaque"
             case t.Record(name) | t.Union(name):
                 return f"{camel(self.types[name])}Codec"
-            case t.Option(inner):
-                return call("codecs.option", self.codec(inner))
-            case t.Set(inner):
-                return call("codecs.set", self.codec(inner))
-            case t.Seq(inner) | t.Ranking(inner):
-                return call("codecs.list", self.codec(inner))
-            case t.Map(t.Bool(), value):
-                return call("codecs.boolMap", self.codec(value))
-            case t.Map(t.Sort() | t.Enum(), value):
-                return call("codecs.map", self.codec(value))
-            case t.Map(key, value):
-                return call("codecs.pairs", self.codec(key), self.codec(value))
             case _:
-                assert_never(kind)
+                assert_never(named)
 
-    def record(self, fields: Sequence[tuple[str, t.Type]]) -> Bracketed:
+    def combine_codecs(self, shape: Shape, parts: list[str | Bracketed]) -> str | Bracketed:
+        """The expression that reads and writes a type without a name; keys of objects are texts."""
+        used = parts[1:] if shape in ("bool_map", "map") else parts
+        return call(self.CODECS[shape], *used) if used else self.CODECS[shape]
+
+    def record(self, fields: Fields) -> Bracketed:
         """The codec of an object."""
         rows = tuple(
             (
@@ -149,7 +127,6 @@ class NodePage:
         """The statement that defines what the SDK knows of the component."""
         seen = self.seen
         operations = tuple((f"{o.name}: ", self.operation(o)) for o in seen.operations)
-        ids = tuple((sort.name, t.Map(sort, t.Int())) for sort in seen.sorts)
         empty = tuple((f"{sort.name}: ", "{}") for sort in seen.sorts)
         rows = (
             ("name: ", f'"{seen.component}"'),
@@ -157,7 +134,7 @@ class NodePage:
             ("observes: ", strings(name for name, _ in seen.observation.fields)),
             ("constNames: ", strings(name for name, _ in seen.consts.fields)),
             ("noSorts: ", Bracketed("{ ", empty, " }")),
-            ("sorts: ", self.record(ids)),
+            ("sorts: ", self.record(seen.sort_ids)),
             ("consts: ", self.record(seen.consts.fields)),
             ("given: ", self.record(seen.given.fields)),
             ("observation: ", self.record(seen.observation.fields)),
@@ -184,7 +161,7 @@ class NodePage:
         lines = "".join(f"{start} * {row}".rstrip() + "\n" for row in body)
         return f"{start}/**\n{lines}{start} */\n"
 
-    def properties(self, owner: str, fields: Sequence[tuple[str, t.Type]]) -> list[str]:
+    def properties(self, owner: str, fields: Fields) -> list[str]:
         """The lines of an object's properties."""
         rows = []
         for name, kind in fields:
@@ -193,7 +170,7 @@ class NodePage:
             rows.append(f"@property {{{self.type(kind)}}} {attribute(name)}{about}")
         return rows
 
-    def object(self, name: str, doc: str, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+    def object(self, name: str, doc: str, owner: str, fields: Fields) -> str:
         """The comment that declares the type of an object."""
         return self.comment(doc, f"@typedef {{object}} {name}", *self.properties(owner, fields))
 
@@ -208,10 +185,6 @@ class NodePage:
         notes = [f"`{tag}`: {text}" for tag, text in told.items() if text]
         doc = docs.join(docs.type_doc(self.seen, kind), *notes)
         return self.comment(doc, f"@typedef {{{' | '.join(cases)}}} {name}")
-
-    def sorts(self) -> list[tuple[str, t.Type]]:
-        """The properties of `Sorts`."""
-        return [(sort.name, t.Map(sort, t.Int())) for sort in self.seen.sorts]
 
     def members(self, kind: t.Enum) -> str:
         """The type of the members of an enum."""
@@ -254,38 +227,24 @@ class NodePage:
         params = names if operation.args.fields else "()"
         return _LAYOUT.text(params, 1, self.method(operation), " {")
 
-    def zero(self, kind: t.Type) -> str | Bracketed:
-        """A value for the skeleton of an adapter."""
-        match kind:
-            case t.Bool():
-                return "false"
-            case t.Int(low=low):
-                return str(low.plus if low else 0)
-            case t.Counter(ordered=True):
-                return "0"
-            case t.Sort() | t.Counter():
-                return '""'
-            case t.Enum(members=members):
-                return f'"{members[0]}"'
-            case t.Option():
-                return "null"
-            case t.Record(fields=fields):
-                rows = tuple((f"{attribute(name)}: ", self.zero(part)) for name, part in fields)
-                return Bracketed("{ ", rows, " }")
-            case t.Union(cases=cases):
-                tag, params = cases[0]
-                rows = tuple((f"{attribute(name)}: ", self.zero(part)) for name, part in params)
-                return Bracketed("{ ", (("case: ", f'"{tag}"'), *rows), " }")
-            case t.Set():
-                return "new Set()"
-            case t.Seq() | t.Ranking():
-                return "[]"
-            case t.Map():
-                return "new Map()"
-            case _:
-                assert_never(kind)
+    def wrap(self, name: str, value: str) -> str:
+        """An element of a sort, or a value of a counter."""
+        return value
+
+    def choose(self, kind: t.Enum, member: str) -> str:
+        """A member of an enum."""
+        return f'"{member}"'
+
+    def build(self, name: str, tag: str, fields: Fields) -> Bracketed:
+        """A record, or the case `tag` of a union."""
+        case = (("case: ", f'"{tag}"'),) if tag else ()
+        return Bracketed("{ ", (*case, *self.zeros(fields)), " }")
+
+    def zeros(self, fields: Fields) -> Iterator[Item]:
+        """The values of properties."""
+        return ((f"{attribute(name)}: ", self.zero(part)) for name, part in fields)
 
     def zero_observation(self) -> str:
         """The statement that returns an observation of nothing."""
-        rows = tuple((f"{attribute(n)}: ", self.zero(k)) for n, k in self.seen.observation.fields)
+        rows = tuple(self.zeros(self.seen.observation.fields))
         return _LAYOUT.text(Bracketed("{", rows, "}", open=True), 2, "return ", ";")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import assert_never
+from dataclasses import dataclass
+from typing import ClassVar, assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import fill
-from charter.render.adapters.interface import Interface, Named, SeenOperation
-from charter.render.adapters.line_breaks import Bracketed, LineBreaker, call
-from charter.render.adapters.names import TakenNames, pascal, snake
+from charter.render.adapters.interface import Fields, Named, SeenOperation
+from charter.render.adapters.line_breaks import Bracketed, LineBreaker, apply, call
+from charter.render.adapters.names import avoid, snake
+from charter.render.adapters.page import METHODS, LanguagePage
 from charter.render.text import wrap
 
 _TAKEN = (
@@ -20,44 +20,48 @@ _TAKEN = (
     "NewType", "None", "OBSERVES", "OPERATIONS", "Observation", "Question", "SORTS", "Sorts",
     "True",
 )  # fmt: skip
-_METHODS = frozenset({"hello", "start", "observe", "image"})
-_OF_ENUMS = frozenset({"mro", "name", "value"})
+_OF_ENUMS = frozenset({"mro", "name", "value", *keyword.kwlist})
 _LAYOUT = LineBreaker("    ", 100)
-
-
-def python_files(seen: Interface) -> dict[str, str]:
-    """The file with the types, by its path in the adapter's folder."""
-    return {"protocol.py": fill("protocol.py.j2", PythonPage(seen), seen)}
-
-
-def python_skeleton(seen: Interface) -> dict[str, str]:
-    """The adapter to be completed, by its path in the adapter's folder."""
-    return {"adapter.py": fill("adapter.py.j2", PythonPage(seen, "protocol."), seen)}
 
 
 def attribute(name: str) -> str:
     """A field, a parameter or a method."""
-    lower = snake(name)
-    return f"{lower}_" if keyword.iskeyword(lower) or lower == "self" else lower
+    return avoid(snake(name), {"self", *keyword.kwlist})
 
 
 @dataclass(slots=True)
-class PythonPage:
+class PythonPage(LanguagePage):
     """The parts of the file."""
 
-    seen: Interface
-    package: str = ""
-    types: dict[str, str] = field(default_factory=dict)
-    cases: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        names = TakenNames(set(_TAKEN))
-        for named in self.seen.types:
-            self.types[named.name] = self.package + names.take(pascal(named.name))
-        for named in self.seen.types:
-            if isinstance(named, t.Union):
-                for tag, _ in named.cases:
-                    self.cases[tag] = self.package + names.take(pascal(tag))
+    TAKEN: ClassVar = _TAKEN
+    FORMS: ClassVar = {
+        "bool": "bool",
+        "int": "int",
+        "option": "{} | None",
+        "set": "frozenset[{}]",
+        "list": "tuple[{}, ...]",
+        "bool_map": "Mapping[{}, {}]",
+        "map": "Mapping[{}, {}]",
+        "pairs": "Mapping[{}, {}]",
+    }
+    CODECS: ClassVar = {
+        "bool": "sdk.BOOL",
+        "int": "sdk.INT",
+        "option": "sdk.option",
+        "set": "sdk.set_of",
+        "list": "sdk.sequence",
+        "bool_map": "sdk.mapping",
+        "map": "sdk.mapping",
+        "pairs": "sdk.pairs",
+    }
+    ZEROS: ClassVar = {
+        t.Bool: "False",
+        t.Option: "None",
+        t.Set: "frozenset()",
+        t.Seq: "()",
+        t.Ranking: "()",
+        t.Map: "{}",
+    }
 
     def has(self, kind: str) -> bool:
         """Whether there is a type of a kind."""
@@ -69,54 +73,15 @@ class PythonPage:
 
     def method(self, operation: SeenOperation) -> str:
         """The name of the method of an operation."""
-        name = attribute(operation.name)
-        return f"{name}_" if name in _METHODS else name
+        return avoid(attribute(operation.name), METHODS)
 
     def member(self, name: str) -> str:
         """A member of an enum, which has attributes of its own."""
-        return f"{name}_" if keyword.iskeyword(name) or name in _OF_ENUMS else name
+        return avoid(name, _OF_ENUMS)
 
-    def annotation(self, kind: t.Type) -> str:
-        """A type hint."""
-        match kind:
-            case t.Bool():
-                return "bool"
-            case t.Int():
-                return "int"
-            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
-                return self.types[name]
-            case t.Option(inner):
-                return f"{self.annotation(inner)} | None"
-            case t.Set(inner):
-                return f"frozenset[{self.annotation(inner)}]"
-            case t.Seq(inner) | t.Ranking(inner):
-                return f"tuple[{self.annotation(inner)}, ...]"
-            case t.Map(key, value):
-                return f"Mapping[{self.annotation(key)}, {self.annotation(value)}]"
-            case _:
-                assert_never(kind)
-
-    def codec(self, kind: t.Type) -> str | Bracketed:
-        """The expression that reads and writes a type."""
-        match kind:
-            case t.Bool():
-                return "sdk.BOOL"
-            case t.Int():
-                return "sdk.INT"
-            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
-                return f"_{snake(self.types[name]).upper()}"
-            case t.Option(inner):
-                return call("sdk.option", self.codec(inner))
-            case t.Set(inner):
-                return call("sdk.set_of", self.codec(inner))
-            case t.Seq(inner) | t.Ranking(inner):
-                return call("sdk.sequence", self.codec(inner))
-            case t.Map(t.Sort() | t.Enum() | t.Bool() as key, value):
-                return call("sdk.mapping", self.codec(key), self.codec(value))
-            case t.Map(key, value):
-                return call("sdk.pairs", self.codec(key), self.codec(value))
-            case _:
-                assert_never(kind)
+    def named_codec(self, named: Named) -> str:
+        """The expression that reads and writes a type with a name."""
+        return f"_{snake(self.types[named.name]).upper()}"
 
     def own_codec(self, named: Named) -> str:
         """The statement that defines the codec of a named type."""
@@ -146,17 +111,6 @@ class PythonPage:
         hint = f": sdk.Codec[{name}]" if isinstance(named, t.Union) else ""
         return _LAYOUT.text(made, 0, f"{self.codec(named)}{hint} = ", "")
 
-    def states(self) -> list[tuple[str, t.Record]]:
-        """What is neither a type of the charter nor arguments: the name and the fields."""
-        seen = self.seen
-        ids = tuple((sort.name, t.Map(sort, t.Int())) for sort in seen.sorts)
-        return [
-            ("Sorts", t.Record("Sorts", ids)),
-            ("Consts", seen.consts),
-            ("Given", seen.given),
-            ("Observation", seen.observation),
-        ]
-
     def state_codec(self, name: str, record: t.Record) -> str:
         """The statement that defines the codec of one of `states`."""
         made = call("sdk.record", name, self.parts(record.fields))
@@ -171,35 +125,6 @@ class PythonPage:
         rows = [f"    {cases[0]}", *(f"    | {case}" for case in cases[1:])]
         return "\n".join([f"{self.types[kind.name]} = (", *rows, ")\n"])
 
-    def zero(self, kind: t.Type) -> str | Bracketed:
-        """A value for the skeleton of an adapter."""
-        match kind:
-            case t.Bool():
-                return "False"
-            case t.Int(low=low):
-                return str(low.plus if low else 0)
-            case t.Sort(name):
-                return call(self.types[name], '""')
-            case t.Counter(name, ordered=ordered):
-                return call(self.types[name], "0" if ordered else '""')
-            case t.Enum(name, members):
-                return f"{self.types[name]}.{self.member(members[0])}"
-            case t.Option():
-                return "None"
-            case t.Record(name, fields):
-                return call(self.types[name], *(self.zero(part) for _, part in fields))
-            case t.Union(cases=cases):
-                tag, params = cases[0]
-                return call(self.cases[tag], *(self.zero(part) for _, part in params))
-            case t.Set():
-                return "frozenset()"
-            case t.Seq() | t.Ranking():
-                return "()"
-            case t.Map():
-                return "{}"
-            case _:
-                assert_never(kind)
-
     def zero_observation(self) -> str:
         """The statement that returns an observation of nothing."""
         fields = tuple(
@@ -208,33 +133,27 @@ class PythonPage:
         made = Bracketed(f"{self.package}Observation(", fields, ")")
         return _LAYOUT.text(made, 2, "return ", "")
 
-    def parts(self, fields: Sequence[tuple[str, t.Type]]) -> Bracketed:
+    def parts(self, fields: Fields) -> Bracketed:
         """The codecs of fields, by name."""
         return Bracketed("{", tuple((f'"{n}": ', self.codec(kind)) for n, kind in fields), "}")
 
-    def sorts_fields(self) -> list[tuple[str, t.Type]]:
-        """The fields of `Sorts`."""
-        return [*self.states()[0][1].fields]
-
     def sorts_hint(self) -> str:
         """A comment that shows how an adapter reads the elements of a sort; "" without sorts."""
-        for name, _ in self.sorts_fields():
+        for name, _ in self.seen.sort_ids:
             place = f"question.sorts.{attribute(name)}"
             return f"        # {place} has the elements of the sort by name, each with its id.\n"
         return ""
 
-    def fields(self, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+    def fields(self, owner: str, fields: Fields) -> str:
         """The fields of a dataclass."""
         rows: list[str] = []
         for name, kind in fields:
             doc = self.seen.doc_of(owner, name)
             rows += [f"    # {row}".rstrip() for row in (wrap(doc, 94) if doc else ())]
-            rows.append(f"    {attribute(name)}: {self.annotation(kind)}")
+            rows.append(f"    {attribute(name)}: {self.type(kind)}")
         return "".join(f"{row}\n" for row in rows)
 
-    def dataclass(
-        self, name: str, doc: str, owner: str, fields: Sequence[tuple[str, t.Type]]
-    ) -> str:
+    def dataclass(self, name: str, doc: str, owner: str, fields: Fields) -> str:
         """The declaration of a dataclass."""
         body = f"\n{self.fields(owner, fields)}" if fields else ""
         head = f"@dataclass(frozen=True, slots=True)\nclass {name}:\n"
@@ -244,17 +163,17 @@ class PythonPage:
         """`def acquire(self, client: Client) -> Acquired:`."""
         params = [("", "self")]
         params += [
-            ("", f"{attribute(name)}: {self.annotation(kind)}")
-            for name, kind in operation.args.fields
+            ("", f"{attribute(name)}: {self.type(kind)}") for name, kind in operation.args.fields
         ]
         made = Bracketed("(", tuple(params), ")")
-        result = f" -> {self.annotation(operation.reply)}:"
+        result = f" -> {self.type(operation.reply)}:"
         return _LAYOUT.text(made, 1, f"def {self.method(operation)}", result)
 
     def perform(self, operation: SeenOperation) -> str:
         """The statement that calls the method of an operation."""
         args = [
-            call_of(f'args["{name}"]', self.codec(kind)) for name, kind in operation.args.fields
+            apply(self.codec(kind), "decode", f'args["{name}"]')
+            for name, kind in operation.args.fields
         ]
         asked = call(f"self.adapter.{self.method(operation)}", *args)
         reply = self.codec(operation.reply)
@@ -283,16 +202,3 @@ class PythonPage:
         close = ",)" if len(items) == 1 else ")"
         rows = _LAYOUT.lines(Bracketed("(", items, close), 0, f"{name}: tuple[str, ...] = ", "")
         return "".join(f"{')' if row == ',)' else row}\n" for row in rows)
-
-
-def call_of(value: str, codec: str | Bracketed) -> Bracketed:
-    """A value, decoded."""
-    return apply(codec, "decode", value)
-
-
-def apply(codec: str | Bracketed, method: str, value: str | Bracketed) -> Bracketed:
-    """A method of a codec applied to a value."""
-    if isinstance(codec, str):
-        return call(f"{codec}.{method}", value)
-    head = LineBreaker("", 10_000).lines(codec, 0, "", "")[0]
-    return call(f"{head}.{method}", value)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import assert_never
+from dataclasses import dataclass
+from typing import ClassVar, assert_never
 
 from charter.core import types as t
 from charter.render.adapters import docs
-from charter.render.adapters.fill import fill
-from charter.render.adapters.interface import Interface, Named, SeenOperation
+from charter.render.adapters.interface import Fields, Named, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, LineBreaker
-from charter.render.adapters.names import TakenNames, pascal, snake, words
+from charter.render.adapters.names import avoid, snake, words
+from charter.render.adapters.page import METHODS, LanguagePage
 from charter.render.text import wrap
 
 _TAKEN = (
@@ -30,22 +30,11 @@ _KEYWORDS = frozenset({
     "virtual", "where", "while", "yield",
 })  # fmt: skip
 _UNRAW = frozenset({"self", "super", "crate"})
-_METHODS = frozenset({"hello", "start", "observe", "image"})
 _LINES = LineBreaker("    ", 100)
 # What rustfmt writes on one line: arrays, and struct variants of enums.
 _ARRAY_WIDTH = 60
 _SHORT_ITEM = 10
 _VARIANT_WIDTH = 35
-
-
-def rust_files(seen: Interface) -> dict[str, str]:
-    """The file with the types, by its path in the adapter's folder."""
-    return {"src/charter/protocol.rs": fill("protocol.rs.j2", RustPage(seen), seen)}
-
-
-def rust_skeleton(seen: Interface) -> dict[str, str]:
-    """The adapter to be completed, by its path in the adapter's folder."""
-    return {"src/main.rs": fill("main.rs.j2", RustPage(seen), seen)}
 
 
 def attribute(name: str) -> str:
@@ -57,46 +46,30 @@ def attribute(name: str) -> str:
 
 
 @dataclass(slots=True)
-class RustPage:
+class RustPage(LanguagePage):
     """The parts of the file."""
 
-    seen: Interface
-    types: dict[str, str] = field(default_factory=dict)
+    TAKEN: ClassVar = _TAKEN
+    FORMS: ClassVar = {
+        "bool": "bool",
+        "int": "i64",
+        "option": "Option<{}>",
+        "set": "Set<{}>",
+        "list": "Vec<{}>",
+        "bool_map": "BTreeMap<{}, {}>",
+        "map": "BTreeMap<{}, {}>",
+        "pairs": "Pairs<{}, {}>",
+    }
 
     def __post_init__(self) -> None:
-        names = TakenNames(set(_TAKEN))
-        for named in self.seen.types:
-            self.types[named.name] = names.take(pascal(named.name))
+        names = self.name_types()
         for operation in self.seen.operations:
             args = f"{_camel_case(operation.name)}Args"
             self.types[operation.args.name] = names.take(args)
 
     def method(self, operation: SeenOperation) -> str:
         """The name of the method of an operation."""
-        name = attribute(operation.name)
-        return f"{name}_" if name in _METHODS else name
-
-    def type(self, kind: t.Type) -> str:
-        """A type."""
-        match kind:
-            case t.Bool():
-                return "bool"
-            case t.Int():
-                return "i64"
-            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name) | t.Union(name):
-                return self.types[name]
-            case t.Option(inner):
-                return f"Option<{self.type(inner)}>"
-            case t.Set(inner):
-                return f"Set<{self.type(inner)}>"
-            case t.Seq(inner) | t.Ranking(inner):
-                return f"Vec<{self.type(inner)}>"
-            case t.Map(t.Sort() | t.Enum() | t.Bool() as key, value):
-                return f"BTreeMap<{self.type(key)}, {self.type(value)}>"
-            case t.Map(key, value):
-                return f"Pairs<{self.type(key)}, {self.type(value)}>"
-            case _:
-                assert_never(kind)
+        return avoid(attribute(operation.name), METHODS)
 
     # --- declarations ----------------------------------------------------------------------------
 
@@ -131,7 +104,7 @@ class RustPage:
         derived = self.derive(*(("Copy", "Default") if inner == "i64" else ("Default",)))
         return f'{derived}pub struct {name}(#[serde(with = "{codec}")] pub {inner});\n'
 
-    def struct(self, name: str, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+    def struct(self, name: str, owner: str, fields: Fields) -> str:
         """The declaration of a struct."""
         default = "#[serde(default)]\n" if name in ("Consts", "Sorts") else ""
         head = f"{self.derive('Default')}{default}pub struct {name} "
@@ -146,10 +119,6 @@ class RustPage:
         renamed = "" if rust.removeprefix("r#") == name else f'    #[serde(rename = "{name}")]\n'
         doc = self.comment(self.seen.doc_of(owner, name), 1)
         return f"{doc}{renamed}    {visible}{rust}: {self.type(kind)},\n"
-
-    def sorts(self) -> list[tuple[str, t.Type]]:
-        """The fields of `Sorts`."""
-        return [(sort.name, t.Map(sort, t.Int())) for sort in self.seen.sorts]
 
     def enum(self, kind: t.Enum) -> str:
         """The declaration of an enum."""
@@ -177,7 +146,7 @@ class RustPage:
         default = f"impl Default for {name} {{\n    fn default() -> Self {{\n{body}    }}\n}}\n"
         return f"{head}\n{default}"
 
-    def variant(self, kind: t.Union, tag: str, params: Sequence[tuple[str, t.Type]]) -> str:
+    def variant(self, kind: t.Union, tag: str, params: Fields) -> str:
         """The lines of a case."""
         doc = self.comment(self.seen.doc_of(kind.name, tag), 1)
         head = f'{doc}    #[serde(rename = "{tag}")]\n    {_camel_case(tag)}'
