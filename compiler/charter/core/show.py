@@ -4,12 +4,12 @@ The text is like a charter with everything explicit: types of locals, one binder
 built-ins as `size!(x)`, whole-variable updates.
 
 Digests of rules are computed from this text, so any change of its format changes all of them.
-Messages to users therefore print types with `check.types`.
+Messages to users therefore print the limits of types with `check.names.types`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import assert_never
 
 from charter.core import nodes as ir
@@ -25,25 +25,25 @@ def show_limit(limit: ty.Limit | None) -> str:
     return limit.const + (f"{limit.plus:+}" if limit.plus else "")
 
 
-def show_type(kind: ty.Type) -> str:
-    """The type, by its name if it has one."""
+def show_type(kind: ty.Type, limit: Callable[[ty.Limit | None], str] = show_limit) -> str:
+    """The type, by its name if it has one; `limit` prints the limits in it."""
     match kind:
         case ty.Bool():
             return "bool"
         case ty.Int():
-            return f"int {show_limit(kind.low)}..{show_limit(kind.high)}"
+            return f"int {limit(kind.low)}..{limit(kind.high)}"
         case ty.Sort() | ty.Counter() | ty.Enum() | ty.Record() | ty.Union():
             return kind.name
         case ty.Option():
-            return f"option {show_type(kind.inner)}"
+            return f"option {show_type(kind.inner, limit)}"
         case ty.Set():
-            return f"set {show_type(kind.inner)}"
+            return f"set {show_type(kind.inner, limit)}"
         case ty.Ranking():
-            return f"ranking {show_type(kind.inner)}"
+            return f"ranking {show_type(kind.inner, limit)}"
         case ty.Seq():
-            return f"seq {show_type(kind.inner)} max {show_limit(kind.limit)}"
+            return f"seq {show_type(kind.inner, limit)} max {limit(kind.limit)}"
         case ty.Map():
-            return f"map {show_type(kind.key)} -> {show_type(kind.value)}"
+            return f"map {show_type(kind.key, limit)} -> {show_type(kind.value, limit)}"
         case _:
             assert_never(kind)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+import re
 
 from charter.core import nodes as ir
+from charter.core import show
 from charter.core import types as ty
 from charter.core.walk import nodes
 
@@ -128,36 +129,12 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def show_limit(limit: ty.Limit) -> str:
-    """`3`, `max_log`, `max_log + 1`."""
-    if not limit.const:
-        return str(limit.plus)
-    if not limit.plus:
-        return limit.const
-    sign = "+" if limit.plus > 0 else "-"
-    return f"{limit.const} {sign} {abs(limit.plus)}"
+def show_limit(limit: ty.Limit | None) -> str:
+    """`3`, `max_log`, `max_log + 1`, `?`."""
+    text = show.show_limit(limit)
+    return text if limit is None or not limit.const else re.sub("[+-]", r" \g<0> ", text)
 
 
 def show_type(kind: ty.Type) -> str:
     """The type in charter notation."""
-    match kind:
-        case ty.Bool():
-            return "bool"
-        case ty.Int():
-            if kind.low is None or kind.high is None:
-                return "int"
-            return f"int {show_limit(kind.low)}..{show_limit(kind.high)}"
-        case ty.Sort() | ty.Counter() | ty.Enum() | ty.Record() | ty.Union():
-            return kind.name
-        case ty.Option():
-            return f"option {show_type(kind.inner)}"
-        case ty.Set():
-            return f"set {show_type(kind.inner)}"
-        case ty.Ranking():
-            return f"ranking {show_type(kind.inner)}"
-        case ty.Seq():
-            return f"seq {show_type(kind.inner)} max {show_limit(kind.limit)}"
-        case ty.Map():
-            return f"map {show_type(kind.key)} -> {show_type(kind.value)}"
-        case _:
-            assert_never(kind)
+    return show.show_type(kind, show_limit).replace("int ?..?", "int")
