@@ -81,12 +81,12 @@ class JavaPage(LanguagePage):
         """A member of an enum."""
         return avoid(name, _KEYWORDS)
 
-    def unboxed(self, kind: t.Type) -> str:
+    def unbox(self, kind: t.Type) -> str:
         """A type that is not inside another one."""
         boxed = self.type(kind)
         return _UNBOXED.get(boxed, boxed)
 
-    def named_codec(self, named: Named) -> str:
+    def name_codec(self, named: Named) -> str:
         """The expression that reads and writes a type with a name."""
         return constant(self.types[named.name])
 
@@ -107,7 +107,7 @@ class JavaPage(LanguagePage):
 
     def record(self, name: str, owner: str, fields: Fields, after: str = "") -> str:
         """The declaration of a record; comments on its fields stand above them."""
-        rows = [f"{self.unboxed(kind)} {attribute(part)}" for part, kind in fields]
+        rows = [f"{self.unbox(kind)} {attribute(part)}" for part, kind in fields]
         made = Bracketed("(", tuple(("", row) for row in rows), ")")
         documented = [(part, self.seen.doc_of(owner, part)) for part, _ in fields]
         if not any(text for _, text in documented):
@@ -196,9 +196,9 @@ class JavaPage(LanguagePage):
     def signature(self, operation: SeenOperation, end: str) -> str:
         """The lines of the head of a method."""
         rows = tuple(
-            ("", f"{self.unboxed(kind)} {attribute(name)}") for name, kind in operation.args.fields
+            ("", f"{self.unbox(kind)} {attribute(name)}") for name, kind in operation.args.fields
         )
-        prefix = f"{self.unboxed(operation.reply)} {self.method(operation)}"
+        prefix = f"{self.unbox(operation.reply)} {self.method(operation)}"
         depth, start = (2, "") if end == ";" else (1, "public ")
         throws = " throws Exception" if end == ";" else ""
         return _LINES.text(Bracketed("(", rows, ")"), depth, start + prefix, throws + end)

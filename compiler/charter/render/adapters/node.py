@@ -78,7 +78,7 @@ class NodePage(LanguagePage):
         """The name of the method of an operation."""
         return avoid(camel(operation.name), METHODS | {"constructor"})
 
-    def named_codec(self, named: Named) -> str:
+    def name_codec(self, named: Named) -> str:
         """The expression that reads and writes a type with a name."""
         match named:
             case t.Sort() | t.Enum():

@@ -91,13 +91,13 @@ class LanguagePage:
         """The type of a field or an item."""
         return fold(kind, self.name_of, lambda shape, parts: self.FORMS[shape].format(*parts))
 
-    def named_codec(self, named: Named) -> str:
+    def name_codec(self, named: Named) -> str:
         """The expression that reads and writes a type with a name."""
         raise NotImplementedError(named)
 
     def codec(self, kind: t.Type) -> str | Bracketed:
         """The expression that reads and writes a type."""
-        return fold(kind, self.named_codec, self.combine_codecs)
+        return fold(kind, self.name_codec, self.combine_codecs)
 
     def combine_codecs(self, shape: Shape, parts: list[str | Bracketed]) -> str | Bracketed:
         """The expression that reads and writes a type without a name."""

@@ -79,7 +79,7 @@ class PythonPage(LanguagePage):
         """A member of an enum, which has attributes of its own."""
         return avoid(name, _OF_ENUMS)
 
-    def named_codec(self, named: Named) -> str:
+    def name_codec(self, named: Named) -> str:
         """The expression that reads and writes a type with a name."""
         return f"_{snake(self.types[named.name]).upper()}"
 
