@@ -50,12 +50,10 @@ def environment() -> jinja2.Environment:
     made.globals.update(
         by_source=by_source,
         plural=plural, percent=wording.percent, in_system=wording.in_system,
-        in_system_of=wording.in_system_of, releases=wording.releases, statement=wording.statement,
-        scope=wording.scope, extent=wording.extent, judged=wording.count_judged,
-        stale=wording.stale, unmet=wording.list_unmet, uncompared=wording.list_uncompared,
+        releases=wording.releases, statement=wording.statement, scope=wording.scope,
+        extent=wording.extent, stale=wording.stale, unmet=wording.list_unmet,
         limits_of=wording.limits_of, excess=wording.excess, both_told=wording.both,
-        adds=wording.adds,
-        bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,
+        adds=wording.adds, bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,
         implementation=wording.implementation, VERDICTS=wording.VERDICTS,
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
     )  # fmt: skip

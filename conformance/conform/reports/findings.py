@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from charter.formats.run import RunFinding
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
 from conform.runs.findings.findings import (
@@ -132,7 +131,7 @@ def rank(finding: Finding) -> tuple[bool, int, int, str]:
 
 
 def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
-    every = _read_findings(run).get(name)
+    every = next((one for one in read_findings(run.summary) if one.id == name), None)
     listed = None if entry else every
     shrunk, reason = (listed.shrunk, listed.known) if listed else (None, "")
     return Finding(
@@ -145,8 +144,3 @@ def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
         shrunk=ShrunkVector(shrunk.vector, print_shrunk(shrunk)) if shrunk else None,
         limits=every.limits if every else (),
     )
-
-
-def _read_findings(run: ReportedRun) -> dict[str, RunFinding]:
-    """What summary.json says of each finding."""
-    return {one.id: one for one in read_findings(run.summary)}

@@ -123,10 +123,8 @@ def _compare(left: Reading, right: Reading) -> Compared:
         return Compared(left.run, right.run, refused=_sentence(str(error)))
     counts = Counter(item.group for item in found.differences)
     first: dict[tuple[str, ...], RunDifference] = {}
-    for item in found.differences:
-        held = first.get(item.group)
-        if held is None or _rank(item) < _rank(held):
-            first[item.group] = item
+    for item in sorted(found.differences, key=_rank):
+        first.setdefault(item.group, item)
     groups = [DifferenceGroup(first[name], count, _findings(first[name].id, (left, right)))
               for name, count in counts.most_common()]  # fmt: skip
     groups.sort(key=lambda group: (*_rank(group.example)[:2], -group.count, group.example.id))

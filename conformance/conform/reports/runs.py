@@ -117,9 +117,7 @@ class ReportedRun:
 
     def rows(self, name: str, ids: Collection[str]) -> list[dict[str, Json]]:
         """The rows of some vectors."""
-        wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
-        found: list[dict[str, Json]] = self.dataset(name).to_table(filter=wanted).to_pylist()
-        return found
+        return _rows_of(self.dataset(name), None, ids)
 
     def lines(self, ids: Collection[str]) -> Iterator[tuple[list[str], str]]:
         """The adapter's output lines about some vectors, each with the ids of all vectors that it
@@ -152,12 +150,15 @@ class ReportedRun:
 
     def _suite_rows(self, columns: list[str], ids: Collection[str]) -> list[dict[str, Json]]:
         files = sorted(self.suite.glob("bucket=*/part-0.parquet")) if self.suite else []
-        if not files:
-            return []
-        stored = open_files([str(file) for file in files])
-        wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
-        found: list[dict[str, Json]] = stored.to_table(columns=columns, filter=wanted).to_pylist()
-        return found
+        return _rows_of(open_files([str(file) for file in files]), columns, ids) if files else []
+
+
+def _rows_of(
+    stored: Dataset, columns: list[str] | None, ids: Collection[str]
+) -> list[dict[str, Json]]:
+    wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
+    found: list[dict[str, Json]] = stored.to_table(columns=columns, filter=wanted).to_pylist()
+    return found
 
 
 def mapping(value: Json) -> Mapping[str, Json]:

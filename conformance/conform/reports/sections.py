@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from charter.formats.canonical import Json
 from charter.formats.links import is_url
 from charter.formats.obligations import UNREADABLE, whole_sections
 from charter.formats.reading import BadVector, JsonReader
@@ -154,7 +153,7 @@ def _link(rule: Rule, links: Mapping[tuple[str, str], str]) -> Rule:
 
 def _level(reader: JsonReader) -> tuple[str, tuple[str, ...]]:
     name, variables = reader.items()
-    return _raw_text(name.raw), variables.texts()
+    return _text(name), variables.texts()
 
 
 def _pairs(reader: JsonReader) -> tuple[tuple[str, str], ...]:
@@ -233,9 +232,3 @@ def _entry(reader: JsonReader, links: Mapping[tuple[str, str], str]) -> EntrySec
         branches=reader.item("branches").texts(),
         rule=_link(_rule(reader, reader.text("name"), reader.text("evidence"), text), links),
     )
-
-
-def _raw_text(value: Json) -> str:
-    if not isinstance(value, str):
-        raise BadVector(f"{value!r} is not a text")
-    return value

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from charter.formats.canonical import Json
 from charter.formats.limits import read_noted_limits
 from conform.console.terminal import plural
-from conform.reports.findings import TOGETHER, Finding
+from conform.reports.findings import TOGETHER
 from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import Extent, read_extent
 from conform.runs.findings.baseline import tell_compared
 from conform.runs.findings.findings import read_findings
 from conform.runs.findings.limits import images_told
-from conform.runs.not_compared import Left
 from conform.runs.resume import tell_continued
 
 VERDICTS: Mapping[str, str] = {
@@ -84,11 +83,6 @@ def extent(run: ReportedRun) -> Extent:
     return read_extent(run.summary)
 
 
-def count_judged(run: ReportedRun) -> int:
-    """The number of vectors that were compared with the charter, fully or partly."""
-    return extent(run).judged
-
-
 def statement(run: ReportedRun) -> RunStatement:
     """What the run shows of its target."""
     seen = extent(run)
@@ -149,11 +143,6 @@ def count_unexplained(run: ReportedRun, new: int) -> str:
         return f"{plural(new, 'deviation')} not explained"
     found = sum(one.new for one in read_findings(run.summary))
     return f"{plural(found, 'finding')} not explained ({plural(new, 'deviation')})"
-
-
-def list_uncompared(run: ReportedRun) -> tuple[Left, ...]:
-    """What parts of the suite were not compared."""
-    return extent(run).left
 
 
 def limits_of(run: ReportedRun) -> tuple[str, ...]:
@@ -232,13 +221,8 @@ class InSystem:
     sentence: str
 
 
-def in_system(finding: Finding) -> InSystem:
-    """The answer for a finding, from the labels of its vectors."""
-    return in_system_of(finding.labels)
-
-
-def in_system_of(labels: Mapping[str, int]) -> InSystem:
-    """The same, given the number of vectors per label."""
+def in_system(labels: Mapping[str, int]) -> InSystem:
+    """The answer for a finding, from the number of its vectors per label."""
     possible = sorted(label for label in labels if label and label != OPEN)
     if possible:
         count = sum(labels[label] for label in possible)

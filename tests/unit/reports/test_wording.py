@@ -7,7 +7,7 @@ import pytest
 
 from conform.reports.runs import ReportedRun, tell_apart
 from conform.reports.wording import (
-    in_system_of,
+    in_system,
     natural,
     percent,
     plural,
@@ -97,10 +97,10 @@ def test_scope_names_variant_and_what_was_observed():
 
 
 def test_whole_system_is_answered_by_labels_alone():
-    assert in_system_of({"open environment": 3}).word == "not shown"
-    both = in_system_of({"open environment": 3, "possible in cluster": 1})
+    assert in_system({"open environment": 3}).word == "not shown"
+    both = in_system({"open environment": 3, "possible in cluster": 1})
     assert both.word == "yes, by the charter"
-    assert in_system_of({}).word == "not known"
+    assert in_system({}).word == "not known"
 
 
 def test_shares_are_never_rounded_to_none_or_all():
