@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from charter.formats.canonical import Json
 from charter.formats.files import regular
 from charter.formats.limits import TargetLimit, read_limits
 from charter.formats.project import BadProject, Project
@@ -82,9 +81,9 @@ class Target:
                 return found
         return ""
 
-    def limits_of(self, release: str) -> list[Json]:
-        """The limits of a release, as run.json has them."""
-        return [limit.json() for limit in self.limits if limit.applies(release)]
+    def limits_of(self, release: str) -> tuple[TargetLimit, ...]:
+        """The limits of a release."""
+        return tuple(limit for limit in self.limits if limit.applies(release))
 
     def releases_of(self, variant: str) -> tuple[str, ...]:
         """The releases that are judged against a variant ("": the protocol as it stands)."""

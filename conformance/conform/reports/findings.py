@@ -137,7 +137,7 @@ def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
     return Finding(
         id=name,
         name=name,
-        entry=run.sections.entry(run.text("overlay"), entry),
+        entry=run.sections.entry(run.about.overlay, entry),
         new=not entry and not reason,
         reason=reason,
         sentence=listed.sentence if listed and shrunk else "",

@@ -21,7 +21,7 @@ def junit(run: ReportedRun) -> str:
     """The JUnit XML of a run. A branch passes if it was taken and has no finding, and is skipped if
     it was never taken. A new finding fails, a known one is skipped. Where the adapter failed is an
     error. Of a run that is not to be trusted only that is said."""
-    suite = Xml.Element("testsuite", name=f"{run.text('protocol')} {run.name}")
+    suite = Xml.Element("testsuite", name=f"{run.about.protocol} {run.name}")
     if not run.trusted:
         _error(suite, "the run", "untrusted", "; ".join(texts(run.summary.get("reasons"))))
         return _write(suite, run)
@@ -80,7 +80,7 @@ def write_junit(place: str, text: str) -> None:
 def _case(suite: Xml.Element, run: ReportedRun, rule: str, more: str = "") -> Xml.Element:
     """A case in the class of its operation."""
     operation, _, branch = rule.partition("/")
-    names = (run.text("protocol"), run.text("component"), operation)
+    names = (run.about.protocol, run.about.component, operation)
     name = " ".join(part for part in (branch or operation, more) if part)
     return Xml.SubElement(suite, "testcase", classname=".".join(names), name=name)
 

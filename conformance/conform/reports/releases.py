@@ -115,7 +115,7 @@ def _compare(left: Reading, right: Reading) -> Compared:
     try:
         found = compare(str(left.run.folder), str(right.run.folder))
     except NothingInCommon:
-        variants = (left.run.text("variant"), right.run.text("variant"))
+        variants = (left.run.about.variant, right.run.about.variant)
         why = "they are judged against different variants" if variants[0] != variants[1] else (
             "they ran different suites")  # fmt: skip
         return Compared(left.run, right.run, refused=f"They have no question in common: {why}.")

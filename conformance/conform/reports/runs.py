@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from charter.formats.canonical import Json
+from charter.formats.run_description import RunDescription
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
 from conform.judging import model
@@ -40,7 +41,7 @@ class ReportedRun:
 
     slug: str
     folder: Path
-    about: Mapping[str, Json]
+    about: RunDescription
     summary: Mapping[str, Json]
     canaries: tuple[Mapping[str, Json], ...]
     buckets: tuple[int, ...]
@@ -56,12 +57,7 @@ class ReportedRun:
     @property
     def judged_by(self) -> tuple[str, ...]:
         """What the charter of the run calls itself: two charters may have one name."""
-        return self.text("protocol"), self.text("component"), self.text("variant")
-
-    def text(self, name: str) -> str:
-        """A field of run.json; "" if missing."""
-        value = self.about.get(name, "")
-        return value if isinstance(value, str) else ""
+        return self.about.protocol, self.about.component, self.about.variant
 
     @property
     def places(self) -> ValuePlaces:
@@ -94,7 +90,7 @@ class ReportedRun:
     @property
     def name(self) -> str:
         """Target and release, as shown to readers, and what tells it from others of the same."""
-        name = " ".join(part for part in (self.text("target"), self.text("release")) if part)
+        name = " ".join(part for part in (self.about.target, self.about.release) if part)
         return f"{name} ({self.apart})" if self.apart else name
 
     @property
@@ -189,7 +185,7 @@ def tell_apart(runs: Sequence[ReportedRun]) -> tuple[ReportedRun, ...]:
     names = [run.name for run in runs]
     charters: dict[tuple[str, ...], set[str]] = {}
     for run in runs:
-        charters.setdefault(run.judged_by, set()).add(run.text("spec_digest"))
+        charters.setdefault(run.judged_by, set()).add(run.about.spec_digest)
     return tuple(
         replace(
             run,
@@ -203,10 +199,10 @@ def tell_apart(runs: Sequence[ReportedRun]) -> tuple[ReportedRun, ...]:
 def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
     store = RunFolder(str(folder.resolve()))
     store.check()
-    about, summary = store.read_json("run.json"), store.read_json("summary.json")
+    about, summary = store.read_run(), store.read_json("summary.json")
     outcome = store.read_json("canaries.json")
     canaries = outcome.get("canaries")
-    suite = _suite(about.get("suite")) or read_kept(folder)
+    suite = _suite(about.suite) or read_kept(folder)
     return ReportedRun(
         slug=_slug(about, taken),
         folder=folder,
@@ -223,17 +219,17 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
     )
 
 
-def _has_other_models(suite: Suite, about: Mapping[str, Json]) -> bool:
+def _has_other_models(suite: Suite, about: RunDescription) -> bool:
     """Whether generated/ has other models now than those that a run was judged by."""
-    modules = {suite.manifest.models.charter, *texts([*mapping(about.get("entries")).values()])}
+    modules = {suite.manifest.models.charter, *about.entries.values()}
     try:
-        return "models" in about and model.digest(sorted(modules - {""})) != about["models"]
+        return "models" not in about.lacks and model.digest(sorted(modules - {""})) != about.models
     except BadSuite:
         return True
 
 
-def _slug(about: Mapping[str, Json], taken: set[str]) -> str:
-    parts = [str(about.get(name) or "") for name in ("target", "release")]
+def _slug(about: RunDescription, taken: set[str]) -> str:
+    parts = (about.target, about.release)
     base = _UNSAFE.sub("-", "-".join(part for part in parts if part)).strip("-.") or "run"
     slug, number = base, 2
     while slug in taken:
@@ -241,9 +237,9 @@ def _slug(about: Mapping[str, Json], taken: set[str]) -> str:
     return slug
 
 
-def _suite(digest: Json) -> Suite | None:
+def _suite(digest: str) -> Suite | None:
     try:
-        return open_suite(str(digest), 1)
+        return open_suite(digest, 1)
     except BadSuite:
         return None
 

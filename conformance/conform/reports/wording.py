@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from charter.formats.limits import read_noted_limits
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER
 from conform.reports.runs import ReportedRun, mapping, texts
@@ -147,7 +146,7 @@ def count_unexplained(run: ReportedRun, new: int) -> str:
 
 def limits_of(run: ReportedRun) -> tuple[str, ...]:
     """What the target hides or cannot do, in sentences."""
-    declared = tuple(limit.says for limit in read_noted_limits(run.about.get("limits")))
+    declared = tuple(limit.says for limit in run.about.limits)
     return (*declared, *images_told(run.summary))
 
 
@@ -183,20 +182,18 @@ def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:
 def scope(run: ReportedRun) -> str:
     """The component and variant judged against, the digest of the charter if another one of its
     name is in the report, and the level observed."""
-    variant = run.text("variant")
-    observed = run.about.get("observes")
-    variables = sorted(map(str, observed)) if isinstance(observed, list) else []
+    variant, variables = run.about.variant, sorted(run.about.observes)
     level = run.sections.level(set(variables))
     seen = f"{', '.join(variables)} and replies" if variables else "replies"
-    against = f"{run.text('protocol')}, component {run.text('component')}"
+    against = f"{run.about.protocol}, component {run.about.component}"
     against += f", variant {variant}" if variant else ", as written"
-    against += f" (charter {run.text('spec_digest')[:8]})" if run.charter_apart else ""
+    against += f" (charter {run.about.spec_digest[:8]})" if run.charter_apart else ""
     return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}"
 
 
 def implementation(run: ReportedRun) -> str:
     """What the adapter reported at run time about the implementation."""
-    found = mapping(run.about.get("implementation"))
+    found = run.about.implementation
     return f"{found.get('name', '')} {found.get('version', '')}".strip()
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from charter.formats.adapter import without_message
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.run_description import RunDescription
 from charter.formats.verdict import JUDGED
 from conform.console.errors import BadRun
 from conform.console.terminal import number, plural
@@ -148,28 +149,15 @@ class _Side:
     """One of the runs, with its run.json (`about`) and its verdicts."""
 
     folder: RunFolder
-    about: Mapping[str, Json]
+    about: RunDescription
     opaque: OpaqueTypes
     verdicts: Mapping[str, _Verdict]
 
-    @property
-    def shows(self) -> tuple[str, ...]:
-        shown = self.about["observes"]
-        return tuple(map(str, shown)) if isinstance(shown, list) else ()
-
-    @property
-    def allows(self) -> Mapping[str, str]:
-        """What this run may leave out, by name with the reason."""
-        allowed = self.about.get("not_compared")
-        return (
-            {name: str(why) for name, why in allowed.items()} if isinstance(allowed, dict) else {}
-        )
-
     def leaves_open(self, name: str) -> bool:
         """Whether a question was not judged, and nothing allows that."""
-        verdict = self.verdicts[name]
+        verdict, allowed = self.verdicts[name], self.about.not_compared
         row = {"id": name, "kind": verdict.kind, "detail": verdict.detail}
-        return verdict.kind not in JUDGED and obstacle(row, self.allows) not in self.allows
+        return verdict.kind not in JUDGED and obstacle(row, allowed) not in allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +228,9 @@ def compare(left: str, right: str) -> Comparison:
             f"{left} and {right} have no question in common; run the same suite on both"
         )
     hidden = _list_hidden(*sides)
-    common = tuple(name for name in sorted(sides[0].shows) if name in sides[1].shows)
+    common = tuple(
+        name for name in sorted(sides[0].about.observes) if name in sides[1].about.observes
+    )
     pair = _TwoRuns(sides, common if any(hidden) else None)
     unknown = {name for name in shared if not JUDGED.issuperset(pair.kinds(name))}
     perhaps = sorted(name for name in shared - unknown if pair.perhaps_differ(name))
@@ -271,8 +261,8 @@ SHOWN = "what the runs show"
 def _list_hidden(left: _Side, right: _Side) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The variables that the left run does not show and the right one does, and the reverse."""
     return (
-        tuple(name for name in right.shows if name not in left.shows),
-        tuple(name for name in left.shows if name not in right.shows),
+        tuple(name for name in right.about.observes if name not in left.about.observes),
+        tuple(name for name in left.about.observes if name not in right.about.observes),
     )
 
 
@@ -300,7 +290,7 @@ def _reasons(
     elif len(unknown) == both:
         reasons.append("no question was judged in both runs")
     for name, side, names in zip(_SIDES, pair.sides, hidden, strict=True):
-        if wrong := [one for one in names if f"variable {one}" not in side.allows]:
+        if wrong := [one for one in names if f"variable {one}" not in side.about.not_compared]:
             reasons.append(f"the run {name} does not show {_variables(wrong)}")
     return tuple(reasons)
 
@@ -324,24 +314,21 @@ def _digest(steps: Steps) -> bytes:
     return hashlib.sha256(key([[without_message(one), *rest] for one, *rest in steps])).digest()
 
 
-def differs(one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
+def differs(one: RunDescription, other: RunDescription) -> str:
     """What differs between two runs, by their run.json, so that their verdicts on the same
     observation do."""
-    for name, what in (
-        ("spec_digest", "the charter"),
-        ("entries", "the overlay"),
-        ("suite", "the suite"),
-    ):
-        if one.get(name) != other.get(name):
-            return what
-    return "the judge"
+    if one.spec_digest != other.spec_digest:
+        return "the charter"
+    if one.entries != other.entries:
+        return "the overlay"
+    return "the suite" if one.suite != other.suite else "the judge"
 
 
 def _open(place: str) -> _Side:
     """A run to compare. Raises `BadRun` for one that did not end or was changed."""
     folder = RunFolder(place if "://" in place else str(Path(place).resolve()))
     folder.check()
-    about = folder.read_json("run.json")
+    about = folder.read_run()
     table = folder.table("verdicts", ["id", "kind", "detail", "behaviour"])
     columns = [column.to_pylist() for column in table.columns]
     verdicts = {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.run import RunFinding
+from charter.formats.run_description import RunDescription
 from conform.judging import model
 from conform.judging.follow import Siblings
 from conform.runs import overclaims, summary
@@ -25,7 +26,6 @@ from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, ComparedScope, Left, saw_all
 from conform.runs.options import RunOptions
-from conform.runs.resume import count_continued
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
@@ -41,7 +41,7 @@ class Finished:
     one in which the user is."""
 
     folder: RunFolder
-    run: Mapping[str, Json]
+    run: RunDescription
     summary: Mapping[str, Json]
     canaries: tuple[Json, ...] = field(default_factory=tuple)
     inside: str = ""
@@ -54,7 +54,7 @@ class Finished:
 
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""
-        return {"run": {**self.run}, "folder": self.folder.place, "summary": {**self.summary}}
+        return {"run": self.run.json(), "folder": self.folder.place, "summary": {**self.summary}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class JudgedRun:
     to ask; `began` (seconds since the epoch) and `judging_seconds` say how long it took."""
 
     folder: RunFolder
-    about: Mapping[str, Json]
+    about: RunDescription
     resolved: ResolvedRun
     context: RunContext
     asked: int
@@ -103,7 +103,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)
     concluded["changed_baseline"] = {name: [*both] for name, both in changed.items()}
-    concluded["continued"] = count_continued(run.about)
+    concluded["continued"] = run.about.continued
     concluded["judging_seconds"] = round(run.judging_seconds, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - run.began), 3)
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
@@ -130,13 +130,17 @@ def _with_baseline(
     return baseline.apply(found), baseline
 
 
-def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> ComparedScope:
+def scope(suite: Suite, about: RunDescription, asked: int) -> ComparedScope:
     """The scope of a run that judges `asked` vectors of a suite."""
-    shows, allowed = about["observes"], about["not_compared"]
-    assert isinstance(shows, list) and isinstance(allowed, dict)
-    hidden = [name for name in variables(suite) if name not in shows]
-    reasons = {name: str(reason) for name, reason in allowed.items()}
-    return ComparedScope(asked, suite.manifest.vectors - asked, hidden, reasons)
+    hidden = [name for name in variables(suite) if name not in about.observes]
+    return ComparedScope(asked, suite.manifest.vectors - asked, hidden, about.not_compared)
+
+
+def select_shown(about: RunDescription, suite: Suite) -> tuple[str, ...] | None:
+    """The variables of a suite that a run shows; None if it shows all."""
+    wanted = variables(suite)
+    shown = tuple(name for name in wanted if name in about.observes)
+    return None if len(shown) == len(wanted) else shown
 
 
 def stale_entries(
@@ -152,11 +156,7 @@ def stale_entries(
         entry: Siblings(model.load(entries[entry]), same_state=False, opaque=opaque)
         for entry in unused
     }
-    shows = folder.read_json("run.json")["observes"]
-    assert isinstance(shows, list)
-    wanted = variables(suite)
-    all_shown = set(wanted) <= set(shows)
-    observes = None if all_shown else tuple(name for name in wanted if name in shows)
+    observes = select_shown(folder.read_run(), suite)
     return tuple(overclaims.find_denied(overclaims.RunOutput(folder, suite, observes), models))
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from pathlib import Path
 
-from charter.formats.canonical import Json
 from charter.formats.project import find_project
+from charter.formats.run_description import RunDescription
 from charter.formats.target import FILE, Target
 from conform.adapters.targets import read, target, target_of
 from conform.console.errors import UnknownTarget
@@ -20,15 +19,15 @@ def folder_noted(chosen: Target, run: str) -> str:
     return str(chosen.folder)
 
 
-def target_of_run(run: Path, about: Mapping[str, Json]) -> Target:
+def target_of_run(run: Path, about: RunDescription) -> Target:
     """The target that a run judged: that of the project in which the run lies, else the one that is
     found from here, else what lies where it was. Raises `UnknownTarget`, and `BadProject`."""
-    own, wanted = str(about["target"]), str(about.get("found_by", about["target"]))
+    own, wanted = about.target, about.found_by or about.target
     project = find_project(run)
     if project and wanted == own:
         with contextlib.suppress(UnknownTarget):
             return target_of(project, own)
-    noted = Path(str(about.get("folder") or wanted)) / FILE
+    noted = Path(about.folder or wanted) / FILE
     try:
         return target(wanted)
     except UnknownTarget:
@@ -43,23 +42,18 @@ def target_of_run(run: Path, about: Mapping[str, Json]) -> Target:
     return found
 
 
-def target_or_noted(run: Path, about: Mapping[str, Json]) -> tuple[Target, bool]:
+def target_or_noted(run: Path, about: RunDescription) -> tuple[Target, bool]:
     """The target that a run judged, and whether it was found; else what run.json has of it, which
     judging again needs. Raises `BadProject`."""
     try:
         return target_of_run(run, about), True
     except UnknownTarget:
-        own = str(about["target"])
         return Target(
-            own,
-            str(about["title"]),
-            Path(str(about.get("folder") or own)),
+            about.target,
+            about.title,
+            Path(about.folder or about.target),
             (),
-            overlay=str(about["overlay"]),
-            errors=_texts(about.get("errors")),
-            not_compared=_texts(about.get("not_compared")),
+            overlay=about.overlay,
+            errors=about.errors,
+            not_compared=about.not_compared,
         ), False
-
-
-def _texts(value: Json) -> dict[str, str]:
-    return {name: str(text) for name, text in value.items()} if isinstance(value, dict) else {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from charter.formats import canonical
-from charter.formats.canonical import Json
+from charter.formats.run_description import RunDescription
 from conform.adapters.base import Connection
 from conform.adapters.sources import check_apart
 from conform.adapters.stdio import StdioConnection
@@ -77,10 +77,10 @@ def run_target(
         if spark is not None:
             greeted.close()  # its workers start their own
         if selection:
-            about["id"] = f"{about['id']}-part-{canonical.digest(selection)[:6]}"
-        about["selection"] = selection
-        folder = folder_at(options.out, about)
-        about["folder"] = folder_noted(prepared.target, folder.place)
+            name = f"{about.id}-part-{canonical.digest(selection)[:6]}"
+            about = replace(about, id=name, selection=selection)
+        folder = folder_at(options.out, about.id)
+        about = replace(about, folder=folder_noted(prepared.target, folder.place))
         check_apart(prepared.target, folder.place)
         with lock(folder):
             about = start_or_resume(folder, about, say, options.go_on)
@@ -95,7 +95,7 @@ class _Begun:
     with sentences for the user, Spark if it is the engine, and the adapter that was greeted."""
 
     folder: RunFolder
-    about: Mapping[str, Json]
+    about: RunDescription
     part: SuitePart
     time: float
     say: Callable[[str], None]
@@ -107,7 +107,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
     """Judge the remaining buckets of a run, and write its summary."""
     folder, about, part = begun.folder, begun.about, begun.part
     folder.write_json("prepared.json", {**resolved.prepared.said})
-    chosen = context_of(resolved, str(about["id"]), folder.place, options.limit)
+    chosen = context_of(resolved, about.id, folder.place, options.limit)
     manifest = resolved.suite.manifest
     for warning in (
         explain_unobserved(chosen.variables, manifest.component),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from charter.formats.canonical import Json
+from charter.formats.run_description import RunDescription
 from charter.formats.suite import MANIFEST
 from charter.formats.verdict import Kind
 from conform.runs.judged_rows import of_kinds
@@ -46,13 +47,12 @@ def read_kept(run: Path) -> Suite | None:
     return store_in(place, 1) if (place / MANIFEST).is_file() else None
 
 
-def remedy(about: Mapping[str, Json]) -> str:
-    """What to say of a vector that a run did not keep of a suite that is gone; `about` is the
-    run.json."""
-    variant = f" --variant {about['variant']}" if about["variant"] else ""
+def remedy(about: RunDescription) -> str:
+    """What to say of a vector that a run did not keep of a suite that is gone."""
+    variant = f" --variant {about.variant}" if about.variant else ""
     return (
-        f"the suite {about['suite']} of the run cannot be read from the cache any more, which"
-        f" holds the last ones: `conform vectors CHARTER --component {about['component']}{variant}"
+        f"the suite {about.suite} of the run cannot be read from the cache any more, which"
+        f" holds the last ones: `conform vectors CHARTER --component {about.component}{variant}"
         " --profile full --out build/full` makes it again if the charter is as it was; name it with"
         " --suite build/full (a small suite: `conform generate`)"
     )

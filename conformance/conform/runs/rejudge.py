@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import model_folders
@@ -21,7 +22,7 @@ from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs import summary
 from conform.runs.canaries.canaries import ANOTHER, derive_again, skip
-from conform.runs.conclusion import Finished, scope
+from conform.runs.conclusion import Finished, scope, select_shown
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarise
 from conform.runs.entry_widths import allowing_both
@@ -36,8 +37,8 @@ from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, saw_all
 from conform.runs.obligations import check_sections
 from conform.runs.run_context import RunContext
-from conform.runs.run_json import digest_judging, label_types
-from conform.runs.select import Ranges, models_of, no_ranges, variables
+from conform.runs.run_json import digest_models
+from conform.runs.select import Ranges, models_of, no_ranges
 from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import find_given_states
 from conform.storage.bucket_store import RunFolder
@@ -51,7 +52,7 @@ class _Rejudging:
 
     old: RunFolder
     new: RunFolder
-    about: Mapping[str, Json]
+    about: RunDescription
     suite: Suite
     context: RunContext
     observes: tuple[str, ...] | None
@@ -78,41 +79,41 @@ def rejudge(
     began = time.time()
     old = RunFolder(str(Path(earlier).resolve()))
     old.check()
-    before, canaries = old.read_json("run.json"), old.read_json("canaries.json")
+    before, canaries = old.read_run(), old.read_json("canaries.json")
     manifest = suite.manifest
-    if (before["protocol"], before["component"]) != (manifest.protocol, manifest.component):
+    if (before.protocol, before.component) != (manifest.protocol, manifest.component):
         raise BadRun(f"{earlier} is a run about another component than the suite")
     new = _fresh(options.out)
-    about: dict[str, Json] = {
-        **before,
-        "id": f"{before['id']}-as-{manifest.digest[:8]}",
-        "suite": manifest.digest,
-        "suite_vectors": manifest.vectors,
-        "suite_counts": dict(manifest.counts),
-        "spec_digest": manifest.spec_digest,
-        "rejudged": before["id"],
-    }
     judged_target, found = target_or_noted(Path(old.place), before)
-    about["folder"] = folder_noted(judged_target, new.place) if found else before.get("folder", "")
     beside = judged_target.folder if found else Path(old.place)
     model.use_folders(model_folders(manifest.models.charter, options.suite, beside))
     check_sections(manifest)
-    entries = models_of(manifest, judged_target, str(before["release"]), ranges)
-    if found:
-        about["limits"] = judged_target.limits_of(str(before["release"]))
-    else:
-        entries = _list_applied(entries, before)
-    about.pop("types", None)
-    about |= {**digest_judging(suite, entries), **label_types(manifest)}
-    about["not_compared"] = dict(judged_target.not_compared)
-    new.write_json("run.json", about)
+    entries = models_of(manifest, judged_target, before.release, ranges)
+    if not found:  # nobody knows the releases of its entries
+        entries = {name: one for name, one in entries.items() if name in before.entries}
+    about = replace(
+        before,
+        id=f"{before.id}-as-{manifest.digest[:8]}",
+        suite=manifest.digest,
+        suite_vectors=manifest.vectors,
+        suite_counts=manifest.counts,
+        spec_digest=manifest.spec_digest,
+        rejudged=before.id,
+        folder=folder_noted(judged_target, new.place) if found else before.folder,
+        limits=judged_target.limits_of(before.release) if found else before.limits,
+        types=manifest.types,
+        entries=dict(sorted(entries.items())),
+        models=digest_models(suite, entries),
+        not_compared=judged_target.not_compared,
+    )
+    new.write_run(about)
     module = manifest.models.charter
     same = model.is_of(module, manifest.spec_digest)
     context = RunContext(
-        str(about["id"]), new.place, AdapterStart(()), model=module, entries=entries,
+        about.id, new.place, AdapterStart(()), model=module, entries=entries,
         reference=same, types=manifest.read_types(),
     )  # fmt: skip
-    job = _Rejudging(old, new, about, suite, context, _observes(before, suite))
+    job = _Rejudging(old, new, about, suite, context, select_shown(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)
     earlier_canaries = canaries["canaries"]
@@ -120,7 +121,7 @@ def rejudge(
     other = [] if same else [skip("judging again", ANOTHER)]
     counts.canaries = [*earlier_canaries, *counts.canaries, *(one.json() for one in other)]
     _take_breaks(old.read_json("summary.json"), counts)
-    intended = scope(suite, about, judged if _partial(about) else manifest.vectors)
+    intended = scope(suite, about, judged if about.limit or about.selection else manifest.vectors)
     rows, intended = JudgedRows.of(new), replace(intended, wish=_wish(about))
     extent = extent_of_run(new, suite, intended, rows.verdicts, options.older)
     found_now = run_findings(rows, find_given_states(rows.deviations, suite), RunLimits.of(about))
@@ -140,22 +141,10 @@ def rejudge(
     return Finished(new, about, concluded, tuple(counts.canaries))
 
 
-def _list_applied(entries: Mapping[str, str], before: Mapping[str, Json]) -> dict[str, str]:
-    """The entries that applied in a run: of a target that is gone nobody knows their releases."""
-    held = before["entries"]
-    assert isinstance(held, dict)
-    return {name: one for name, one in entries.items() if name in held}
-
-
-def _partial(about: Mapping[str, Json]) -> bool:
-    """Whether the caller of the run left vectors out."""
-    return bool(about["limit"] or about.get("selection"))
-
-
-def _wish(about: Mapping[str, Json]) -> str:
+def _wish(about: RunDescription) -> str:
     """The option with which the caller of the run left vectors out."""
-    chosen = about.get("selection")
-    if not isinstance(chosen, dict) or not chosen:
+    chosen = about.selection
+    if not chosen:
         return LIMIT
     wanted = SuiteFilter(str(chosen["branch"]), bool(chosen["last_failed"]))
     return wanted.option or "-x"
@@ -176,18 +165,9 @@ def _fresh(out: str) -> RunFolder:
     return RunFolder(str(place))
 
 
-def _observes(before: Mapping[str, Json], suite: Suite) -> tuple[str, ...] | None:
-    shown = before["observes"]
-    assert isinstance(shown, list)
-    wanted = variables(suite)
-    if set(wanted) <= set(shown):
-        return None
-    return tuple(name for name in wanted if name in shown)
-
-
 def _all_buckets(job: _Rejudging) -> int:
     """Judge all buckets of the old run; returns the number of vectors."""
-    same = job.about["buckets"] == job.suite.buckets
+    same = job.about.buckets == job.suite.buckets
     every = {} if same else _items(job.suite, range(job.suite.buckets))
     judged = 0
     for bucket in job.old.buckets_done():
@@ -229,7 +209,7 @@ def _bucket(job: _Rejudging, bucket: int, items: Mapping[str, VectorItem]) -> in
 
 def _judge(job: _Rejudging) -> Judge:
     """A judge with the claims of the earlier run's adapter."""
-    offers = [*_texts(job.about["operations"]), *_texts(job.about["capabilities"])]
+    offers = [*job.about.operations, *job.about.capabilities]
     return Judge(job.observes, offers, job.context.types)
 
 

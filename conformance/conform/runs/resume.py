@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from charter.formats.canonical import Json
 from charter.formats.project import find_project
+from charter.formats.run_description import RunDescription
 from conform.console.errors import BadRun
 from conform.runs.kept_vectors import PLACE
 from conform.storage.bucket_store import RunFolder, guard_write
 from conform.storage.lease import Lease
 
-_LOCK, _CONTINUED = ".lock", "continued"
+_LOCK = ".lock"
 DIGESTS = {
     "adapter": "adapter's files", "sources": "sources", "prepared": "prepared files",
     "models": "models",
@@ -34,13 +35,13 @@ _SAME = {
 _OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "commits", "progress")
 
 
-def folder_at(out: str, about: Mapping[str, Json]) -> RunFolder:
-    """The folder `out` of a run as run.json describes it; by default its id, in the folder for
-    runs of the project around the working folder (build/runs without a project)."""
+def folder_at(out: str, name: str) -> RunFolder:
+    """The folder `out` of a run; by default its id, in the folder for runs of the project around
+    the working folder (build/runs without a project)."""
     if not out:
         project = find_project(Path())
         runs = project.runs if project else Path("build") / "runs"
-        out = str(runs / str(about["id"]))
+        out = str(runs / name)
     return RunFolder(out if "://" in out else str(Path(out).resolve()))
 
 
@@ -70,29 +71,29 @@ def lock(folder: RunFolder) -> Iterator[None]:
 
 def start_or_resume(
     folder: RunFolder,
-    about: Mapping[str, Json],
+    about: RunDescription,
     say: Callable[[str], None],
     go_on: bool = False,
-) -> dict[str, Json]:
+) -> RunDescription:
     """Resume an unfinished run with the same run.json; otherwise start a new one. Without `sources`
     the implementation may be another one: then a run is resumed only to `go_on`, and run.json has
     how many buckets were judged before. Returns run.json. Raises `BadRun` for a run that shall go
     on and that something else than now was asked of."""
-    made = dict(about)
     if folder.has("run.json"):
-        before, ended = folder.read_json("run.json"), folder.has("summary.json")
-        changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]
+        before, ended = folder.read_run(), folder.has("summary.json")
+        then, now = before.json(), about.json()
+        changed = [words for name, words in _SAME.items() if then.get(name) != now[name]]
         done = len(folder.buckets_done())
-        unknown = about["sources"] is None and done > 0
+        unknown = about.sources is None and done > 0
         since = f"the {' and the '.join(changed)} changed since the run in {folder.place} started"
         if changed and done and go_on and not ended:
             raise BadRun(f"{since}; it cannot be continued: without --continue it starts again")
         if not changed and not ended and (go_on or not unknown):
             _tell_resumed(folder, say)
             if unknown:
-                made = {**before, _CONTINUED: len(folder.buckets_done())}
-                folder.write_json("run.json", made)
-            return made
+                about = replace(before, continued=len(folder.buckets_done()))
+                folder.write_run(about)
+            return about
         if changed and done:
             say(f"{since}; it starts again, and {_buckets(done)} judged again")
         elif unknown and not ended:
@@ -102,8 +103,8 @@ def start_or_resume(
                 " same (`conform help adapter`)"
             )
         _clear(folder)
-    folder.write_json("run.json", made)
-    return made
+    folder.write_run(about)
+    return about
 
 
 def _tell_resumed(folder: RunFolder, say: Callable[[str], None]) -> None:
@@ -120,15 +121,15 @@ def _buckets(count: int) -> str:
 
 @contextlib.contextmanager
 def explain_interrupt(
-    folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
+    folder: RunFolder, about: RunDescription, say: Callable[[str], None]
 ) -> Iterator[None]:
     """A context that says, if it is interrupted, what is kept and how the run goes on."""
     try:
         yield
     except KeyboardInterrupt as ended:
         if done := len(folder.buckets_done()):
-            ended.add_note(f"finished work is kept: {done} of {about['buckets']} buckets")
-            if about["sources"] is not None:
+            ended.add_note(f"finished work is kept: {done} of {about.buckets} buckets")
+            if about.sources is not None:
                 ended.add_note("the same command goes on")
             else:
                 say(
@@ -138,13 +139,6 @@ def explain_interrupt(
         else:
             ended.add_note("no bucket was finished, so the same command starts again")
         raise
-
-
-def count_continued(about: Mapping[str, Json]) -> int:
-    """How many buckets a run had judged when it was last continued with --continue, perhaps with
-    another implementation (`about`: run.json)."""
-    count = about.get(_CONTINUED, 0)
-    return count if isinstance(count, int) else 0
 
 
 def tell_continued(count: int) -> str:

@@ -92,10 +92,10 @@ def choose(selection: RunSelection) -> ChosenRun:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     if selection.earlier:
         earlier = Path(selection.earlier).resolve()
-        about = RunFolder(str(earlier)).read_json("run.json")
+        about = RunFolder(str(earlier)).read_run()
         chosen = target(name) if name else target_of_run(earlier, about)
-        release = release or (str(about["release"]) if name in ("", about["target"]) else "")
-        suite = suite or find_generated_suite(str(about["suite"]), chosen.folder)
+        release = release or (about.release if name in ("", about.target) else "")
+        suite = suite or find_generated_suite(about.suite, chosen.folder)
     else:
         chosen = target(name)
     place = suite_for(chosen, release, suite)
@@ -127,7 +127,7 @@ def _open(place: str, selection: RunSelection) -> Suite:
             return held
         if Path(place).exists():
             raise
-        about = RunFolder(str(Path(selection.earlier).resolve())).read_json("run.json")
+        about = RunFolder(str(Path(selection.earlier).resolve())).read_run()
         raise BadSuite(remedy(about)) from None
 
 

@@ -14,6 +14,7 @@ import orjson
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.files import regular
+from charter.formats.run_description import RunDescription
 from charter.formats.target import Target
 from charter.formats.verdict import Kind
 from conform.console.errors import BadSuite
@@ -161,13 +162,11 @@ class AskedVectors:
         return sorted(name for name, kind in self.kinds.items() if kind in _FINE)
 
 
-def record_failed(
-    target: Target, about: Mapping[str, Json], asked: AskedVectors
-) -> tuple[str, ...]:
+def record_failed(target: Target, about: RunDescription, asked: AskedVectors) -> tuple[str, ...]:
     """Keep which of the vectors that were asked failed. Others of them do not fail any more;
     returns those that are fine now and failed before with the same files (`about`: run.json, or
     what it says of release, implementation, files and charter)."""
-    release, judged_by = str(about["release"]), _digest_judging(about)
+    release, judged_by = about.release, _digest_judging(about)
     before = read_failed(target, release)
     kept = dict.fromkeys(asked.failing, judged_by)
     kept |= {name: before[name] for name in sorted(before.keys() - asked.kinds)}
@@ -180,13 +179,14 @@ def record_failed(
     return tuple(name for name in asked.fine if judged_by and before.get(name) == judged_by)
 
 
-def _digest_judging(about: Mapping[str, Json]) -> str:
+def _digest_judging(about: RunDescription) -> str:
     """A digest of the files of an implementation and of what it was judged with; "" if nobody knows
     which files it has."""
-    if about.get("sources") is None:
+    if about.sources is None:
         return ""
+    held = about.json()
     names = ("spec_digest", "entries", "implementation", *DIGESTS)
-    return canonical.digest([about.get(name) for name in names])
+    return canonical.digest([held[name] for name in names])
 
 
 def _is_new(row: Mapping[str, str], known: frozenset[str]) -> bool:

@@ -19,6 +19,7 @@ from pyarrow import fs
 
 from charter.formats.canonical import Json
 from charter.formats.files import regular
+from charter.formats.run_description import RunDescription
 from conform.console.errors import BadRun, CannotWrite, first_line
 from conform.storage.arrow import pa
 from conform.storage.row_buffer import BucketWriter
@@ -131,6 +132,14 @@ class RunFolder:
             raise BadRun(f"{self.place}/{name} is not what `conform run` writes")
         return value
 
+    def read_run(self) -> RunDescription:
+        """The description of the run. Raises `BadRun` if it is missing or not an object."""
+        return RunDescription.read(self.read_json("run.json"))
+
+    def write_run(self, about: RunDescription) -> None:
+        """Write the description of the run."""
+        self.write_json("run.json", about.json())
+
     def has(self, name: str) -> bool:
         """Whether a file is there."""
         system, root = filesystem(self.place)
@@ -199,7 +208,7 @@ class RunFolder:
 
     def check(self) -> None:
         """Raises `BadRun` if the run did not end, or if its files are not as it wrote them."""
-        about, summary = self.read_json("run.json"), self.read_json("summary.json")
+        about, summary = self.read_run(), self.read_json("summary.json")
         if "digest" not in summary:
             raise BadRun(
                 f"{self.place} was written by another version of conform, without digests; run it"
@@ -207,7 +216,7 @@ class RunFolder:
             )
         changed = [] if is_sealed(summary) else ["summary.json"]
         changed += [_commit(bucket) for bucket in self.buckets_done() if not self._is_whole(bucket)]
-        missing = set(range(_number(about.get("buckets")))) - set(self.buckets_done())
+        missing = set(range(about.buckets)) - set(self.buckets_done())
         changed += [_commit(bucket) for bucket in sorted(missing)]
         if not changed and summary.get("files") != self._files():
             changed = ["one of its JSON files"]
@@ -372,10 +381,6 @@ def _commit(bucket: int) -> str:
 
 def _note(bucket: int) -> str:
     return f"{_NOTES}/bucket={bucket:04d}.json"
-
-
-def _number(value: Json) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _reason(name: str, error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -12,6 +12,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import BadVector
+from charter.formats.run_description import RunDescription
 from charter.formats.types import JudgedTypes, read_types
 from conform.console.errors import BadRun
 from conform.judging.read_result import operation_at, project
@@ -43,16 +44,15 @@ def observations(folder: RunFolder, bucket: int) -> Iterator[ObservationBatch]:
         yield ObservationBatch(tuple(ids), results, line.encode())
 
 
-def read_label_types(about: Mapping[str, Json]) -> OpaqueTypes:
+def read_label_types(about: RunDescription) -> OpaqueTypes:
     """The types by which the labels of a run count, from its run.json. Raises `BadRun`."""
     return OpaqueTypes.of(types_of(about))
 
 
-def types_of(about: Mapping[str, Json]) -> JudgedTypes | None:
+def types_of(about: RunDescription) -> JudgedTypes | None:
     """The types of a run's suite, from its run.json; None if it has none. Raises `BadRun`."""
-    types = about.get("types")
     try:
-        return read_types(types, "types") if types else None
+        return read_types({**about.types}, "types") if about.types else None
     except BadVector as error:
         raise BadRun(f"run.json is not what `conform run` writes ({error})") from None
 

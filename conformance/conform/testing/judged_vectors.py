@@ -5,12 +5,11 @@ With pytest-xdist the tests run in workers, so each notes its verdict in its rep
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import orjson
 
-from charter.formats.canonical import Json
+from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Verdict
 from conform.runs.extent import Extent, extent_of
 from conform.runs.not_compared import CHOSEN, NOT_ASKED, ComparedScope
@@ -63,20 +62,20 @@ class JudgedVectors:
         made = VectorNote(*orjson.loads(note))
         self.verdicts[made.id] = made
 
-    def end(self, judge: VectorJudge, files: Mapping[str, Json], older: str) -> SessionEnd:
+    def end(self, judge: VectorJudge, files: RunDescription | None, older: str) -> SessionEnd:
         """What follows from the vectors that ran; `files` are the digests of an adapter that has
         files, from before it was started. Keeps which vectors failed. Raises `ConformError`."""
         extent, resolved = self.extent(judge, older), judge.judged.resolved
-        if not files:
+        if files is None:
             return SessionEnd(extent)
         prepared, welcome = resolved.prepared, judge.session.connection.welcome
-        about: dict[str, Json] = {
-            "release": prepared.release,
-            "implementation": {"name": welcome.name, "version": welcome.version},
-            "spec_digest": resolved.suite.manifest.spec_digest,
-            "entries": dict(resolved.entries),
-            **files,
-        }
+        about = replace(
+            files,
+            release=prepared.release,
+            implementation={"name": welcome.name, "version": welcome.version},
+            spec_digest=resolved.suite.manifest.spec_digest,
+            entries=resolved.entries,
+        )
         kinds = {name: note.kind for name, note in self.verdicts.items()}
         deviating = frozenset(name for name, note in self.verdicts.items() if note.new)
         unsteady = record_failed(prepared.target, about, AskedVectors(kinds, deviating))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import assert_never
 
 import orjson
 import pytest
 
-from charter.formats.canonical import Json
 from charter.formats.project import BadProject
+from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Kind
 from conform.cli.output.staleness import Older, older_suite
 from conform.console.errors import ConformError
@@ -65,7 +65,7 @@ class CharterTests:
         self.stale_alone = False
         self.too_little = False
         self.doubted = False
-        self.files: Mapping[str, Json] = {}
+        self.files: RunDescription | None = None
         self.end: SessionEnd | None = None
         self.older = Older()
 
@@ -122,7 +122,7 @@ class CharterTests:
             return
         try:
             self.older = older_suite(self.judged.resolved.suite.manifest, self.suite)
-            if self.judged.has_files and not self.files:
+            if self.judged.has_files and self.files is None:
                 self.files = file_digests(self.judged.resolved)
             self.judge.begin()
         except (ConformError, BadProject) as error:

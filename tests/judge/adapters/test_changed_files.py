@@ -83,7 +83,7 @@ def test_what_is_said_of_a_charter_is_part_of_its_models(judged, tmp_path):
     sections.parent.mkdir(parents=True, exist_ok=True)
     finished = judged(None)
     before = model.digest(["charter_models.toy.charter"])
-    assert before == finished.run["models"]
+    assert before == finished.run.models
     assert "generated/ has changed" not in "".join(write([Path("run")], Path("site")).lines)
     sections.with_name("other.sections.json").write_text("{}")
     assert model.digest(["charter_models.toy.charter"]) != before

@@ -264,7 +264,7 @@ def test_run_whose_suite_has_other_buckets_since_begins_anew_and_says_so(
         f"the number of buckets changed since the run in {out} started; it starts again, and"
         " 1 bucket is judged again"
     ]
-    assert (finished.run["buckets"], finished.folder.buckets_done()) == (1, [0])
+    assert (finished.run.buckets, finished.folder.buckets_done()) == (1, [0])
     assert finished.summary["verdicts"]["conforms"] == 61
 
 
@@ -282,7 +282,7 @@ def test_run_whose_models_changed_since_begins_anew_and_says_so(
         " 1 bucket is judged again"
     ]
     assert all(path.stat().st_mtime_ns > before for path, before in done.items())
-    assert finished.run["models"] == "another"
+    assert finished.run.models == "another"
 
 
 def test_run_whose_overlay_releases_changed_since_begins_anew(toy_suite, targets_folder, tmp_path):

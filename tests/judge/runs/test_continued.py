@@ -49,7 +49,7 @@ def test_run_starts_again_if_a_named_source_changed(changed, begun, tmp_path):
     (tmp_path / changed).write_text("another implementation")
     said, again = judged()
     assert said[0].startswith(f"the sources changed since the run in {tmp_path / 'run'} started")
-    assert list(again.run["sources"]) == ["../../src"]
+    assert list(again.run.sources) == ["../../src"]
 
 
 @pytest.mark.parametrize("line", ['sources = ["../../src", "../../src/lease.py"]', "sources = []"])
@@ -73,7 +73,7 @@ def test_run_without_sources_starts_again_and_names_the_key(begun, tmp_path):
         " `sources` in adapter.toml nobody knows whether the implementation is the same"
         " (`conform help adapter`)"
     ]
-    assert again.run["sources"] is None and again.summary["continued"] == 0
+    assert again.run.sources is None and again.summary["continued"] == 0
 
 
 def test_run_without_sources_goes_on_if_asked_to_and_says_so(begun, conform, toy_suite, tmp_path):

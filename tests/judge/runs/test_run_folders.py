@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.judging import environment
 
+from charter.formats.run_description import RunDescription
 from conform.console.errors import BadRun, CannotWrite
 from conform.runs import resume
 from conform.runs.execute import run_target
@@ -66,7 +67,7 @@ def test_run_that_was_killed_leaves_its_folder_free(judged, targets_folder, tmp_
 def test_folder_that_became_read_only_is_told_with_the_remedy(tmp_path, monkeypatch):
     folder = RunFolder(str(tmp_path))
     for name in ("run.json", "summary.json"):
-        folder.write_json(name, dict.fromkeys(resume._SAME, "old"))
+        folder.write_json(name, {"target": "old"})
 
     def refuse(self, missing_ok):
         raise OSError(errno.EROFS, "Read-only file system", str(self))
@@ -74,7 +75,7 @@ def test_folder_that_became_read_only_is_told_with_the_remedy(tmp_path, monkeypa
     monkeypatch.setattr(Path, "unlink", refuse)
     remedy = r"could not be written \(Read-only file system\); .* name another folder: --out"
     with pytest.raises(CannotWrite, match=remedy):
-        resume.start_or_resume(folder, dict.fromkeys(resume._SAME, "new"), lambda _: None)
+        resume.start_or_resume(folder, RunDescription(target="new"), lambda _: None)
 
 
 def test_folder_of_somebody_else_gets_no_lock(judged, targets_folder, tmp_path):
@@ -125,11 +126,11 @@ def test_run_goes_on_only_with_the_files_that_were_prepared(
     text = reference.read_text().replace("start =", f"prepare = {json.dumps(command)}\nstart =")
     reference.write_text(text)
     _, first = judged("reference")
-    assert list(first.run["prepared"]) == ["classes", "kafka-4.3.1.jar"]
+    assert list(first.run.prepared) == ["classes", "kafka-4.3.1.jar"]
     jar = hashlib.sha256(b"bytes").hexdigest()
-    assert first.run["prepared"]["kafka-4.3.1.jar"] == jar
+    assert first.run.prepared["kafka-4.3.1.jar"] == jar
     (tmp_path / "run" / "summary.json").unlink()
     (tmp_path / changed).write_text("other bytes")
     said, again = judged("reference")
     assert said[0].startswith(f"the prepared files changed since the run in {tmp_path / 'run'}")
-    assert again.run["prepared"] != first.run["prepared"]
+    assert again.run.prepared != first.run.prepared

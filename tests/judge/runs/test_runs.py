@@ -245,7 +245,7 @@ def test_what_is_not_there_is_named(tiny_toy_suite, targets_folder, tmp_path):
 
 def test_suite_by_digest_after_its_folder_is_gone(tiny_toy_suite, targets_folder, tmp_path):
     first = judge("reference", tiny_toy_suite, tmp_path / "a")
-    again = judge("reference", first.run["suite"], tmp_path / "b")
+    again = judge("reference", first.run.suite, tmp_path / "b")
     assert again.summary["vectors"] == first.summary["vectors"]
 
 

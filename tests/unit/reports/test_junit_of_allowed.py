@@ -5,6 +5,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from charter.formats.run_description import RunDescription
 from conform.reports.junit import junit
 from conform.reports.runs import ReportedRun
 
@@ -12,7 +13,7 @@ from conform.reports.runs import ReportedRun
 def whole(**summary):
     counted = {"verdicts": {"conforms": 8}, "new_deviations": 0, "deviations": 2,
                "baseline_deviations": 2, "exit": 0}  # fmt: skip
-    about = {"protocol": "p", "component": "c"}
+    about = RunDescription(protocol="p", component="c")
     return ReportedRun("r", Path("r"), about, counted | summary, (), (), trusted=True)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from charter.formats.run_description import RunDescription
 from conform.reports.runs import ReportedRun, tell_apart
 from conform.reports.wording import (
     in_system,
@@ -32,7 +33,7 @@ def ask(allowed="", **gaps):
 
 def run(**summary):
     counted = {"verdicts": {"conforms": 12_345}, "new_deviations": 0, "deviations": 0}
-    about = {"protocol": "p", "component": "c", "variant": "old", "observes": ["a"]}
+    about = RunDescription(protocol="p", component="c", variant="old", observes=("a",))
     return ReportedRun("r", Path("r"), about, counted | summary, (), ())
 
 
@@ -84,7 +85,7 @@ def test_claim_says_what_was_measured(summary, tone, sentence):
 
 def test_scope_names_the_charter_where_another_one_of_its_name_judged_a_run():
     one, other = (
-        replace(run(), about={**run().about, "spec_digest": digest * 20}) for digest in "12"
+        replace(run(), about=replace(run().about, spec_digest=digest * 20)) for digest in "12"
     )
     assert [scope(each) for each in tell_apart([one, one])] == [scope(run())] * 2
     told = [scope(each) for each in tell_apart([one, other])]

@@ -18,9 +18,7 @@ _SOURCES = frozenset({".py", ".js", ".ts", ".go", ".rs", ".java", ".kt"})
 def list_unwritten(finished: Finished) -> list[str]:
     """The operations that hello claims and that the adapter answers `unsupported`, as a skeleton
     does; first those that most vectors wait for."""
-    operations = finished.run["operations"]
-    assert isinstance(operations, list)
-    sentences = {explain_refusal(str(name)): str(name) for name in operations}
+    sentences = {explain_refusal(name): name for name in finished.run.operations}
     details = [detail for detail, _ in trouble(finished)]
     return [sentences[detail] for detail in details if detail in sentences]
 
@@ -36,10 +34,8 @@ def trouble(finished: Finished) -> Iterator[tuple[str, dict[str, Json]]]:
 
 def next_step(finished: Finished, missing: list[str]) -> str:
     """What to write next."""
-    operations = finished.run["operations"]
-    assert isinstance(operations, list)
-    first, others = missing[0], len(missing) - 1
-    where = _place(str(finished.run["found_by"]), first)
+    operations, first, others = finished.run.operations, missing[0], len(missing) - 1
+    where = _place(finished.run.found_by, first)
     rest = f" ({', '.join(missing[1:])} later)" if others else ""
     return (
         f"  the adapter does not perform {len(missing)} of {len(operations)} operations yet\n"
@@ -60,10 +56,8 @@ def allowing(*names: str) -> str:
 def list_denied(finished: Finished, listed: Iterable[Mapping[str, Json]]) -> list[str]:
     """The capabilities that hello claims and an answer in `listed`, entries of summary.json, calls
     unsupported."""
-    capabilities = finished.run["capabilities"]
-    assert isinstance(capabilities, list)
     details = {str(item["detail"]) for item in listed}
-    return [str(name) for name in capabilities if explain_refusal(str(name)) in details]
+    return [name for name in finished.run.capabilities if explain_refusal(name) in details]
 
 
 def _place(wanted: str, operation: str) -> str:

@@ -12,6 +12,7 @@ from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.run import RunFinding
+from charter.formats.run_description import RunDescription
 from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.output.missing_operations import (
     allowing,
@@ -34,7 +35,7 @@ from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrun
 from conform.runs.findings.limits import general_limits, images_told
 from conform.runs.not_compared import read
 from conform.runs.obligations import Gap
-from conform.runs.resume import count_continued, tell_continued
+from conform.runs.resume import tell_continued
 
 _FAILED = frozenset(str(kind) for kind in FAILED)
 _UNSUPPORTED, _VARIABLE = "unsupported ", "variable "
@@ -45,9 +46,7 @@ UNLOADED = "unsupported load"
 def show(finished: Finished) -> None:
     """Shows the summary to a person."""
     about, counted = finished.run, finished.summary
-    implementation = about["implementation"]
-    assert isinstance(implementation, dict)
-    title = one_line(f"{about['title']} {implementation['version']}")
+    title = one_line(f"{about.title} {about.implementation['version']}")
     out(f"{title} against {_charter(about)}")
     out("")
     missing = list_unwritten(finished)
@@ -91,7 +90,7 @@ def show(finished: Finished) -> None:
     _show_unresolved(counted)
     _show_not_loadable(finished)
     _show_unknown_constants(counted)
-    if told := tell_continued(count_continued(about)):
+    if told := tell_continued(about.continued):
         out(told)
     out(f"run: {near(finished.folder.place)}")
     if told := "" if missing else _next(finished):
@@ -123,13 +122,13 @@ def _show_doubts(finished: Finished, wrong: Sequence[Mapping[str, Json]]) -> Non
     if wrong and all(item["got"] in _FAILED for item in wrong):
         out("the adapter fails where it answered before: look whether what it drives has ended")
     elif any(item["kind"] != "derived" for item in wrong):
-        asks = ["conform", "doctor", "--adapter", str(finished.run["found_by"])]
+        asks = ["conform", "doctor", "--adapter", finished.run.found_by]
         out(
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
             f"{write_command(asks, finished.inside)} asks it"
         )
     if unsteady := _texts(finished.summary.get("unsteady", [])):
-        asks = ["conform", "doctor", "--adapter", str(finished.run["found_by"])]
+        asks = ["conform", "doctor", "--adapter", finished.run.found_by]
         out(trust.unsteady_told(unsteady, write_command(asks, finished.inside)))
 
 
@@ -150,7 +149,7 @@ def _show_forgetful(finished: Finished) -> None:
     places = [str(item["where"]) for item in finished.canaries if isinstance(item, dict)]
     names = [place.partition(FORGETS)[2] for place in places if FORGETS in place]
     if names:
-        component = finished.run["component"]
+        component = finished.run.component
         out(f"the charter has no mutant of a rule of the component {component}; its model without"
             f" the effect of {' and of '.join(names)} was caught instead: mutants of your own prove"
             " more (`conform help variants-mutants-overlays`)")  # fmt: skip
@@ -181,10 +180,9 @@ def _show_inconclusive(counted: Mapping[str, Json]) -> None:
             " (`conform explain inconclusive`)")  # fmt: skip
 
 
-def _operations(about: Mapping[str, Json]) -> Collection[str]:
+def _operations(about: RunDescription) -> Collection[str]:
     """The operations of the charter; none where run.json does not know them."""
-    types = about.get("types")
-    replies = types.get("replies") if isinstance(types, dict) else None
+    replies = about.types.get("replies")
     return replies if isinstance(replies, dict) else ()
 
 
@@ -234,10 +232,8 @@ def _show_not_loadable(finished: Finished, most: int = 6) -> None:
     """Shows which vectors start in a state that could not be loaded, and how each is allowed."""
     kind = pc.field("kind") == str(Kind.NOT_LOADABLE)
     rows = finished.folder.table("verdicts", ("id", "detail"), kind).sort_by("id").to_pylist()
-    allowed = finished.run["not_compared"]
-    assert isinstance(allowed, dict)
     left = {f"vector {row['id']}": row["detail"] for row in rows}
-    left = {name: detail for name, detail in left.items() if name not in allowed}
+    left = {name: detail for name, detail in left.items() if name not in finished.run.not_compared}
     if not left:
         return
     first, start = next(iter(left.values())), "starts" if len(left) == 1 else "start"
@@ -258,9 +254,9 @@ def _show_unknown_constants(counted: Mapping[str, Json]) -> None:
         out(f"{told}; `conform generate --adapter LANGUAGE CHARTER --out FOLDER` makes them again")
 
 
-def _charter(about: Mapping[str, Json]) -> str:
-    variant = f", variant {about['variant']}" if about["variant"] else ""
-    return f"{about['protocol']} {about['component']}{variant}, suite {str(about['suite'])[:8]}"
+def _charter(about: RunDescription) -> str:
+    variant = f", variant {about.variant}" if about.variant else ""
+    return f"{about.protocol} {about.component}{variant}, suite {about.suite[:8]}"
 
 
 def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from charter.formats.limits import TargetLimit, read_noted_limits
-from charter.formats.types import JudgedTypes, read_types
+from charter.formats.limits import TargetLimit
+from charter.formats.run_description import RunDescription
+from charter.formats.types import JudgedTypes
+from conform.storage.observations import types_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +20,9 @@ class RunLimits:
     types: JudgedTypes | None = None
 
     @classmethod
-    def of(cls, about: Mapping[str, Json]) -> RunLimits:
-        """Those that a run.json notes."""
-        types = about.get("types")
-        return cls(
-            read_noted_limits(about.get("limits")), read_types(types, "types") if types else None
-        )
+    def of(cls, about: RunDescription) -> RunLimits:
+        """Those that a run.json notes. Raises `BadRun`."""
+        return cls(about.limits, types_of(about))
 
     def touching(self, branches: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
         """The sentences of the limits that a finding in these branches may depend on, which
@@ -44,9 +43,9 @@ class RunLimits:
 NO_LIMITS = RunLimits()
 
 
-def general_limits(about: Mapping[str, Json]) -> tuple[str, ...]:
+def general_limits(about: RunDescription) -> tuple[str, ...]:
     """The sentences of the limits that touch every finding of a run."""
-    return tuple(one.says for one in read_noted_limits(about.get("limits")) if one.touches_all)
+    return tuple(one.says for one in about.limits if one.touches_all)
 
 
 def images_told(summary: Mapping[str, Json]) -> tuple[str, ...]:

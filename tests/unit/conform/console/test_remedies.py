@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from charter.formats.adapter import constant
+from charter.formats.run_description import RunDescription
 from charter.formats.target import Deadlines
 from conform.adapters.base import AdapterStart
 from conform.adapters.stdio import StdioConnection
@@ -98,7 +99,7 @@ def test_what_is_no_operation_of_hello_is_told_apart(capsys: pytest.CaptureFixtu
 
 
 def test_capability_that_hello_claims_and_an_answer_denies_is_told() -> None:
-    run = Finished(RunFolder("run"), {"capabilities": ["elr", "load"]}, {}, [])
+    run = Finished(RunFolder("run"), RunDescription(capabilities=("elr", "load")), {})
     assert list_denied(run, [{"detail": explain_refusal("load")}, {"detail": "it ended"}]) == [
         "load"
     ]

@@ -1,6 +1,7 @@
 """Limits of a target beside the findings that may depend on them."""
 
 from charter.formats.limits import TargetLimit
+from charter.formats.run_description import RunDescription
 from charter.formats.types import read_types
 from conform.judging.image_parts import SeenParts, image_parts
 from conform.runs.findings.limits import RunLimits, general_limits, images_told
@@ -43,9 +44,9 @@ def test_without_types_the_variable_counts():
 
 
 def test_limit_that_touches_every_finding_is_said_once():
-    noted = {"limits": [one.json() for one in (SESSIONS, NOBODY, VERSION)]}
+    noted = RunDescription(limits=(SESSIONS, NOBODY, VERSION))
     assert general_limits(noted) == (VERSION.says,)
-    assert general_limits({}) == ()
+    assert general_limits(RunDescription()) == ()
 
 
 def test_fields_of_a_path_leave_out_the_keys_of_maps():

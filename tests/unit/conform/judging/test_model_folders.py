@@ -98,7 +98,7 @@ def test_workers_of_spark_load_the_models_of_the_project(
     finished = run_target(
         RunOptions("reference", engine="spark", master="local[2]"), lambda _: None
     )
-    assert finished.run["protocol"] == "lamp"
+    assert finished.run.protocol == "lamp"
     verdicts = finished.summary["verdicts"]
     assert isinstance(verdicts, dict)
     assert {kind: count for kind, count in verdicts.items() if count} == {"conforms": 1}

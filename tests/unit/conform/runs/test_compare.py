@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.run_description import RunDescription
 from conform.runs.compare import Steps, difference, differs
 from conform.storage.observations import rename_steps
 
@@ -69,8 +72,8 @@ def test_message_of_a_fault_is_shown_as_it_came() -> None:
 
 
 def test_charter_is_named_when_verdicts_on_the_same_observations_differ() -> None:
-    run: dict[str, Json] = {"spec_digest": "1", "entries": {"a": "m"}, "suite": "2"}
-    assert differs(run, {**run, "spec_digest": "3", "suite": "4"}) == "the charter"
-    assert differs(run, {**run, "entries": {}}) == "the overlay"
-    assert differs(run, {**run, "suite": "4"}) == "the suite"
-    assert differs(run, {**run}) == "the judge"
+    run = RunDescription(spec_digest="1", entries={"a": "m"}, suite="2")
+    assert differs(run, replace(run, spec_digest="3", suite="4")) == "the charter"
+    assert differs(run, replace(run, entries={})) == "the overlay"
+    assert differs(run, replace(run, suite="4")) == "the suite"
+    assert differs(run, run) == "the judge"

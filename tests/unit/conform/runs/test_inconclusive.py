@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter.formats.canonical import Json
+from charter.formats.run_description import RunDescription
 from conform.cli.output.run_output import _last_line, _show_inconclusive
 from conform.runs.conclusion import Finished
 from conform.storage.bucket_store import RunFolder
@@ -26,15 +27,18 @@ def make_counts(inconclusive: int, **more: Json) -> dict[str, Json]:
      (4, "judged 16 of 16, 4 of them inconclusive")],
 )  # fmt: skip
 def test_last_line_counts_vectors_that_are_inconclusive(count: int, told: str) -> None:
-    fine = Finished(RunFolder("/run"), {}, make_counts(count))
+    fine = Finished(RunFolder("/run"), RunDescription(), make_counts(count))
     assert _last_line(fine, ()) == f"fine: no deviation from the charter; {told}"
     found = make_counts(count, reasons=["1 finding"], exit=1)
-    assert _last_line(Finished(RunFolder("/run"), {}, found), ()) == f"exit 1: 1 finding; {told}"
+    assert (
+        _last_line(Finished(RunFolder("/run"), RunDescription(), found), ())
+        == f"exit 1: 1 finding; {told}"
+    )
 
 
 def test_reason_that_says_how_much_was_compared_is_not_repeated() -> None:
     left = make_counts(4, reasons=["judged 16 of 16, 4 of them inconclusive"], exit=3)
-    last = _last_line(Finished(RunFolder("/run"), {}, left), ())
+    last = _last_line(Finished(RunFolder("/run"), RunDescription(), left), ())
     assert last == "exit 3: judged 16 of 16, 4 of them inconclusive"
 
 
@@ -56,7 +60,9 @@ def test_what_inconclusive_means_is_said(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("wish", ["--limit", "-k", "-x"])
 def test_run_that_left_vectors_out_is_not_called_fine_alone(wish: str) -> None:
     left: Json = [{"what": "not asked", "vectors": 3, "allowed": wish}]
-    last = _last_line(Finished(RunFolder("/run"), {}, make_counts(0, not_compared=left)), ())
+    last = _last_line(
+        Finished(RunFolder("/run"), RunDescription(), make_counts(0, not_compared=left)), ()
+    )
     told = f"judged 12 of 12; not compared: 3 not asked ({wish})"
     assert (
         last == f"fine in the part that was asked ({wish}): no deviation from the charter; {told}"
@@ -66,12 +72,14 @@ def test_run_that_left_vectors_out_is_not_called_fine_alone(wish: str) -> None:
 def test_run_by_the_small_suite_is_called_fine_by_it_and_one_by_old_rules_by_these() -> None:
     small = make_counts(0, small_suite=True)
     told = "no deviation from the charter; judged 12 of 12"
-    last = _last_line(Finished(RunFolder("/run"), {}, small), ())
+    last = _last_line(Finished(RunFolder("/run"), RunDescription(), small), ())
     assert last == f"fine by the small suite: {told}"
     older = "an older version of the charter"
-    last = _last_line(Finished(RunFolder("/run"), {}, {**small, "older_charter": older}), ())
+    last = _last_line(
+        Finished(RunFolder("/run"), RunDescription(), {**small, "older_charter": older}), ()
+    )
     assert last == f"fine by {older}: no deviation from it; judged 12 of 12"
     explained: Json = {**small, "deviations": 2, "findings": [], "baseline": ""}
     assert isinstance(explained, dict)
-    last = _last_line(Finished(RunFolder("/run"), {}, explained), ())
+    last = _last_line(Finished(RunFolder("/run"), RunDescription(), explained), ())
     assert last.startswith("fine by the small suite: 2 deviations, all of them explained by the")

@@ -68,7 +68,7 @@ def _older(run: RunFolder) -> str:
 
 
 def _show(found: Comparison) -> None:
-    names = [str(run.read_json("run.json")["id"]) for run in found.runs]
+    names = [run.read_run().id for run in found.runs]
     if names[0] == names[1]:  # two runs of one target with one suite
         names = [
             f"{name} in {near(run.place)}" for name, run in zip(names, found.runs, strict=True)

@@ -129,7 +129,7 @@ def _find_vector(arguments: argparse.Namespace, suite: Suite) -> Vector:
             raise
         raise BadSuite(
             "the run kept only vectors that did not conform, and none of them starts with"
-            f" {arguments.id!r}; {remedy(RunFolder(str(run)).read_json('run.json'))}"
+            f" {arguments.id!r}; {remedy(RunFolder(str(run)).read_run())}"
         ) from None
 
 
@@ -152,13 +152,11 @@ def _is_shrunk(folder: RunFolder, vector: str) -> bool:
 
 def _otherwise(run: RunFolder, resolved: ResolvedRun) -> str:
     """What to think of a vector that diverged in the run and conforms now."""
-    about, prepared = run.read_json("run.json"), resolved.prepared
-    digests: dict[str, Json] = {**digest_prepared(prepared.files)}
-    named = sources_digests(prepared.target)
-    sources: Json = None if named is None else {**named}
-    same = about.get("adapter") == files_digest(prepared.target) and about["prepared"] == digests
-    same = same and about.get("sources") == sources
-    if not same or about["release"] != prepared.release:
+    about, prepared = run.read_run(), resolved.prepared
+    same = about.adapter == files_digest(prepared.target)
+    same = same and about.prepared == digest_prepared(prepared.files)
+    same = same and about.sources == sources_digests(prepared.target)
+    if not same or about.release != prepared.release:
         return "it diverged in the run, with another adapter or program than this one"
     asks = shlex.join(["conform", "doctor", "--adapter", name_lookup(prepared.target)])
     return (

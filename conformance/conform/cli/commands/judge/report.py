@@ -55,8 +55,8 @@ def _warnings(run: Path) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     with contextlib.suppress(ConformError, BadProject):  # the report says what is wrong with a run
         folder = RunFolder(str(run.resolve()))
-        about = folder.read_json("run.json")
-        if about.get("overlay"):
+        about = folder.read_run()
+        if about.overlay:
             found += tuple(
                 f"warning: {told}" for told in both_told(folder.read_json("summary.json"))
             )

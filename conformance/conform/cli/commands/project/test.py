@@ -326,7 +326,7 @@ def _tell_unasked(project: Project, finished: Finished, tested: Tested) -> None:
         return
     for place in _manifests(project):
         found = read_manifest(place.parent)
-        if found.digest == finished.run["suite"] and (told := explain_unasked(place.parent, found)):
+        if found.digest == finished.run.suite and (told := explain_unasked(place.parent, found)):
             tested.tell("not asked", told)
 
 

@@ -1,0 +1,123 @@
+"""Reads and writes run.json, the description of a run (docs/formats/run.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+from charter.formats.canonical import Json
+from charter.formats.limits import TargetLimit, read_noted_limits
+
+_LEFT_OUT = frozenset({"types", "rejudged", "continued"})
+"""Fields that run.json has only if they are not empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDescription:
+    """The content of run.json: target, adapter, suite, and what verdicts depend on. `models`,
+    `adapter`, `sources` and `prepared` are digests of files. `sources` is None if adapter.toml
+    names none: then the implementation may be another one each time. A field that an earlier
+    version did not write (`lacks`) is empty."""
+
+    id: str = ""
+    format: int = 1
+    started: str = ""
+    target: str = ""
+    found_by: str = ""
+    title: str = ""
+    release: str = ""
+    implementation: Mapping[str, str] = field(default_factory=dict)
+    component: str = ""
+    protocol: str = ""
+    variant: str = ""
+    observes: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    suite: str = ""
+    suite_vectors: int = 0
+    suite_counts: Mapping[str, int] = field(default_factory=dict)
+    spec_digest: str = ""
+    overlay: str = ""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    not_compared: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[TargetLimit, ...] = ()
+    engine: str = ""
+    buckets: int = 0
+    limit: int = 0
+    command: tuple[str, ...] = ()
+    types: Mapping[str, Json] = field(default_factory=dict)
+    entries: Mapping[str, str] = field(default_factory=dict)
+    models: str = ""
+    adapter: str = ""
+    sources: Mapping[str, str] | None = None
+    prepared: Mapping[str, str] = field(default_factory=dict)
+    selection: Mapping[str, Json] = field(default_factory=dict)
+    folder: str = ""
+    rejudged: str = ""
+    continued: int = 0
+    lacks: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, held: Mapping[str, Json]) -> RunDescription:
+        """What a run.json says; what is of no known type counts as empty."""
+        readers = {each.name: _READERS[str(each.type)] for each in fields(cls)
+                   if each.name != "lacks"}  # fmt: skip
+        known = {name: read(held[name]) for name, read in readers.items() if name in held}
+        return cls(**known, lacks=frozenset(readers.keys() - held.keys()))
+
+    def json(self) -> dict[str, Json]:
+        """As run.json has it, without what an earlier version did not write."""
+        held = {each.name: getattr(self, each.name) for each in fields(self)
+                if each.name != "lacks"}  # fmt: skip
+        left_out = self.lacks | _LEFT_OUT
+        return {name: _json(one) for name, one in held.items() if one or name not in left_out}
+
+
+def _json(value: object) -> Json:
+    match value:
+        case TargetLimit():
+            return value.json()
+        case Mapping():
+            return {**value}
+        case tuple():
+            return [_json(item) for item in value]
+        case _:
+            assert value is None or isinstance(value, str | int)
+            return value
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Json) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text_by_name(value: Json) -> Mapping[str, str]:
+    return {name: str(text) for name, text in _object(value).items()}
+
+
+_READERS: Mapping[str, Callable[[Json], Any]] = MappingProxyType(
+    {
+        "str": _text,
+        "int": _number,
+        "tuple[str, ...]": _texts,
+        "tuple[TargetLimit, ...]": read_noted_limits,
+        "Mapping[str, Json]": _object,
+        "Mapping[str, int]": _object,
+        "Mapping[str, str]": _text_by_name,
+        "Mapping[str, str] | None": lambda value: None if value is None else _text_by_name(value),
+    }
+)
+"""How a field is read, by its type."""
