@@ -70,7 +70,15 @@ from charter.api.suites import (
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import CannotExplore, ExploreOptions
-from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
+from charter.project.sources import (
+    PLAIN,
+    Missing,
+    Selection,
+    Unreadable,
+    list_files,
+    read_files,
+    read_sources,
+)
 from charter.semantics.machine import NoInitialState
 from charter.semantics.values import TooManyValues
 
@@ -141,6 +149,7 @@ __all__ = [
     "left_out",
     "limits",
     "limits_apart",
+    "list_files",
     "list_replaced_in_property",
     "list_searched",
     "list_unasked_scenarios",
@@ -156,6 +165,7 @@ __all__ = [
     "place",
     "proof_instances",
     "prove",
+    "read_files",
     "read_sources",
     "same_search",
     "search_json",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import json
 import posixpath
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,16 @@ from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrow
 from charter.project import pipeline
 from charter.project.core_cache import core_of
-from charter.project.sources import PLAIN, Missing, Selection, read_source, speaks_of
+from charter.project.sources import (
+    PLAIN,
+    Missing,
+    Selection,
+    by_name,
+    find_whole,
+    protocol_of,
+    read_source,
+    speaks_of,
+)
 from charter.render.python_model.delta import Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
@@ -127,29 +135,26 @@ def model_files(module: str, written: Texts) -> Tree:
 
 
 def protocols(project: Project) -> tuple[Protocol, ...]:
-    """The protocols of a project: a folder whose several files name one protocol, or single
-    files."""
-    found: list[Protocol] = []
+    """The protocols of a project: a folder whose several files, and those below, name one protocol,
+    or single files."""
+    found: dict[tuple[Path, str], list[Path]] = {}
     folders = {path.parent for path in project.charters.rglob("*.charter")}
     for folder in sorted(folder for folder in folders if speaks_of(folder) is None):
-        by_name: dict[str, list[Source]] = {}
-        for source in _read(project, sorted(folder.glob("*.charter"))):
-            by_name.setdefault(_protocol_name(source), []).append(source)
-        for name, sources in by_name.items():
-            alone = len(by_name) == 1 and len(sources) > 1
-            place = project.relative(folder) if alone else sources[0].name
-            found.append(Protocol(name, place, tuple(sources)))
-    return tuple(found)
+        for path in sorted(folder.glob("*.charter")):
+            name = protocol_of(read_source(path)) or project.relative(path)
+            found.setdefault((find_whole(folder, name), name), []).append(path)
+    mixed = {folder for folder, _ in found if sum(folder == other for other, _ in found) > 1}
+    return tuple(
+        _protocol(project, name, sorted(paths, key=by_name), None if folder in mixed else folder)
+        for (folder, name), paths in found.items()
+    )
 
 
-def _read(project: Project, paths: Sequence[Path]) -> Iterator[Source]:
-    for path in paths:
-        yield Source(project.relative(path), read_source(path).text)
-
-
-def _protocol_name(source: Source) -> str:
-    found = re.search(r"^protocol\s+(\S+)", source.text, re.MULTILINE)
-    return found.group(1) if found else source.name
+def _protocol(project: Project, name: str, paths: Sequence[Path], folder: Path | None) -> Protocol:
+    """A protocol of a project; `folder` is None if it holds another one, too."""
+    sources = tuple(Source(project.relative(path), read_source(path).text) for path in paths)
+    place = sources[0].name if folder is None or len(sources) == 1 else project.relative(folder)
+    return Protocol(name, place, sources)
 
 
 def tree(project: Project) -> Tree:

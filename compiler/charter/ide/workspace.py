@@ -6,7 +6,6 @@ be parsed are checked."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,11 +19,17 @@ from charter.ide.build import EMPTY, index_of
 from charter.ide.index import NameIndex, Occurrence
 from charter.ide.offsets import Shift
 from charter.project.pipeline import scenarios_checked
-from charter.project.sources import Unreadable, read_source, speaks_of
+from charter.project.sources import (
+    Unreadable,
+    by_name,
+    find_whole,
+    list_below,
+    protocol_of,
+    read_source,
+    speaks_of,
+)
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse_rest
-
-HEADER: Final = re.compile(r"(?:\s|--[^\n]*)*protocol\s+([\w.]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +107,13 @@ class Workspace:
         return read_source(Path(name)) if text is None else Source(name, text)
 
     def protocol(self, name: str) -> tuple[Source, ...]:
-        """The files of the protocol to which a file belongs: those in its folder whose first line
-        names the same protocol, and those that a folder of classes speaks of."""
+        """The files of the protocol to which a file belongs: those of its folder, and of the
+        folders above and below, whose first line names the same protocol, and those that a folder
+        of classes speaks of."""
         own = self.source(name)
-        folders = {Path(name).parent, speaks_of(Path(name).parent) or Path(name).parent}
+        wanted, folder = protocol_of(own), Path(name).parent
+        whole = find_whole(speaks_of(folder) or folder, wanted)
+        folders = {folder, whole, *(file.parent for file in list_below(whole, wanted))}
         names = {file.as_posix() for folder in folders for file in folder.glob("*.charter")} | {
             other for other in tuple(self.texts) if Path(other).parent in folders
         }
@@ -113,9 +121,8 @@ class Workspace:
         for other in sorted(names - {name}):
             with suppress(Unreadable):
                 sources.append(self.source(other))
-        wanted = _protocol_of(own)
-        kept = (s for s in sources if s is own or (wanted and _protocol_of(s) == wanted))
-        return tuple(sorted(kept, key=lambda source: source.name))
+        kept = (s for s in sources if s is own or (wanted and protocol_of(s) == wanted))
+        return tuple(sorted(kept, key=lambda source: by_name(Path(source.name))))
 
     def parse(self, source: Source) -> Parsed:
         """A text with its tree; what was parsed is kept."""
@@ -153,12 +160,6 @@ class Workspace:
             return known
         files = {**known.files, name: replace(file, source=Source(name, text))}
         return replace(known, files=files)
-
-
-def _protocol_of(source: Source) -> str:
-    """The name of a file's protocol; "" if its first line does not say it."""
-    match = HEADER.match(source.text)
-    return "" if match is None else match[1]
 
 
 def _check(files: dict[str, Parsed]) -> dict[str, tuple[Diagnostic, ...]]:

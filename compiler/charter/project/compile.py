@@ -12,6 +12,7 @@ from charter.project.sources import (
     Selection,
     Unreadable,
     beside,
+    find_whole,
     read_source,
     read_sources,
 )
@@ -61,7 +62,7 @@ def refuse_part(path: Path, found: Diagnostics) -> None:
             raise Unreadable(
                 f"{path.as_posix()} is one of the files of {missing.protocol}: {missing.name} is"
                 f" declared in {Path(missing.source).name}; give the folder:"
-                f" {path.parent.as_posix()}"
+                f" {find_whole(path.parent, missing.protocol).as_posix()}"
             )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from charter.diagnostics import Source
 
@@ -14,6 +16,9 @@ LARGEST = 8 << 20
 
 COVERAGE = "coverage"
 """The folder of a charter with classes of its states (docs/guide/coverage.md)."""
+
+HEADER: Final = re.compile(r"(?:\s|--[^\n]*)*protocol\s+([\w.]+)")
+"""The first declaration of a charter."""
 
 
 class Unreadable(Exception):
@@ -42,16 +47,79 @@ PLAIN = Selection()
 
 
 def read_sources(path: Path) -> tuple[Source, ...]:
-    """The files of a protocol: `path` itself, or all `*.charter` directly in it, by name.
+    """The files of a protocol, by name (`list_files`).
 
-    Raises `Unreadable`."""
-    if path.is_dir():
-        files = sorted(path.glob("*.charter"), key=lambda file: file.name)
-        if not files:
-            raise Unreadable(f"{path.as_posix()} holds no file that ends in .charter")
-    else:
-        files = [path]
+    Raises `Unreadable`, also for a folder that holds a part of the protocol of the folder above."""
+    names = {protocol_in(file) for file in _list_charters(path)}
+    if len(names) == 1 and (whole := find_whole(path, *names)) != path:
+        raise Unreadable(
+            f"{path.as_posix()} holds some of the files of {names.pop()}; give the folder:"
+            f" {whole.as_posix()}"
+        )
+    return read_files(path)
+
+
+def read_files(path: Path) -> tuple[Source, ...]:
+    """The files of a protocol, or of a part of it, by name. Raises `Unreadable`."""
+    files = list_files(path)
+    if not files:
+        raise Unreadable(f"{path.as_posix()} holds no file that ends in .charter")
     return tuple(read_source(file) for file in files)
+
+
+def list_files(path: Path) -> list[Path]:
+    """The files of a protocol by name, equal names by path: `path` itself, or all `*.charter`
+    directly in it and those in the folders below with the same `protocol` line. A folder in which
+    no file has this line is not searched further. Files that cannot be read are among them."""
+    if not path.is_dir():
+        return [path]
+    found = _list_charters(path)
+    names = {protocol_in(file) for file in found}
+    if len(names) == 1:
+        found += list_below(path, *names)
+    return sorted(found, key=by_name)
+
+
+def list_below(folder: Path, protocol: str) -> Iterator[Path]:
+    """The files of a protocol in the folders below one that holds some of its files."""
+    for below in folder.iterdir() if protocol and folder.is_dir() else ():
+        own = {file: protocol_in(file) for file in _list_charters(below)}
+        if protocol in own.values() and speaks_of(below) is None:
+            yield from (file for file, name in own.items() if name in (protocol, ""))
+            yield from list_below(below, protocol)
+
+
+def by_name(file: Path) -> tuple[str, str]:
+    """The place of a file in its protocol: names are compared before folders."""
+    return file.name, file.as_posix()
+
+
+def _list_charters(folder: Path) -> list[Path]:
+    return [*folder.glob("*.charter")]
+
+
+def find_whole(folder: Path, protocol: str) -> Path:
+    """The folder of a protocol of which `folder` holds some files: the highest one above such that
+    it and all between hold files of the protocol; `folder` itself if there is none."""
+    while protocol and speaks_of(folder) is None:
+        above = folder.parent if folder.name not in ("", "..") else folder.resolve().parent
+        if above == folder or protocol not in map(protocol_in, _list_charters(above)):
+            break
+        folder = above
+    return folder
+
+
+def protocol_in(file: Path) -> str:
+    """The name of a file's protocol; "" if it cannot be read, or its first line does not say it."""
+    with suppress(Unreadable):
+        return protocol_of(read_source(file))
+    return ""
+
+
+def protocol_of(source: Source) -> str:
+    """The name of the protocol of a text; "" if its first line does not say it."""
+    found = HEADER.match(source.text)
+    return "" if found is None else found[1]
 
 
 def read_source(path: Path) -> Source:
@@ -82,8 +150,9 @@ def speaks_of(folder: Path) -> Path | None:
 
 
 def beside(path: Path) -> Iterator[Source]:
-    """The other charters in the folder of `path`; those that cannot be read are skipped."""
-    for file in sorted(path.parent.glob("*.charter")):
+    """The other charters of the folder of the protocol of `path`; those that cannot be read are
+    skipped."""
+    for file in list_files(find_whole(path.parent, protocol_in(path))):
         if file != path:
             with suppress(Unreadable):
                 yield read_source(file)

@@ -27,6 +27,7 @@ from charter.formats.project import BadProject
 from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import Question, read_question
 from charter.passes.narrow import narrow
+from charter.project.sources import list_files
 from charter.suites.proofs import list_searched, partial
 from charter.vectors.ledger import Searched
 
@@ -222,7 +223,7 @@ def place(charter: Path, variant: str, inside: str = "") -> Path:
     """The folder with the search results for a charter (its folder or file) in a variant: `found`
     for a folder of several files, `found/NAME` beside the file NAME.charter. `inside` is that of
     the component."""
-    files = [*charter.glob("*.charter")] if charter.is_dir() else [charter]
+    files = list_files(charter)
     one = len(files) == 1  # other protocols may come to lie beside it
     folder = files[0].parent / FOLDER / files[0].stem if one else charter / FOLDER
     return folder / (variant or "charter") / inside

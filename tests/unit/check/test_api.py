@@ -12,7 +12,10 @@ from tests.support.charters import WORDS
 from tests.support.comparing.sampled import few_or_all
 
 from charter import api
+from charter.api.generated import protocols
 from charter.diagnostics import Refused, Source
+from charter.formats.project import project_at
+from charter.ide.workspace import Workspace
 
 ROOT = Path(__file__).parents[3]
 COMPONENT = """component c { state on: bool = true
@@ -26,6 +29,57 @@ def test_folder_is_one_protocol_in_the_order_of_its_names(tmp_path: Path) -> Non
     (tmp_path / "notes.md").write_text("not a charter", encoding="utf-8")
     assert [source.name[-9:] for source in api.read_sources(tmp_path)] == ["1.charter", "2.charter"]
     assert [component.name for component in api.load(tmp_path).components] == ["c"]
+
+
+def write_rooms(tmp_path: Path) -> None:
+    """A protocol in folders, next to classes of its states and to another protocol."""
+    for name, text in {
+        "1.charter": f"protocol test.words\n{COMPONENT}",
+        "b/c/3.charter": "protocol test.words\n",
+        "b/4.charter": "protocol test.words\nwitness other of c: on",
+        "a/2.charter": WORDS,
+        "a/other.charter": "protocol other\n",
+        "c/other.charter": "protocol other\n",
+        "c/a/5.charter": "protocol test.words\n",
+        "coverage/6.charter": "protocol test.words\n",
+        "1.coverage/7.charter": "protocol test.words\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+
+def test_files_below_a_folder_are_of_its_protocol_in_the_order_of_names(tmp_path: Path) -> None:
+    write_rooms(tmp_path)
+    names = [Path(source.name).name for source in api.read_sources(tmp_path)]
+    assert names == ["1.charter", "2.charter", "3.charter", "4.charter"]
+    assert not api.check_charter(tmp_path).errors
+    assert len(api.read_sources(tmp_path / "coverage")) == 1
+
+
+def test_a_part_of_a_protocol_names_the_folder_of_the_whole(tmp_path: Path) -> None:
+    write_rooms(tmp_path)
+    with pytest.raises(api.Unreadable) as error:
+        api.check_charter(tmp_path / "b" / "c")
+    assert str(error.value).endswith(
+        f"/b/c holds some of the files of test.words; give the folder: {tmp_path.as_posix()}"
+    )
+    with pytest.raises(api.Unreadable, match=f"give the folder: {tmp_path.as_posix()}$"):
+        api.check_charter(tmp_path / "b" / "4.charter")
+
+
+def test_a_protocol_in_folders_is_one_of_the_project(tmp_path: Path) -> None:
+    write_rooms(tmp_path / "spec" / "words")
+    (tmp_path / "charter.toml").write_text("", encoding="utf-8")
+    found = [one for one in protocols(project_at(tmp_path)) if one.name != "other"]
+    assert [one.place for one in found] == ["spec/words", "spec/words/c/a/5.charter"]
+    assert [len(one.sources) for one in found] == [4, 1]
+
+
+def test_an_editor_reads_a_protocol_in_folders(tmp_path: Path) -> None:
+    write_rooms(tmp_path)
+    for name in ("1.charter", "a/2.charter", "b/c/3.charter"):
+        files = Workspace().protocol((tmp_path / name).as_posix())
+        assert [file.name[-9:] for file in files] == [f"{at}.charter" for at in (1, 2, 3, 4)]
 
 
 def test_files_of_two_protocols_are_not_mixed(tmp_path: Path) -> None:

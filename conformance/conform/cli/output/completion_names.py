@@ -40,11 +40,17 @@ def names(kind: str, words: Sequence[str]) -> list[str]:
 def _texts(words: Sequence[str]) -> Iterator[str]:
     """The texts of the first word that is a charter."""
     for path in (Path(word).expanduser() for word in words):
-        files = sorted(path.glob("*.charter")) if path.is_dir() else [path]
+        files = _list_charters(path) if any(path.glob("*.charter")) else [path]
         if files and all(file.suffix == ".charter" and file.is_file() for file in files):
             for file in files:
                 yield file.read_text(encoding="utf-8")
             return
+
+
+def _list_charters(folder: Path) -> list[Path]:
+    """The charters in a folder and below, without the classes of their states."""
+    found = sorted(folder.rglob("*.charter"))
+    return [path for path in found if not path.parent.name.endswith("coverage")]
 
 
 def _names(kind: str, text: str) -> Iterator[str]:

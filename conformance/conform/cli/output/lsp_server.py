@@ -285,6 +285,9 @@ class Service:
             self.folders.add(folder)
             for source in sources:
                 place = Path(folder) / Path(source.name).name
+                if place.exists():  # in another folder of the protocol
+                    place = Path(folder) / str(len(os.listdir(folder))) / place.name
+                    place.parent.mkdir()
                 place.write_text(source.text, encoding="utf-8")
             command = ("conform.cli.main", "explore", folder, "--instance", instance)
             process = await asyncio.create_subprocess_exec(

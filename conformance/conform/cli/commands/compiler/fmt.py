@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        sources = [s for path in arguments.charters for s in api.read_sources(path)]
+        sources = [s for path in arguments.charters for s in api.read_files(path)]
     except api.Unreadable as error:
         raise ConformError(str(error)) from None
     changed: list[str] = []

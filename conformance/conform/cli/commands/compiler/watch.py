@@ -79,12 +79,13 @@ def versions(charter: Path) -> Iterator[Stamp]:
 
 def _stamp(charter: Path) -> Stamp:
     found: Stamp = {}
-    for path in charter.glob("*.charter") if charter.is_dir() else (charter,):
+    for path in api.list_files(charter):
         try:
             about = path.stat()
         except OSError:
             continue
-        found[path.name] = (about.st_mtime_ns, about.st_size)
+        name = path.relative_to(charter).as_posix() if path != charter else path.name
+        found[name] = (about.st_mtime_ns, about.st_size)
     return found
 
 
