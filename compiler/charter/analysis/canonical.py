@@ -18,7 +18,7 @@ from charter.core.nodes import StateVar, Value
 from charter.semantics.builtins import order
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.values import Universe
+from charter.semantics.values import Universe, list_parts
 
 Form = tuple[object, ...]
 """Numbers in tuples; forms of one machine can be compared."""
@@ -135,25 +135,10 @@ def _rank(values: set[int], fixed: int) -> dict[int, int]:
 
 def find_counters(kind: t.Type, value: Value) -> Iterator[tuple[str, int]]:
     """Every value of a counter inside of a value, with the counter's name."""
-    match kind, value:
-        case t.Counter(name=name), int():
-            yield name, value
-        case t.Option(inner=inner), _ if value is not None:
-            yield from find_counters(inner, value)
-        case t.Record(fields=fields), tuple():
-            for (_, part), v in zip(fields, value, strict=True):
-                yield from find_counters(part, v)
-        case t.Union() as union, (str() as tag, *rest):
-            for (_, part), v in zip(union.params(tag), rest, strict=True):
-                yield from find_counters(part, v)
-        case t.Map(value=inner), tuple():
-            for v in value:
-                yield from find_counters(inner, v)
-        case (t.Set() | t.Seq() | t.Ranking()) as several, (frozenset() | tuple()):
-            for v in value:
-                yield from find_counters(several.inner, v)
-        case _:
-            pass
+    if isinstance(kind, t.Counter):
+        yield kind.name, cast(int, value)
+    for part, v in list_parts(kind, value):
+        yield from find_counters(part, v)
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from charter.core.nodes import Value
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import State
 from charter.semantics.machine import E, Machine, S
-from charter.semantics.values import NotFinite, Universe
+from charter.semantics.values import NotFinite, Universe, list_parts
 
 Pool = tuple[tuple[Value, int], ...]
 """Values, each with the number of foreign counters in it."""
@@ -93,24 +93,12 @@ class Issued:
                 self.all.setdefault(name, set()).add(value)
                 for sort, element in keys:
                     self.under.setdefault((name, sort, element), set()).add(value)
-            case t.Option(inner=inner), _ if value is not None:
-                self.collect(inner, value, keys)
-            case t.Record(fields=fields), tuple():
-                for (_, part), v in zip(fields, value, strict=True):
-                    self.collect(part, v, keys)
-            case t.Union() as union, (str() as tag, *rest):
-                for (_, part), v in zip(union.params(tag), rest, strict=True):
-                    self.collect(part, v, keys)
-            case t.Map(key=key, value=inner), tuple():
+            case t.Map(key=t.Sort() as key, value=inner), tuple():
                 for k, v in zip(self.universe.domain(key), value, strict=True):
-                    here = (*keys, (key.name, k)) if isinstance(key, t.Sort) else keys
-                    self.collect(inner, v, here)
-            case (t.Set() | t.Seq() | t.Ranking()) as several, (frozenset() | tuple()):
-                inner = several.inner
-                for v in value:
-                    self.collect(inner, v, keys)
+                    self.collect(inner, v, (*keys, (key.name, k)))
             case _:
-                pass
+                for part, v in list_parts(kind, value):
+                    self.collect(part, v, keys)
 
     def pool(self, counter: str, context: Context) -> Pool:
         """The values of one counter: current ones, newest first; then foreign ones."""

@@ -38,7 +38,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.core.walk import nodes
 from charter.semantics.machine import Machine
-from charter.semantics.values import Universe
+from charter.semantics.values import Universe, list_parts
 
 Renaming = Mapping[str, tuple[int, ...]]
 """For each permuted sort, the new number of each element."""
@@ -139,27 +139,22 @@ def _sorts_in(expressions: Iterable[n.Expr]) -> frozenset[str]:
 
 def permute(kind: t.Type, value: Value, renaming: Renaming, universe: Universe) -> Value:
     """`value` with sort elements renamed."""
+    moved = tuple(permute(part, v, renaming, universe) for part, v in list_parts(kind, value))
     match kind, value:
         case t.Sort(name=name), int():
             return renaming[name][value] if name in renaming else value
-        case t.Option(inner=inner), _ if value is not None:
-            return permute(inner, value, renaming, universe)
-        case t.Record(fields=fields), tuple():
-            pairs = zip(fields, value, strict=True)
-            return tuple(permute(part, v, renaming, universe) for (_, part), v in pairs)
-        case t.Union() as union, (str() as tag, *rest):
-            several = zip(union.params(tag), rest, strict=True)
-            return (tag, *(permute(part, v, renaming, universe) for (_, part), v in several))
-        case t.Set(inner=inner), frozenset():
-            return frozenset(permute(inner, v, renaming, universe) for v in value)
-        case (t.Seq() | t.Ranking()) as listed, tuple():
-            return tuple(permute(listed.inner, v, renaming, universe) for v in value)
-        case t.Map(key=key, value=inner), tuple():
+        case t.Option(), _ if value is not None:
+            return moved[0]
+        case ((t.Record() | t.Seq() | t.Ranking()), tuple()):
+            return moved
+        case t.Union(), (tag, *_):
+            return (tag, *moved)
+        case t.Set(), frozenset():
+            return frozenset(moved)
+        case t.Map(key=key), tuple():
             keys = universe.domain(key)
-            moved = {
-                permute(key, k, renaming, universe): permute(inner, v, renaming, universe)
-                for k, v in zip(keys, value, strict=True)
-            }
-            return tuple(moved[k] for k in keys)
+            renamed = (permute(key, k, renaming, universe) for k in keys)
+            came = dict(zip(renamed, moved, strict=True))
+            return tuple(came[k] for k in keys)
         case _:
             return value

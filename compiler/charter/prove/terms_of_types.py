@@ -24,7 +24,7 @@ from charter.prove.values import (
     Tagged,
 )
 from charter.semantics.builtins import order
-from charter.semantics.values import NotFinite, Universe
+from charter.semantics.values import NotFinite, Universe, list_parts
 
 LARGEST_SET = 4096
 """Sets over types with more values than this are not represented by one truth value for each."""
@@ -95,26 +95,25 @@ class TermsOfTypes:
                 return Maybe(FALSE, None)
             case t.Option(inner=inner), _:
                 return Maybe(TRUE, self.constant(inner, value))
-            case t.Record(fields=fields), tuple():
-                pairs = zip(fields, value, strict=True)
-                return Fields(tuple(self.constant(part, v) for (_, part), v in pairs))
+            case ((t.Record() | t.Map()), tuple()):
+                return Fields(self._constant_parts(kind, value))
             case t.Union(), (str(), *_):
                 return self._constant_union(kind, value)
             case t.Set(inner=inner), frozenset():
                 return self._constant_set(inner, value)
-            case t.Map(value=inner), tuple():
-                return Fields(tuple(self.constant(inner, item) for item in value))
-            case (t.Seq() | t.Ranking()) as listed, tuple():
-                slots = tuple(self.constant(listed.inner, item) for item in value)
+            case ((t.Seq() | t.Ranking()), tuple()):
+                slots = self._constant_parts(kind, value)
                 return Line(self.numbers.constant(len(slots)), slots)
             case _:
                 raise TypeError(f"{value!r} is not a value of {kind}")
 
+    def _constant_parts(self, kind: t.Type, value: Value) -> tuple[Sym, ...]:
+        return tuple(self.constant(part, v) for part, v in list_parts(kind, value))
+
     def _constant_union(self, kind: t.Union, value: tuple[Value, ...]) -> Sym:
         tags = [tag for tag, _ in kind.cases]
         position = tags.index(cast(str, value[0]))
-        params = kind.cases[position][1]
-        inside = tuple(self.constant(p, v) for (_, p), v in zip(params, value[1:], strict=True))
+        inside = self._constant_parts(kind, value)
         cases = tuple(inside if i == position else None for i in range(len(tags)))
         return Tagged(self.word(position, len(tags)), cases)
 

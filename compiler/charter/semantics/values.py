@@ -236,29 +236,33 @@ def is_bounded(kind: t.Type) -> bool:
     )
 
 
+def list_parts(kind: t.Type, value: Value) -> Iterable[tuple[t.Type, Value]]:
+    """The parts of a value, each with its type; of a map its values, but not its keys."""
+    match kind, value:
+        case t.Option(inner=inner), _ if value is not None:
+            return ((inner, value),)
+        case t.Record(fields=fields), tuple():
+            return zip((part for _, part in fields), value, strict=True)
+        case t.Union() as union, (str() as tag, *rest):
+            return zip((part for _, part in union.params(tag)), rest, strict=True)
+        case t.Map(value=inner), tuple():
+            return ((inner, v) for v in value)
+        case (t.Set() | t.Seq() | t.Ranking()) as several, (frozenset() | tuple()):
+            return ((several.inner, v) for v in value)
+        case _:
+            return ()
+
+
 def fits(kind: t.Type, value: Value, universe: Universe) -> bool:
     """Whether every bounded number and length inside `value` is within its range."""
     match kind, value:
         case t.Int(low=low, high=high), int():
             inside = low is None or universe.limit(low) <= value
             return inside and (high is None or value <= universe.limit(high))
-        case t.Option(inner=inner), _:
-            return value is None or fits(inner, value, universe)
-        case t.Record(fields=fields), tuple():
-            return all(fits(part, v, universe) for (_, part), v in zip(fields, value, strict=True))
-        case t.Union() as union, (str() as tag, *rest):
-            params = union.params(tag)
-            return all(fits(part, v, universe) for (_, part), v in zip(params, rest, strict=True))
-        case t.Set(inner=inner), frozenset():
-            return all(fits(inner, item, universe) for item in value)
-        case (t.Ranking() | t.Map()) as several, tuple():
-            inner = several.inner if isinstance(several, t.Ranking) else several.value
-            return all(fits(inner, item, universe) for item in value)
-        case t.Seq(inner=inner, limit=limit), tuple():
-            short = len(value) <= universe.limit(limit)
-            return short and all(fits(inner, item, universe) for item in value)
+        case t.Seq(limit=limit), tuple() if len(value) > universe.limit(limit):
+            return False
         case _:
-            return True
+            return all(fits(part, v, universe) for part, v in list_parts(kind, value))
 
 
 def to_json(kind: t.Type, value: Value, universe: Universe) -> Json:

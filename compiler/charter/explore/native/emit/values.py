@@ -9,6 +9,7 @@ from charter.core.nodes import Value
 from charter.explore.native.emit import functions as fn
 from charter.explore.native.emit.code import FALSE, TRUE, Code, Number, Operand, Pointer, Truth
 from charter.explore.native.memory.layout import CannotCompile, Layout, mask_type
+from charter.semantics.values import list_parts
 
 SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
 
@@ -332,22 +333,17 @@ class Keeper:
                 return Composite(kind, (FALSE, self.blank(inner)))
             case t.Option(inner=inner), _:
                 return Composite(kind, (TRUE, self.constant(inner, value)))
-            case t.Record(fields=fields), tuple():
-                pairs = zip(fields, value, strict=True)
-                return Composite(kind, tuple(self.constant(part, v) for (_, part), v in pairs))
-            case t.Union() as union, (str() as tag, *rest):
-                number = [name for name, _ in union.cases].index(tag)
-                pairs = zip(union.params(tag), rest, strict=True)
-                parts = tuple(self.constant(part, v) for (_, part), v in pairs)
+            case t.Union(cases=cases), (str() as tag, *_):
+                number = [name for name, _ in cases].index(tag)
+                parts = (self.constant(part, v) for part, v in list_parts(kind, value))
                 return Composite(kind, (self.number(number), *parts))
             case t.Set(inner=inner), frozenset():
                 _, low, high = self.layout.register(kind)
                 mask = sum(1 << self.layout.position(inner, item) for item in value)
                 return Scalar(mask, low, high)
-            case t.Map(value=inner), tuple():
-                return Composite(kind, tuple(self.constant(inner, v) for v in value))
-            case (t.Seq() | t.Ranking()) as several, tuple():
-                return Composite(kind, tuple(self.constant(several.inner, v) for v in value))
+            case ((t.Record() | t.Map() | t.Seq() | t.Ranking()), tuple()):
+                parts = (self.constant(part, v) for part, v in list_parts(kind, value))
+                return Composite(kind, tuple(parts))
             case _, int():
                 return self.number(value)
             case _:

@@ -15,7 +15,7 @@ from charter.core import types as t
 from charter.core.nodes import Param, Value
 from charter.core.show import show_type
 from charter.diagnostics import NOWHERE, Span
-from charter.semantics.values import NotFinite, TooManyValues, Universe
+from charter.semantics.values import NotFinite, TooManyValues, Universe, list_parts
 
 MOST_COUNTER = 63
 FAR = 1 << 61
@@ -213,24 +213,23 @@ class Layout:
                 if value is None:
                     return [0] * self.slots(kind)
                 return [1, *self.encode(inner, value)]
-            case t.Record(fields=fields), tuple():
-                pairs = zip(fields, value, strict=True)
-                return [slot for (_, part), v in pairs for slot in self.encode(part, v)]
-            case t.Union(cases=cases), (str() as tag, *rest):
+            case ((t.Record() | t.Map()), tuple()):
+                return self._encode_parts(kind, value)
+            case t.Union(cases=cases), (str() as tag, *_):
                 number = [name for name, _ in cases].index(tag)
-                pairs = zip(kind.params(tag), rest, strict=True)
-                inside = [slot for (_, part), v in pairs for slot in self.encode(part, v)]
+                inside = self._encode_parts(kind, value)
                 return [number, *inside, *[0] * (self.slots(kind) - 1 - len(inside))]
             case t.Set(inner=inner), frozenset():
                 mask = sum(1 << self.position(inner, item) for item in value)
                 return [(mask >> (64 * i)) % (1 << 64) for i in range(self.slots(kind))]
-            case t.Map(value=inner), tuple():
-                return [slot for v in value for slot in self.encode(inner, v)]
-            case (t.Seq() | t.Ranking()) as several, tuple():
-                inside = [slot for v in value for slot in self.encode(several.inner, v)]
+            case ((t.Seq() | t.Ranking()), tuple()):
+                inside = self._encode_parts(kind, value)
                 return [len(value), *inside, *[0] * (self.slots(kind) - 1 - len(inside))]
             case _:
                 return [int(cast(int, value)) - self.low(kind)]
+
+    def _encode_parts(self, kind: t.Type, value: Value) -> list[int]:
+        return [slot for part, v in list_parts(kind, value) for slot in self.encode(part, v)]
 
     def position(self, kind: t.Type, value: Value) -> int:
         """The bit of a member of a set."""
