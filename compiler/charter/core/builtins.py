@@ -28,16 +28,18 @@ BuiltinName = OneOf[
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is asked of a built-in function.
+    """What other modules read about a built-in function.
 
-    `arity`: how many arguments it takes. `order`: it reads its first argument by position, or makes
-    a list in an order of its own. `built_of`: for a function that makes a list longer, whether each
-    argument gives its items or is one itself. `picks`: it compares its arguments, or the members of
-    the only one, and gives one of them. `is_update`: it changes its first argument, and a mistake
-    is to leave that out. `opposite`: a mistake is to call this one.
+    `arity`: how many arguments it takes. `takes`: of which types, as a message says it. `order`: it
+    reads its first argument by position, or makes a list in an order of its own. `built_of`: for a
+    function that makes a list longer, whether each argument gives its items or is one itself.
+    `picks`: it compares its arguments, or the members of the only one, and gives one of them.
+    `is_update`: it changes its first argument, and a mistake is to leave that out. `opposite`: a
+    mistake is to call this one.
     """
 
     arity: tuple[int, ...]
+    takes: str
     order: OneOf["", "read", "made"] = ""
     built_of: tuple[OneOf["items", "item"], ...] = ()
     picks: OneOf["", "least", "greatest"] = ""
@@ -50,24 +52,28 @@ class Traits:
         return bool(self.built_of)
 
 
+LIST: Final = "a sequence or a ranking"
+
 BUILTINS: Final[Mapping[BuiltinName, Traits]] = {
-    "size": Traits((1,)),
-    "value": Traits((1,)),
-    "default": Traits((2,)),
-    "bump": Traits((1,), is_update=True),
-    "set": Traits((1,)),
-    "first": Traits((1,), order="read", opposite="last"),
-    "last": Traits((1,), order="read", opposite="first"),
-    "append": Traits((2,), order="made", built_of=("items", "item"), is_update=True),
-    "remove": Traits((2,), is_update=True),
-    "concat": Traits((2,), order="made", built_of=("items", "items")),
-    "keep": Traits((2,), order="made", is_update=True),
-    "take": Traits((2,), order="read"),
-    "drop": Traits((2,), order="read"),
-    "at": Traits((2,), order="read"),
-    "item": Traits((2,), order="read"),
-    "min": Traits((1, 2), picks="least", opposite="max"),
-    "max": Traits((1, 2), picks="greatest", opposite="min"),
+    "size": Traits((1,), "a set, a sequence or a ranking"),
+    "value": Traits((1,), "an option"),
+    "default": Traits((2,), "an option"),
+    "bump": Traits((1,), "a counter", is_update=True),
+    "set": Traits((1,), LIST),
+    "first": Traits((1,), LIST, order="read", opposite="last"),
+    "last": Traits((1,), LIST, order="read", opposite="first"),
+    "append": Traits((2,), LIST, order="made", built_of=("items", "item"), is_update=True),
+    "remove": Traits((2,), "a ranking", is_update=True),
+    "concat": Traits(
+        (2,), "two sequences or two rankings", order="made", built_of=("items", "items")
+    ),
+    "keep": Traits((2,), "a sequence or a ranking, and a set", order="made", is_update=True),
+    "take": Traits((2,), "a sequence", order="read"),
+    "drop": Traits((2,), "a sequence", order="read"),
+    "at": Traits((2,), LIST, order="read"),
+    "item": Traits((2,), LIST, order="read"),
+    "min": Traits((1, 2), "numbers, or a set of them", picks="least", opposite="max"),
+    "max": Traits((1, 2), "numbers, or a set of them", picks="greatest", opposite="min"),
 }
 
 PrimitiveName = OneOf[

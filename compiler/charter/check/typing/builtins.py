@@ -135,29 +135,8 @@ def _option_of(scope: TypeScope, inner: ty.Type, span: Span) -> ty.Type:
     return ty.Option(inner)
 
 
-_EXPECTS: dict[ir.BuiltinName, str] = {
-    "size": "a set, a sequence or a ranking",
-    "value": "an option",
-    "default": "an option",
-    "bump": "a counter",
-    "set": "a sequence or a ranking",
-    "first": "a sequence or a ranking",
-    "last": "a sequence or a ranking",
-    "append": "a sequence or a ranking",
-    "remove": "a ranking",
-    "concat": "two sequences or two rankings",
-    "keep": "a sequence or a ranking, and a set",
-    "take": "a sequence",
-    "drop": "a sequence",
-    "at": "a sequence or a ranking",
-    "item": "a sequence or a ranking",
-    "min": "numbers, or a set of them",
-    "max": "numbers, or a set of them",
-}
-
-
 def _wrong(scope: TypeScope, name: ir.BuiltinName, arg: ir.Expr, span: Span) -> ir.Expr:
     if is_unknown(arg.type):
         return unknown(span)
-    message = f"`{name}` takes {_EXPECTS[name]}, found {show_type(arg.type)}"
+    message = f"`{name}` takes {BUILTINS[name].takes}, found {show_type(arg.type)}"
     return scope.wrong("type/mismatch", message, arg.span)
