@@ -167,6 +167,11 @@ def drop(items: tuple[T, ...], count: int) -> tuple[T, ...]:
     return items[max(0, count) :]
 
 
+def starts_with(items: tuple[T, ...], start: tuple[T, ...]) -> bool:
+    """Whether the first items are those of `start`."""
+    return items[: len(start)] == start
+
+
 def append(items: tuple[T, ...], last: T, limit: int) -> tuple[T, ...]:
     """A sequence with one more item. Raises Undefined past its limit."""
     return concat(items, (last,), limit)

@@ -69,6 +69,9 @@ def _in(e: n.Expr) -> Iterator[tuple[str, NumbersCompared]]:
         case n.Binary(op="in"):
             for side in (e.left, e.right):
                 yield from _side(side, ordered=False)
+        case n.Builtin(args=args) if e.traits.is_comparison:
+            for arg in args:
+                yield from _side(arg, ordered=False)
         case n.Call(args=args):
             for arg in args:
                 yield from _side(arg, ordered=True)

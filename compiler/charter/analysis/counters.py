@@ -247,7 +247,7 @@ class _Scope:
                 case n.Binary(op="eq" | "ne" | "lt" | "le" | "gt" | "ge"):
                     if counter in t.counters_in(e.left.type):
                         yield from product(_list_choices(e.left), _list_choices(e.right))
-                case n.Builtin(args=(left, right)) if e.traits.picks:
+                case n.Builtin(args=(left, right)) if e.traits.picks or e.traits.is_comparison:
                     if counter in t.counters_in(left.type):
                         yield from product(_list_choices(left), _list_choices(right))
                 case n.MapWith(entries=entries):

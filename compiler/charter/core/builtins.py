@@ -22,6 +22,7 @@ BuiltinName = OneOf[
     "take", "drop",  # take(sequence, n): the first n; drop: all but those; n may exceed the size
     "at",  # at(sequence or ranking, position): option
     "item",  # sequence[position]; fails outside
+    "starts_with",  # starts_with(sequence, other): whether its first items are those of the other
     "min", "max",  # of a set of ints or counters, fails on empty; or of two ints or counters
 ]  # fmt: skip
 
@@ -34,8 +35,8 @@ class Traits:
     reads its first argument by position, or makes a list in an order of its own. `built_of`: for a
     function that makes a list longer, whether each argument gives its items or is one itself.
     `picks`: it compares its arguments, or the members of the only one, and gives one of them.
-    `is_update`: it changes its first argument, and a mistake is to leave that out. `opposite`: a
-    mistake is to call this one.
+    `is_comparison`: it says whether items of its arguments are equal. `is_update`: it changes its
+    first argument, and a mistake is to leave that out. `opposite`: a mistake is to call this one.
     """
 
     arity: tuple[int, ...]
@@ -43,6 +44,7 @@ class Traits:
     order: OneOf["", "read", "made"] = ""
     built_of: tuple[OneOf["items", "item"], ...] = ()
     picks: OneOf["", "least", "greatest"] = ""
+    is_comparison: bool = False
     is_update: bool = False
     opposite: BuiltinName | None = None
 
@@ -72,6 +74,7 @@ BUILTINS: Final[Mapping[BuiltinName, Traits]] = {
     "drop": Traits((2,), "a sequence", order="read"),
     "at": Traits((2,), LIST, order="read"),
     "item": Traits((2,), LIST, order="read"),
+    "starts_with": Traits((2,), "two sequences", order="read", is_comparison=True),
     "min": Traits((1, 2), "numbers, or a set of them", picks="least", opposite="max"),
     "max": Traits((1, 2), "numbers, or a set of them", picks="greatest", opposite="min"),
 }

@@ -62,6 +62,8 @@ class _Maker:
                 return self.at(*args)
             case "item":
                 return self.item(*args)
+            case "starts_with":
+                return self.starts_with(*args)
             case "append":
                 return self.append(*args)
             case "remove":
@@ -97,6 +99,10 @@ class _Maker:
         found = self.primitive("nth", line, position)
         why = "a position outside of the sequence"
         return self.check(self.inside(line, position), found, why)
+
+    def starts_with(self, line: n.Expr, start: n.Expr) -> n.Expr:
+        parts = (line, self.size(start))
+        return self.test("eq", n.Primitive("take", parts, type=line.type, span=start.span), start)
 
     def append(self, line: n.Expr, item: n.Expr) -> n.Expr:
         one = n.SeqNew((item,), type=self.expr.type, span=self.expr.span)

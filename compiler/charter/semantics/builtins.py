@@ -100,6 +100,8 @@ def builtin(e: n.Builtin) -> Callable[[Items, Universe], Value]:
             return lambda args, _: items(args[0])[max(0, cast(int, args[1])) :]
         case "at" | "item":
             return lambda args, _: _at(e, items(args[0]), cast(int, args[1]))
+        case "starts_with":
+            return lambda args, _: items(args[0])[: len(items(args[1]))] == args[1]
         case _:
             assert_never(e.name)
 

@@ -228,7 +228,10 @@ class Drawer:
             case 2:
                 kind = self.rng.choice((SOME, SET, ROW, REPLY, LIST, E, SEQ, TABLE))
                 same: n.RichOp = self.rng.choice(("eq", "ne"))
-                return binary(same, self.expr(kind, names, less), self.expr(kind, names, less))
+                pair = (self.expr(kind, names, less), self.expr(kind, names, less))
+                if kind == SEQ and same == "ne":
+                    return builtin("starts_with", BOOL, *pair)
+                return binary(same, *pair)
             case 3:
                 order: n.RichOp = self.rng.choice(("lt", "le", "gt", "ge", "eq", "ne"))
                 number = self.rng.choice((ANY, C))

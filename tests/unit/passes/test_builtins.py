@@ -35,6 +35,7 @@ def local(name: str) -> n.Expr:
         ("at", "qi", t.Option(INT),
          "(if ((0 le i) and (i lt size!(q))) then present(nth!(q, i)) else none)"),
         ("item", "qi", INT, "(nth!(q, i) checked ((0 le i) and (i lt size!(q))))"),
+        ("starts_with", "qq", t.Bool(), "(take!(q, size!(q)) eq q)"),
         ("append", "qi", LINE, "join!(q, <i>)"),
         ("append", "rs", ROW, "join!(keep!(r, (set!(r) difference {s})), <s>)"),
         ("remove", "rs", ROW, "keep!(r, (set!(r) difference {s}))"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never, cast
 
 from charter.check.names.scopes import TypeScope, unknown
-from charter.check.names.types import INT, count, is_unknown, join, show_type
+from charter.check.names.types import BOOL, INT, count, is_unknown, join, show_type
 from charter.check.typing.operators import pair
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -30,6 +30,8 @@ def builtin(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Ex
             return _of_one(scope, node, name, expected)
         case "append" | "remove" | "concat" | "keep" | "take" | "drop" | "at" | "item":
             return _of_two(scope, node, name, expected)
+        case "starts_with":
+            return _starts_with(scope, node)
         case _:
             assert_never(name)
 
@@ -126,6 +128,19 @@ def _concat(scope: TypeScope, node: sx.Apply, first: ir.Expr, expected: ty.Type 
         case _:
             return _wrong(scope, "concat", second, node.span)
     return ir.Builtin("concat", (first, second), type=kind, span=node.span)
+
+
+def _starts_with(scope: TypeScope, node: sx.Apply) -> ir.Expr:
+    """Two sequences with items of one type; their limits may differ."""
+    whole, start = pair(scope, node.args[0], node.args[1], None)
+    match whole.type, start.type:
+        case ty.Seq(inner=inner), ty.Seq(limit=limit):
+            start = scope.fit(start, ty.Seq(inner, limit))
+            return ir.Builtin("starts_with", (whole, start), type=BOOL, span=node.span)
+        case ty.Seq(), _:
+            return _wrong(scope, "starts_with", start, node.span)
+        case _:
+            return _wrong(scope, "starts_with", whole, node.span)
 
 
 def _option_of(scope: TypeScope, inner: ty.Type, span: Span) -> ty.Type:
