@@ -19,7 +19,7 @@ _ORDERED = ("lt", "le", "gt", "ge")
 
 @dataclass(frozen=True, slots=True)
 class NumbersCompared:
-    """`numbers` of a counter that are compared, and those beside them where the order counts.
+    """`numbers` of a counter that are compared, and those next to them where the order counts.
     `ahead`: how far after the newest value the comparisons with bumped values reach, 1 at least."""
 
     numbers: frozenset[int] = frozenset()

@@ -82,7 +82,7 @@ def why_apart(model: n.Model) -> Mapping[str, tuple[str, ...]]:
 
 
 _SHOWN = 4
-"""How many places are told."""
+"""How many places are reported."""
 
 
 def _at(e: n.Expr) -> str:

@@ -384,7 +384,7 @@ def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:
 
 def phrase(expr: n.Expr) -> str:
     """The text of an expression on one line, or its kind if it has no text. Not `Span.quote`: names
-    of obligations have this text, and files beside a charter keep those names."""
+    of obligations have this text, and files next to a charter keep those names."""
     if expr.span.source is BUILTIN or expr.span.start == expr.span.end:
         return expr.op if isinstance(expr, n.Binary) else type(expr).__name__.lower()
     return " ".join(expr.span.source.text[expr.span.start : expr.span.end].split())

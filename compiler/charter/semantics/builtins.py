@@ -24,8 +24,8 @@ class EvaluationError(Exception):
         self.span = span
 
     def __reduce__(self) -> tuple[type[EvaluationError], tuple[object, ...]]:
-        """As it is sent from one process to another: an exception is made anew of its text alone
-        otherwise, which fails, and the receiver waits for ever."""
+        """How it is sent to another process. By default an exception is made from its text alone:
+        this fails, and the receiver waits for ever."""
         return type(self), (self.message, self.span)
 
 

@@ -20,7 +20,7 @@ from charter.semantics.shown_values import show_value
 MachineOf = Callable[[n.Model, n.Instance], Machine]
 """The machine of an instance; `shared_outcomes` has a faster one than `Machine.of`."""
 MOST_TOLD = 3
-"""Of the runs that are possible where a scenario fails, this many are told apart."""
+"""How many of the runs that are possible where a scenario fails are reported apart."""
 
 
 class ScenarioFails(Exception):

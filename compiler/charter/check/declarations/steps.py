@@ -183,7 +183,7 @@ class _Each:
         if own == [True] and len(readers) == 1:
             return True
         if is_unknown(self.each[1].type):
-            return False  # told already
+            return False  # already reported
         assert node.each.binder is not None
         message = f"`{node.each.binder.name.text}` has to be one key of `{channel.name}`"
         hint = (

@@ -144,7 +144,7 @@ def _twice(body: Body, name: str, span: Span) -> None:
 
 
 def _lose(body: Body, name: str, node: sx.StateDecl, span: Span) -> None:
-    """The variable begins anew."""
+    """The variable begins again."""
     if _find_assignment(body, name) is not None:
         _twice(body, name, span)
         return

@@ -99,7 +99,7 @@ def component_alone(files: sx.Protocol, component: str) -> sx.Protocol:
 
 
 def only_overlay(file: sx.File, diagnostics: Diagnostics) -> sx.OverlayDecl | None:
-    """The overlay of a file that stands beside an adapter."""
+    """The overlay of a file next to an adapter."""
     declared = [item for item in file.declarations if isinstance(item, sx.OverlayDecl)]
     if len(declared) == 1:
         return declared[0]

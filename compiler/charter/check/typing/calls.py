@@ -93,7 +93,7 @@ def arguments(
     """The arguments of a call in the order of its parameters; named ones are last in the text.
     `defaults` are used for missing ones; they read no state and no locals."""
     given = _by_name(scope, nodes, params, name)
-    if not {*given} <= {param.name for param in params}:  # told; the number follows from it
+    if not {*given} <= {param.name for param in params}:  # reported; the number follows from it
         return tuple(unknown(name.span) for _ in params)
     missing = [p for p in params if p.name not in given and p.name not in defaults]
     if missing or len(nodes) > len(params):
