@@ -15,9 +15,9 @@ from tests.support.spec import SPEC
 
 from charter import api
 from charter.analysis.environment import list_offered
+from charter.analysis.narrowed_machine import open_machine
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
-from charter.explore.native.program import compile_instance
 from charter.explore.native.search.explore import Choices, Exploration, NativeOptions, explore
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.machine import Machine
@@ -73,7 +73,7 @@ def search(text: str) -> Exploration:
 
 def machine_of(text: str) -> Machine:
     """The machine as a search has it."""
-    return compile_instance.machine_of(*tiny(text))
+    return open_machine(*tiny(text))
 
 
 def test_nothing_is_found_where_nothing_is_planted(tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ from tests.benchmarks.primary_backup_c import SOURCE
 from tests.support.tla.tlc import Tlc
 
 from charter import api
+from charter.analysis.narrowed_machine import open_machine
 from charter.explore.native.liveness.check_liveness import check_liveness as check_natively
-from charter.explore.native.program.compile_instance import machine_of, print_program
+from charter.explore.native.program.compile_instance import print_program
 from charter.explore.native.program.llvm import compile_ir, link
 from charter.explore.native.search.explore import Choices, NativeOptions, explore
 from charter.explore.reference.liveness import check_liveness as check_by_definition
@@ -190,7 +191,7 @@ def compile_time():
     say("controller, in seconds of CPU")
     for name in ("tiny_elr", "standard"):
         start = cpu()
-        _, text, _ = print_program(machine_of(model, choose(model, name)), Choices())
+        _, text, _ = print_program(open_machine(model, choose(model, name)), Choices())
         printed = cpu()
         code = compile_ir(text)
         made = cpu()

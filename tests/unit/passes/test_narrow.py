@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from charter import api
+from charter.analysis.narrowed_machine import open_machine
 from charter.core.show import show_model
-from charter.explore.native.program.compile_instance import Choices, machine_of, print_program
+from charter.explore.native.program.compile_instance import Choices, print_program
 from charter.explore.reference.search import explore
 from charter.passes.narrow import narrow
 from charter.suites.search_results import rules_digest
@@ -68,7 +69,7 @@ def test_counts_stay_when_strangers_compare_its_counters() -> None:
     one, two = (explore(m, m.instances[0]) for m in (alone, beside))
     assert one.counts.complete
     assert (one.counts, one.properties, one.branches) == (two.counts, two.properties, two.branches)
-    texts = [print_program(machine_of(m, m.instances[0]), Choices())[1] for m in (alone, beside)]
+    texts = [print_program(open_machine(m, m.instances[0]), Choices())[1] for m in (alone, beside)]
     assert texts[0] == texts[1]
 
 
