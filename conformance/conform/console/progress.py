@@ -212,8 +212,9 @@ class SearchListener:
         """Report progress; work besides the search itself has an estimate of its own."""
         now = time.monotonic()
         if self.cost is not None and now - self.pace.begun >= _SHORT:
-            told, self.cost = self.cost(), None
-            say(told)
+            cost, self.cost = self.cost(), None
+            if cost:
+                say(cost)
         if doing != self.doing:
             self.doing, self.pace = doing, Pace(now)
         line = self.pace.line(now, distinct, generated, level, queue)

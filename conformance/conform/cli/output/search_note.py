@@ -34,7 +34,10 @@ def costing(model: Model, instance: str, order: str = "") -> Callable[[], str]:
 
 
 def cost(size: SearchSize, order: str) -> str:
-    """What is known of a search before it begins, and what makes it less."""
+    """What is known of a search before it begins, and what makes it less; "" if it takes no time
+    but for a slow machine."""
+    if size.states is not None and size.states <= FEW:
+        return ""
     kind = "step" if size.is_system else "operation"
     bound = "the number of its states is known at the end"
     if size.states is not None:

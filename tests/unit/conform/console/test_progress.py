@@ -8,8 +8,9 @@ import threading
 import pytest
 from tests.support import spec
 
+from charter.analysis.search_size import SearchSize
 from charter.api import FirstViolation
-from conform.cli.output.search_note import FoundSoFar, costing
+from conform.cli.output.search_note import FoundSoFar, cost, costing
 from conform.console.progress import JudgedLines, Pace, SearchListener, bar, left, searching, span
 
 
@@ -176,3 +177,8 @@ def test_the_cost_names_the_instance_and_what_makes_it_less() -> None:
     )  # fmt: skip
     bounded = costing(spec.model("two_phase_commit"), "tiny")()
     assert re.search(r"; it can have [0-9,]+ states at most\. ", bounded)
+
+
+def test_a_search_of_few_states_has_no_cost() -> None:
+    assert cost(SearchSize("tiny", is_system=False, acts=4, states=1_000), "") == ""
+    assert cost(SearchSize("tiny", is_system=False, acts=4, states=1_001), "")
