@@ -54,7 +54,7 @@ ELSEWHERE = {"S4-E1", "S4-E2"}
 
 def test_each_worked_example_of_the_texts_is_a_scenario() -> None:
     """Those of S0 to S4, the cases A to G in both wordings, and the seven cases of divergence."""
-    text = "\n".join(path.read_text("utf-8") for path in KAFKA.glob("*.charter"))
+    text = "\n".join(source.text for source in load_charter(KAFKA)[0].sources)
     titles = re.findall(r'scenario "([^"]+)"', text)
     wanted = {f"{name}{i}" for name, count in EXAMPLES.items() for i in range(1, count + 1)}
     wanted |= {f"{case} {letter}" for case in ("Case", "MODEL 3.3 case") for letter in "ABCDEFG"}
@@ -96,7 +96,7 @@ def test_four_replicas_may_be_eligible_where_the_minimum_is_three() -> None:
 def test_the_property_of_the_cap_fails_without_the_cap() -> None:
     """What the variant `elr_capped` keeps, the charter's own rule for joining the ELR does not."""
     name = "eligible_up_to_the_minimum"
-    variants = (KAFKA / "60-variants.charter").read_text("utf-8")
+    variants = (KAFKA / "variants" / "60-variants.charter").read_text("utf-8")
     found = re.search(rf"add (stepwise {name} .*?)\n\n", variants, re.DOTALL)
     assert found is not None
     added = Source("capped.charter", f"protocol kafka.replication\n\n{found[1]}\n")

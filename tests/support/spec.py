@@ -23,7 +23,8 @@ EXAMPLES = tuple(sorted(path.stem for path in (SPEC / "examples").glob("*.charte
 def list_declared(kind: str, files: str = "*.charter") -> list[str]:
     """The variants or mutants that files of Kafka's charter declare. They are looked for in the
     text: what names tests is read in each process, before the first test is run."""
-    texts = [path.read_text("utf-8") for path in sorted((SPEC / "kafka").glob(files))]
+    paths = sorted((SPEC / "kafka").rglob(files), key=lambda path: path.name)
+    texts = [path.read_text("utf-8") for path in paths]
     return [name for text in texts for name in re.findall(rf"^{kind} (\w+)", text, re.MULTILINE)]
 
 
