@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from charter.formats.run import RunFinding, ShrunkQuestion
+from charter.formats.run_description import RunDescription
 from conform.cli.output.run_output import _show_findings, show_example
 from conform.reports import write
 from conform.runs.conclusion import Finished
@@ -67,7 +68,7 @@ def test_what_labels_mean_stands_under_the_first_finding_that_has_some(capsys):
         for name, text in texts.items()
     ]
     listed[2]["like"] = "f-1"
-    _show_findings(Finished(RunFolder("/run"), {}, {"findings": listed}))
+    _show_findings(Finished(RunFolder("/run"), RunDescription(), {"findings": listed}))
     lines = capsys.readouterr().out.splitlines()
     explained = [number for number, line in enumerate(lines) if '("#1" < "#2"' in line]
     second, third = (

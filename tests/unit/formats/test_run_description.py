@@ -14,7 +14,7 @@ def test_description_is_as_it_was_when_written_and_read() -> None:
         id="a", observes=("x",), suite_counts={"seeds": 2}, sources={"src": "1"},
         limits=(TargetLimit("it hides x", ("x",)),), selection={"branch": "put", "first": False},
     )  # fmt: skip
-    assert RunDescription.read(made.json()) == made
+    assert replace(RunDescription.read(made.json()), lacks=frozenset()) == made
     assert made.json()["sources"] == {"src": "1"} and RunDescription().json()["sources"] is None
     assert not {"types", "rejudged", "continued", "lacks"} & made.json().keys()
 
