@@ -137,24 +137,25 @@ def model_files(module: str, written: Texts) -> Tree:
 def protocols(project: Project) -> tuple[Protocol, ...]:
     """The protocols of a project: a folder whose several files, and those below, name one protocol,
     or single files."""
-    found: dict[tuple[Path, str], list[Path]] = {}
+    found: dict[tuple[Path, str], list[Source]] = {}
     folders = {path.parent for path in project.charters.rglob("*.charter")}
     for folder in sorted(folder for folder in folders if speaks_of(folder) is None):
         for path in sorted(folder.glob("*.charter")):
-            name = protocol_of(read_source(path)) or project.relative(path)
-            found.setdefault((find_whole(folder, name), name), []).append(path)
+            source = Source(project.relative(path), read_source(path).text)
+            name = protocol_of(source) or source.name
+            found.setdefault((find_whole(folder, name), name), []).append(source)
     mixed = {folder for folder, _ in found if sum(folder == other for other, _ in found) > 1}
     return tuple(
-        _protocol(project, name, sorted(paths, key=by_name), None if folder in mixed else folder)
-        for (folder, name), paths in found.items()
+        _protocol(name, sources, None if folder in mixed else project.relative(folder))
+        for (folder, name), sources in found.items()
     )
 
 
-def _protocol(project: Project, name: str, paths: Sequence[Path], folder: Path | None) -> Protocol:
+def _protocol(name: str, sources: Sequence[Source], folder: str | None) -> Protocol:
     """A protocol of a project; `folder` is None if it holds another one, too."""
-    sources = tuple(Source(project.relative(path), read_source(path).text) for path in paths)
-    place = sources[0].name if folder is None or len(sources) == 1 else project.relative(folder)
-    return Protocol(name, place, sources)
+    sources = sorted(sources, key=lambda source: by_name(Path(source.name)))
+    place = sources[0].name if folder is None or len(sources) == 1 else folder
+    return Protocol(name, place, tuple(sources))
 
 
 def tree(project: Project) -> Tree:

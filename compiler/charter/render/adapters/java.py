@@ -11,7 +11,7 @@ from charter.render.adapters import docs
 from charter.render.adapters.interface import Fields, Named, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, LineBreaker, apply, call
 from charter.render.adapters.names import avoid, camel, snake
-from charter.render.adapters.page import METHODS, LanguagePage
+from charter.render.adapters.page import METHODS, CodecPage
 from charter.render.text import wrap
 
 _TAKEN = (
@@ -39,7 +39,7 @@ def attribute(name: str) -> str:
 
 
 @dataclass(slots=True)
-class JavaPage(LanguagePage):
+class JavaPage(CodecPage):
     """The parts of the file."""
 
     TAKEN: ClassVar = _TAKEN

@@ -11,7 +11,7 @@ from charter.render.adapters import docs
 from charter.render.adapters.interface import Fields, Named, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, Item, LineBreaker, call
 from charter.render.adapters.names import avoid, camel
-from charter.render.adapters.page import METHODS, LanguagePage, Shape
+from charter.render.adapters.page import METHODS, CodecPage, Shape
 from charter.render.text import wrap
 
 _TAKEN = (
@@ -41,7 +41,7 @@ def strings(names: Iterable[str]) -> Bracketed:
 
 
 @dataclass(slots=True)
-class NodePage(LanguagePage):
+class NodePage(CodecPage):
     """The parts of the file."""
 
     TAKEN: ClassVar = _TAKEN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeVar, assert_never
@@ -53,13 +54,12 @@ def fold(kind: t.Type, named: Callable[[Named], T], made: Callable[[Shape, list[
 @dataclass(slots=True)
 class LanguagePage:
     """The parts of a file. `types` and `cases` are their names in its language, each after the
-    `package` of the types. `TAKEN` are names that they must not have, `FORMS` the types without a
-    name, with those of their parts at `{}`, and `CODECS` what reads and writes them. `ZEROS` are
-    their values in a skeleton, and `NEW` is before the name of what is built."""
+    `package` of the types. `TAKEN` are names that they must not have, and `FORMS` the types without
+    a name, with those of their parts at `{}`. `ZEROS` are their values in a skeleton, and `NEW` is
+    before the name of what is built."""
 
     TAKEN: ClassVar[tuple[str, ...]] = ()
     FORMS: ClassVar[Mapping[Shape, str]] = {}
-    CODECS: ClassVar[Mapping[Shape, str]] = {}
     ZEROS: ClassVar[Mapping[type[t.Type], str]] = {}
     NEW: ClassVar[str] = ""
 
@@ -90,18 +90,6 @@ class LanguagePage:
     def type(self, kind: t.Type) -> str:
         """The type of a field or an item."""
         return fold(kind, self.name_of, lambda shape, parts: self.FORMS[shape].format(*parts))
-
-    def name_codec(self, named: Named) -> str:
-        """The expression that reads and writes a type with a name."""
-        raise NotImplementedError(named)
-
-    def codec(self, kind: t.Type) -> str | Bracketed:
-        """The expression that reads and writes a type."""
-        return fold(kind, self.name_codec, self.combine_codecs)
-
-    def combine_codecs(self, shape: Shape, parts: list[str | Bracketed]) -> str | Bracketed:
-        """The expression that reads and writes a type without a name."""
-        return call(self.CODECS[shape], *parts) if parts else self.CODECS[shape]
 
     def states(self) -> list[tuple[str, str, t.Record]]:
         """What is neither a type of the charter nor arguments: the name, a comment, the fields."""
@@ -151,3 +139,23 @@ class LanguagePage:
     def build(self, name: str, tag: str, fields: Fields) -> Bracketed:
         """A record, or the case `tag` of a union."""
         return call(self.NEW + name, *(self.zero(part) for _, part in fields))
+
+
+@dataclass(slots=True)
+class CodecPage(LanguagePage, ABC):
+    """A page of a language in which expressions read and write values. `CODECS` are those of types
+    without a name."""
+
+    CODECS: ClassVar[Mapping[Shape, str]] = {}
+
+    @abstractmethod
+    def name_codec(self, named: Named) -> str:
+        """The expression that reads and writes a type with a name."""
+
+    def codec(self, kind: t.Type) -> str | Bracketed:
+        """The expression that reads and writes a type."""
+        return fold(kind, self.name_codec, self.combine_codecs)
+
+    def combine_codecs(self, shape: Shape, parts: list[str | Bracketed]) -> str | Bracketed:
+        """The expression that reads and writes a type without a name."""
+        return call(self.CODECS[shape], *parts) if parts else self.CODECS[shape]

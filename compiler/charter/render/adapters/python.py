@@ -12,7 +12,7 @@ from charter.render.adapters import docs
 from charter.render.adapters.interface import Fields, Named, SeenOperation
 from charter.render.adapters.line_breaks import Bracketed, LineBreaker, apply, call
 from charter.render.adapters.names import avoid, snake
-from charter.render.adapters.page import METHODS, LanguagePage
+from charter.render.adapters.page import METHODS, CodecPage
 from charter.render.text import wrap
 
 _TAKEN = (
@@ -30,7 +30,7 @@ def attribute(name: str) -> str:
 
 
 @dataclass(slots=True)
-class PythonPage(LanguagePage):
+class PythonPage(CodecPage):
     """The parts of the file."""
 
     TAKEN: ClassVar = _TAKEN
