@@ -77,6 +77,8 @@ def _select_compared(body: Body, parts: Mapping[str, str]) -> _Compared:
         case n.Component():
             return tuple((v.name, v.type) for v in body.state)
         case n.System():
+            # Its state has that of all parts: a step is numbered with what it reads of a part
+            # whose operations it does not call.
             return body.parts, tuple((v.name, v.type) for v in body.state)
         case _:
             assert_never(body)
