@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.tidy.house import ROOT, File, Rule
+from tests.tidy.house import RATCHET, ROOT, File, Rule
 
 # Written in pieces, so that this file obeys its own rules.
 LEFTOVERS: Final = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b")
@@ -51,6 +51,7 @@ ANYWHERE: Final = re.compile("|".join(WORDS))
 """What a text in small letters holds that has one of the words: found in a quarter of the time."""
 GLOSSARY: Final = "docs/GLOSSARY.md"
 PROSE_COLUMNS: Final = 120
+CHARTER_LINES: Final = 500
 
 
 def leftover(file: File) -> Iterator[str]:
@@ -145,6 +146,12 @@ def long_prose(file: File) -> Iterator[str]:
             yield f"{number}: {len(line)} columns, the limit of prose is {PROSE_COLUMNS}"
 
 
+def long_charter(file: File) -> Iterator[str]:
+    length = len(file.text.splitlines())
+    if length > CHARTER_LINES and file.path not in RATCHET["long_charters"]["one_block"]:
+        yield f"1: {length} lines, the limit is {CHARTER_LINES}: split it by subject"
+
+
 def _anywhere(_path: str) -> bool:
     return True
 
@@ -163,6 +170,10 @@ def _prose(path: str) -> bool:
     return _page(path) and not path.startswith(("generated/", "docs/plans/"))
 
 
+def _charter(path: str) -> bool:
+    return path.endswith(".charter")
+
+
 def _page(path: str) -> bool:
     return path.endswith(".md")
 
@@ -179,5 +190,7 @@ RULES_OF_TEXT: Final = (
     Rule("a design page exists", _anywhere, no_design_page, (PAGE, "docs/" "design/x.md")),
     Rule("a design page exists", _anywhere, no_design_page, (PAGE, "decision " "0007")),
     Rule("prose has at most 120 columns", _prose, long_prose, (PAGE, "# A\n\n" + 25 * "words ")),
+    Rule("a charter has at most 500 lines", _charter, long_charter,
+         ("spec/bad.charter", 501 * "-- a\n")),
     Rule("no stray blanks", _ours, trailing_space, (PAGE, "# A \n")),
 )  # fmt: skip

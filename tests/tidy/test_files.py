@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +33,9 @@ TOP: Final = {
 }
 BLOB_BYTES: Final = 400_000
 DESIGN_LINES: Final = 500
+FOLDER_FILES: Final = 25
+LISTS: Final = ("generated/", "docs/formats/", "docs/diagnostics/", "tests/counts/")
+"""Folders with one file for each of many things: a reader finds it by its name."""
 # By folder of generated/: models are read, suites are data.
 GENERATED_BYTES: Final[dict[str, int]] = RATCHET["bytes"]
 # Started by name, or there for others: authors of adapters.
@@ -44,6 +49,32 @@ def test_the_top_level_is_the_customers_when_listed() -> None:
 def test_every_file_is_of_a_kind_we_know_when_listed() -> None:
     strange = [p for p in paths() if Path(p).suffix not in SUFFIXES and Path(p).name not in NAMES]
     assert not strange
+
+
+def find_misstated_folders(files: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
+    """The folders of more than 25 files that are not known with this number, and those that are
+    known with a number and do not have it."""
+    sizes = Counter(Path(path).parent.as_posix() for path in files if not path.startswith(LISTS))
+    full = {folder: size for folder, size in sizes.items() if size > FOLDER_FILES}
+    return {
+        folder: sizes[folder]
+        for folder in full.keys() | known
+        if known.get(folder) != full.get(folder)
+    }
+
+
+def test_a_folder_has_at_most_25_files_when_counted() -> None:
+    assert not find_misstated_folders(paths(), RATCHET["folder_files"])
+
+
+def test_a_folder_is_found_when_it_is_full_or_has_shrunk() -> None:
+    full = [f"a/b/{i}.py" for i in range(FOLDER_FILES + 1)]
+    assert find_misstated_folders(full, {}) == {"a/b": 26}
+    assert find_misstated_folders([*full, "a/b/c.py"], {"a/b": 26}) == {"a/b": 27}
+    assert find_misstated_folders(full, {"a/b": 27}) == {"a/b": 26}
+    assert find_misstated_folders(full[1:], {"a/b": 26}) == {"a/b": 25}
+    assert not find_misstated_folders(full, {"a/b": 26})
+    assert not find_misstated_folders([*full[1:], "a/c/0.py"], {})
 
 
 def test_no_file_is_a_blob_when_weighed() -> None:
