@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 from charter.core import nodes as n
 from charter.core.nodes import ASKED
-from charter.explore.result import CheckResult, Condition, FirstViolation, SearchResult
+from charter.explore.result import CheckResult, Condition, FirstViolation, SearchResult, StepPairs
 from charter.passes import for_search
 from charter.passes.companions import Companion, companions
 from charter.semantics.machine import Machine
@@ -133,8 +133,13 @@ class Problem:
 
 
 class ModelChecker(Protocol):
-    """Searches all states of a machine in an instance."""
+    """The module of an engine, which searches all states of a machine in an instance."""
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """The result of the search. Raises EngineUnsupported if the engine does not support the
         machine or the options, CannotExplore if the search cannot be done at all."""
+
+    def step_pairs(
+        self, problem: Problem, options: ExploreOptions, progress: Progress
+    ) -> StepPairs:
+        """The pairs of steps that follow each other. Raises as `check`."""

@@ -136,6 +136,22 @@ class StepPairs:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchFindings:
+    """The result of a search for safety, by either engine."""
+
+    counts: Counts
+    properties: tuple[CheckResult, ...]
+    branches: tuple[CheckResult, ...]
+    failures: tuple[CheckResult, ...]
+
+    @property
+    def fine(self) -> bool:
+        """Whether the search is complete and found no violated property and no failure."""
+        broken = any(f.seen for f in self.properties if f.kind != "witness")
+        return self.counts.complete and not broken and not self.failures
+
+
+@dataclass(frozen=True, slots=True)
 class Unmet:
     """Something that was never met: a witness, a branch, or a condition of a property with its text
     and location."""

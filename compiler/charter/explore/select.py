@@ -20,7 +20,7 @@ from charter.explore.model_checker import (
     Progress,
 )
 from charter.explore.outcome_difference import ReachedStates
-from charter.explore.result import Counts, SearchResult, StepPairs
+from charter.explore.result import SearchResult, StepPairs
 from charter.explore.successors import Defined, StateGraph, Successors
 
 MOST_BY_REFERENCE = 300_000
@@ -86,13 +86,9 @@ def step_pairs(
     Raises CannotExplore."""
     problem = Problem.of(replace(model, properties=(), liveness=()), instance)
     try:
-        with _loading_native():
-            from charter.explore.native import checker
-        return checker.step_pairs(problem, options, progress)
+        return _native().step_pairs(problem, options, progress)
     except EngineUnsupported as reason:
-        from charter.explore.reference import checker as reference
-
-        return reference.step_pairs(problem, options, _with_reason(progress, str(reason)))
+        return _reference().step_pairs(problem, options, _with_reason(progress, str(reason)))
 
 
 def _only_native(problem: Problem, options: ExploreOptions) -> Option | None:
@@ -140,15 +136,15 @@ def _loading_native() -> Iterator[None]:
 
 def _reference() -> ModelChecker:
     """The reference engine, imported lazily: most searches do not need it."""
-    from charter.explore.reference.checker import ReferenceChecker
+    from charter.explore.reference import checker
 
-    return ReferenceChecker()
+    return checker
 
 
 def _native() -> ModelChecker:
     with _loading_native():
-        from charter.explore.native.checker import NativeChecker
-    return NativeChecker()
+        from charter.explore.native import checker
+    return checker
 
 
 # --- single states -------------------------------------------------------------------------------
@@ -158,13 +154,9 @@ def successors(model: n.Model, instance: n.Instance) -> Successors:
     """The successor function of an instance."""
     try:
         with _loading_native():
-            from charter.explore.native.memory.layout import CannotCompile
             from charter.explore.native.program.compiled import CompiledMachine
-    except EngineUnsupported:
-        return Defined.of(model, instance)
-    try:
         return CompiledMachine.of(model, instance, cache_folder("engine"))
-    except CannotCompile:
+    except EngineUnsupported:
         return Defined.of(model, instance)
 
 
@@ -195,36 +187,15 @@ def state_graph(
 ) -> StateGraph:
     """All states of an instance of a component; `tell` is called now and then with their number so
     far. Raises TooManyStates if there are more than `most_states` (0: any number)."""
-    from charter.explore.reference.graph import DefinedGraph
-
-    def build_by_definition() -> StateGraph:
-        graph = DefinedGraph.of(model, instance, most_states, tell)
-        _refuse_partial(graph.found.counts, most_states)
-        return graph
-
+    graph: StateGraph
     try:
         with _loading_native():
-            from charter.explore.native.memory.layout import CannotCompile
-            from charter.explore.native.program.compile_instance import Choices
-            from charter.explore.native.search.explore import NativeOptions
-            from charter.explore.native.search.explore import explore as explore_native
-            from charter.explore.native.search.levels import GaveUp
             from charter.explore.native.states.graph import CompiledGraph
+        graph = CompiledGraph.of(model, instance, most_states, tell)
     except EngineUnsupported:
-        return build_by_definition()
-    options = NativeOptions(
-        Choices(detailed=True), most_states=most_states, cache=cache_folder("engine")
-    )
-    try:
-        found = explore_native(model, instance, options, lambda now: tell(now.distinct))
-    except (CannotCompile, GaveUp):
-        return build_by_definition()
-    _refuse_partial(found.counts, most_states)
-    return CompiledGraph.around(found)
+        from charter.explore.reference.graph import DefinedGraph
 
-
-def _refuse_partial(counts: Counts, most_states: int) -> None:
-    """Raises TooManyStates for the counts of a search that ended at its bound, or for want of
-    memory before that."""
-    if most_states and not counts.complete:
-        raise TooManyStates(min(counts.distinct, most_states))
+        graph = DefinedGraph.of(model, instance, most_states, tell)
+    if most_states and not graph.found.counts.complete:  # at the bound, or out of memory
+        raise TooManyStates(min(graph.found.counts.distinct, most_states))
+    return graph

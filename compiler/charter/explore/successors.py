@@ -11,7 +11,7 @@ from charter.analysis.canonical import Canonical
 from charter.analysis.narrowed_machine import open_machine
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.result import Trace, TraceStep
+from charter.explore.result import SearchFindings, Trace, TraceStep
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
@@ -79,6 +79,8 @@ class StateGraph(Protocol):
     reached."""
 
     @property
+    def found(self) -> SearchFindings: ...
+    @property
     def states(self) -> Sequence[State]: ...
     @property
     def successors(self) -> Successors: ...
@@ -90,9 +92,6 @@ class StateGraph(Protocol):
     def arrival(self, number: int) -> tuple[int, TraceStep]:
         """The state and the step from which a state (not the initial one) was first reached."""
 
-    def witnesses(self) -> Sequence[tuple[str, Trace]]:
-        """A shortest trace to each witness that was found."""
-
 
 def path(graph: StateGraph, number: int) -> Trace:
     """A shortest trace to a state."""
@@ -101,3 +100,9 @@ def path(graph: StateGraph, number: int) -> Trace:
         number, step = graph.arrival(number)
         steps.append(step)
     return tuple(reversed(steps))
+
+
+def witnesses(graph: StateGraph) -> Sequence[tuple[str, Trace]]:
+    """A shortest trace to each witness that was found."""
+    found = graph.found.properties
+    return [(p.name, p.trace) for p in found if p.kind == "witness" and p.trace is not None]

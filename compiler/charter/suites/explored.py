@@ -15,7 +15,7 @@ from charter.core.nodes import Value
 from charter.core.obligations import Obligation
 from charter.explore.result import Trace
 from charter.explore.select import state_graph
-from charter.explore.successors import StateGraph, Transition, path
+from charter.explore.successors import StateGraph, Transition, path, witnesses
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
@@ -101,7 +101,7 @@ class ExploredInstance:
         for label in self.graph.successors.machine.labels:
             if label in self.taken:
                 yield from self._along(self._through(self.taken[label]), f"branch {label}", label)
-        for name, trace in self.graph.witnesses():
+        for name, trace in witnesses(self.graph):
             last = trace[-1].branch if trace else ""
             yield from self._along(acts_of(trace), f"witness {name}", last)
         for name, found in self.replies.items():

@@ -16,9 +16,10 @@ from tests.support.drawn.drawn_models import WHOLE, systems
 from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.explore.model_checker import EngineUnsupported
 from charter.explore.native.liveness.check_liveness import check_liveness as natively
 from charter.explore.native.liveness.check_liveness import explore_live
-from charter.explore.native.search.explore import CannotCompile, Choices, GaveUp, NativeOptions
+from charter.explore.native.search.explore import Choices, NativeOptions
 from charter.explore.native.search.explore import explore as explore_natively
 from charter.explore.reference.liveness import check_liveness as by_reference
 from charter.explore.reference.search import ReferenceOptions, explore
@@ -98,7 +99,7 @@ def agree(tally: Counter[str], model: n.Model, symmetry: bool) -> None:
     options = NativeOptions(Choices(symmetry=symmetry), most_states=MOST)
     try:
         native = natively(model, WHOLE, options)
-    except (CannotCompile, GaveUp):
+    except EngineUnsupported:
         tally["beyond"] += 1
         return
     if any("gave up" in one.detail or "exceed 63" in one.detail for one in native):

@@ -11,7 +11,7 @@ from tests.support.tla import tlc
 
 from charter import api
 from charter.analysis.compared_numbers import NOTHING, NumbersCompared, find_compared
-from charter.explore.native.search.explore import CannotCompile
+from charter.explore.native.memory.layout import CannotCompile
 from charter.explore.reference.search import explore as by_definition
 
 CHARTER = """protocol test.offered

@@ -16,7 +16,7 @@ from tests.support.engines import counts, verdicts
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native.memory.index import SearchIndex
+from charter.explore.native.memory.index import OtherSearch, SearchIndex
 from charter.explore.native.program.compile_instance import Program, program
 from charter.explore.native.search import search_files as files
 from charter.explore.native.search import spark as engine
@@ -24,7 +24,6 @@ from charter.explore.native.search.explore import (
     Choices,
     Exploration,
     NativeOptions,
-    OtherSearch,
     SearchCounts,
     explore,
     result_of,

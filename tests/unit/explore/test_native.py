@@ -20,16 +20,14 @@ from charter.cache.files import from_cache, to_cache
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.diagnostics import NOWHERE
-from charter.explore.native.memory.index import SearchIndex
-from charter.explore.native.memory.layout import Layout, Packing
+from charter.explore.native.memory.index import OtherSearch, SearchIndex
+from charter.explore.native.memory.layout import CannotCompile, Layout, Packing
 from charter.explore.native.program.compile_instance import CodeSource
 from charter.explore.native.search import levels
 from charter.explore.native.search.explore import (
-    CannotCompile,
     Choices,
     Exploration,
     NativeOptions,
-    OtherSearch,
     SearchCounts,
     explore,
 )

@@ -17,10 +17,10 @@ from charter.core import nodes as n
 from charter.explore.native.liveness import runs
 from charter.explore.native.liveness.check_liveness import check_liveness, explore_live
 from charter.explore.native.memory.arrays import Array, NoRoom, Room
+from charter.explore.native.memory.layout import CannotCompile
 from charter.explore.native.memory.machine_context import MARGIN
 from charter.explore.native.program import transition_graph
 from charter.explore.native.search.explore import (
-    CannotCompile,
     Choices,
     NativeOptions,
     SearchCounts,

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from typing import cast
 
 from charter.cache.files import cache_folder
 from charter.core import nodes as n
-from charter.explore.model_checker import (
-    CannotExplore,
-    EngineUnsupported,
-    ExploreOptions,
-    Problem,
-    Progress,
-)
+from charter.explore.model_checker import EngineUnsupported, ExploreOptions, Problem, Progress
 from charter.explore.native.liveness.check_liveness import Explored, check_liveness, explore_live
-from charter.explore.native.search.explore import (
-    CannotCompile,
-    Choices,
-    GaveUp,
-    NativeOptions,
-    NoRoom,
-    OtherSearch,
-)
+from charter.explore.native.search.explore import Choices, NativeOptions
 from charter.explore.native.search.explore import SearchCounts as Now
 from charter.explore.native.search.traces import bare
 from charter.explore.native.states.reached import Reached
@@ -37,46 +23,27 @@ from charter.explore.result import MatchedState, MatchedStates, SearchResult, St
 from charter.semantics.fairness import LivenessResult
 
 
-@dataclass(frozen=True, slots=True)
-class NativeChecker:
-    """Compiled code; on Spark, if the options have a session."""
-
-    def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
-        """As `ModelChecker.check`."""
-        with as_engine_errors(problem.instance.name):
-            explored = _explore(problem, options, progress)
-        found, seen = _result(problem, options, explored), explored.seen
-        del explored  # any further search uses the memory that is left
-        if not problem.liveness or found.liveness_skipped_because:
-            return found
-        return _settle(problem, options, found, seen, progress)
+def check(problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
+    """As `ModelChecker.check`; on Spark, if the options have a session."""
+    explored = _explore(problem, options, progress)
+    found, seen = _result(problem, options, explored), explored.seen
+    del explored  # any further search uses the memory that is left
+    if not problem.liveness or found.liveness_skipped_because:
+        return found
+    return _settle(problem, options, found, seen, progress)
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
-    """The pairs of steps that follow each other; of an instance that is not searched to its end
-    those that random walks see. Raises EngineUnsupported or CannotExplore."""
+    """As `ModelChecker.step_pairs`; of an instance that is not searched to its end those that
+    random walks see."""
     chosen, tell = native_options(problem, options), _reporter(progress)
-    with as_engine_errors(problem.instance.name):
-        found = pairs_of(problem.model, problem.instance, chosen, tell)
-        if found.complete:
-            return found
-        return find_walked_pairs(
-            problem.model, problem.instance, PairWalks(), chosen.cache,
-            lambda done, of: progress(0, 0, 0, 0, f"walk {done:,} of {of:,}"),
-        )  # fmt: skip
-
-
-@contextmanager
-def as_engine_errors(instance: str) -> Iterator[None]:
-    """Why the engine cannot search an instance, as the interface of the engines says it."""
-    try:
-        yield
-    except (CannotCompile, GaveUp) as reason:
-        raise EngineUnsupported(str(reason)) from None
-    except OtherSearch as reason:
-        raise CannotExplore(str(reason)) from None
-    except NoRoom as reason:
-        raise CannotExplore(f"{instance} has no room for a search: {reason}") from None
+    found = pairs_of(problem.model, problem.instance, chosen, tell)
+    if found.complete:
+        return found
+    return find_walked_pairs(
+        problem.model, problem.instance, PairWalks(), chosen.cache,
+        lambda done, of: progress(0, 0, 0, 0, f"walk {done:,} of {of:,}"),
+    )  # fmt: skip
 
 
 def _explore(problem: Problem, options: ExploreOptions, progress: Progress) -> Explored:
@@ -88,10 +55,7 @@ def _explore(problem: Problem, options: ExploreOptions, progress: Progress) -> E
     from charter.explore.native.search import spark
 
     session = cast(spark.SparkSession, options.session)
-    try:
-        return Explored(spark.explore(session, model, instance, chosen, lambda now: tell(now, "")))
-    except spark.Failed as reason:
-        raise CannotExplore(str(reason)) from None
+    return Explored(spark.explore(session, model, instance, chosen, lambda now: tell(now, "")))
 
 
 def _settle(
@@ -111,7 +75,7 @@ def _settle(
         verdicts = check_liveness(
             problem.model, problem.instance, chosen, _reporter(progress), seen
         )
-    except (CannotCompile, GaveUp) as reason:
+    except EngineUnsupported as reason:
         return replace(found, liveness_skipped_because=str(reason))
     seconds = (found.seconds_liveness or 0.0) + time.monotonic() - begun
     return replace(found, liveness=verdicts, seconds_liveness=seconds)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
-from charter.explore.native.checker import as_engine_errors
 from charter.explore.native.program.compile_instance import Choices, Program, program
 from charter.explore.native.search.explore import Exploration, NativeOptions, explore
 from charter.explore.native.search.traces import Disagreement, OutcomeBuffer, Teller, Traces, bare
@@ -35,8 +34,7 @@ class CompiledStates:
     ) -> CompiledStates | None:
         """Search an instance to its end; None if it has more than `most` states. `watch` is called
         now and then, and may raise. Raises EngineUnsupported or CannotExplore."""
-        with as_engine_errors(instance.name):
-            found = explore(model, instance, NativeOptions(DETAILED, most_states=most), watch)
+        found = explore(model, instance, NativeOptions(DETAILED, most_states=most), watch)
         return CompiledStates(model, instance, found) if found.counts.complete else None
 
     @property
@@ -53,8 +51,7 @@ class CompiledStates:
         self, changed: n.Model, instance: n.Instance, watch: Callable[[], None]
     ) -> OutcomeDifference | None:
         """As `ReachedStates.difference`. Raises Disagreement if the definition sees none there."""
-        with as_engine_errors(instance.name):
-            other = program(changed, instance, DETAILED, None, optimized=False)
+        other = program(changed, instance, DETAILED, None, optimized=False)
         mine, its = OutcomeBuffer.of(self.program), OutcomeBuffer.of(other)
         in_reply: tuple[int, Row] | None = None
         for number in range(self.found.counts.distinct):

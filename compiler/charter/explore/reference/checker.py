@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from charter.core import nodes as n
 from charter.explore.model_checker import ExploreOptions, Problem, Progress
@@ -21,27 +21,23 @@ BY_REFERENCE = "eventually, on the reference engine"
 """The progress text of a search for liveness only."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceChecker:
-    """Breadth-first search over the definition."""
-
-    def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
-        """As `ModelChecker.check`."""
-        told = replace(options, on_violation=problem.teller(options.on_violation))
-        found = _explore(problem.model, problem.instance, told, progress)
-        begun = time.monotonic()
-        verdicts = check_liveness(problem.model, problem.instance, found, _choose_options(options))
-        return SearchResult(
-            engine="reference",
-            machine=problem.machine,
-            counts=found.counts,
-            properties=problem.select_reported(found.properties),
-            branches=found.branches,
-            failures=problem.select_reported(found.failures),
-            conditions=problem.conditions(found.properties),
-            liveness=verdicts,
-            seconds_liveness=time.monotonic() - begun if problem.liveness else None,
-        )
+def check(problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
+    """As `ModelChecker.check`."""
+    told = replace(options, on_violation=problem.teller(options.on_violation))
+    found = _explore(problem.model, problem.instance, told, progress)
+    begun = time.monotonic()
+    verdicts = check_liveness(problem.model, problem.instance, found, _choose_options(options))
+    return SearchResult(
+        engine="reference",
+        machine=problem.machine,
+        counts=found.counts,
+        properties=problem.select_reported(found.properties),
+        branches=found.branches,
+        failures=problem.select_reported(found.failures),
+        conditions=problem.conditions(found.properties),
+        liveness=verdicts,
+        seconds_liveness=time.monotonic() - begun if problem.liveness else None,
+    )
 
 
 def liveness_of(
@@ -56,7 +52,7 @@ def liveness_of(
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:
-    """The pairs of steps that follow each other. Raises as `ReferenceChecker.check`."""
+    """As `ModelChecker.step_pairs`."""
     found = _explore(problem.model, problem.instance, options, progress)
     names = tuple(found.graph.machine.operations)
     if not found.counts.complete:

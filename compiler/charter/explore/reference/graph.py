@@ -10,7 +10,7 @@ from charter.analysis.conditions import atoms_read
 from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
-from charter.explore.result import Trace, TraceStep
+from charter.explore.result import TraceStep
 from charter.explore.successors import Defined, Transition
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import State
@@ -66,8 +66,3 @@ class DefinedGraph:
         source, step = self.found.graph.parents[number]
         assert step is not None
         return source, step
-
-    def witnesses(self) -> Sequence[tuple[str, Trace]]:
-        """As `StateGraph.witnesses`."""
-        found = self.found.properties
-        return [(p.name, p.trace) for p in found if p.kind == "witness" and p.trace is not None]

@@ -21,6 +21,7 @@ from charter.explore.result import (
     Counts,
     FirstViolation,
     Kind,
+    SearchFindings,
     Trace,
     TraceStep,
     is_wrong,
@@ -89,20 +90,10 @@ class ReferenceGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceExploration:
+class ReferenceExploration(SearchFindings):
     """The result of a reference search, and its graph."""
 
-    counts: Counts
-    properties: tuple[CheckResult, ...]
-    branches: tuple[CheckResult, ...]
-    failures: tuple[CheckResult, ...]
     graph: ReferenceGraph
-
-    @property
-    def fine(self) -> bool:
-        """Whether the search is complete and found no violated property and no failure."""
-        broken = any(f.seen for f in self.properties if f.kind != "witness")
-        return self.counts.complete and not broken and not self.failures
 
 
 @dataclass(slots=True)

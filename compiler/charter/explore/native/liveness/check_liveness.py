@@ -19,22 +19,21 @@ from charter.analysis.lasso import Lasso
 from charter.analysis.narrowed_machine import open_machine
 from charter.core import nodes as n
 from charter.core.nodes import Value
+from charter.explore.model_checker import EngineUnsupported
 from charter.explore.native.liveness.runs import Graph, LeadsTo, follow, functions
 from charter.explore.native.memory.arrays import NoRoom, Room, default_budget
-from charter.explore.native.memory.layout import Layout
+from charter.explore.native.memory.layout import CannotCompile, Layout
 from charter.explore.native.program import transition_graph
 from charter.explore.native.program.compile_instance import Program, program
 from charter.explore.native.search.explore import (
-    CannotCompile,
     Exploration,
-    GaveUp,
     NativeOptions,
     SearchCounts,
     explore,
     result_of,
     run_search,
 )
-from charter.explore.native.search.levels import Search
+from charter.explore.native.search.levels import GaveUp, Search
 from charter.explore.native.search.traces import (
     DecodedOutcome,
     Disagreement,
@@ -75,8 +74,8 @@ def check_liveness(
 ) -> tuple[LivenessResult, ...]:
     """The result for each `eventually` of the instance's machine, in the order of the charter:
     `seen` are those already known from the graph of a search, the others get searches of their own.
-    These have no journal; its folder is only used for spilled memory. Raises CannotCompile or
-    GaveUp if the engine does not support the charter, ValueError for a model with faults."""
+    These have no journal; its folder is only used for spilled memory. Raises EngineUnsupported if
+    the engine does not support the charter, ValueError for a model with faults."""
     asking = _Asking(model, instance, options, tell)
     found = {one.name: one for one in seen}
     if asking.permuted:
@@ -237,7 +236,7 @@ class _Asking:
         seen: list[LivenessResult] = []
         try:
             seen = self.on(search, asked, with_lasso=not self.permuted)
-        except (CannotCompile, GaveUp) as reason:
+        except EngineUnsupported as reason:
             liveness_skipped_because = str(reason)
         return Explored(found, tuple(seen), time.monotonic() - begun, liveness_skipped_because)
 

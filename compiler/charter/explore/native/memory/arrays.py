@@ -13,13 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from charter.explore.model_checker import CannotExplore
+
 LARGE = 1 << 14
 """Arrays with fewer bytes are always in memory."""
 SPARE_DISK = 1 << 30
 """Bytes to leave free on the disk."""
 
 
-class NoRoom(Exception):
+class NoRoom(CannotExplore):
     """Memory and disk are used up; the message is a sentence for the user."""
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from charter.explore.model_checker import CannotExplore
 from charter.formats.files import regular
 
 BEGIN = b'{"program":'
@@ -22,7 +23,7 @@ BEGIN = b'{"program":'
 DAMAGED = "the journal is damaged: the search starts again"
 
 
-class OtherSearch(Exception):
+class OtherSearch(CannotExplore):
     """The folder contains another search, or cannot be used; the message is a sentence for the
     user."""
 

@@ -15,6 +15,7 @@ from charter.core import types as t
 from charter.core.nodes import Param, Value
 from charter.core.show import show_type
 from charter.diagnostics import NOWHERE, Span
+from charter.explore.model_checker import EngineUnsupported
 from charter.semantics.values import NotFinite, TooManyValues, Universe, list_parts
 
 MOST_COUNTER = 63
@@ -25,7 +26,7 @@ WORD = 64
 """Bits of a number."""
 
 
-class CannotCompile(Exception):
+class CannotCompile(EngineUnsupported):
     """The engine does not support something in the charter; the message is a phrase, with the place
     in the charter if that is known."""
 

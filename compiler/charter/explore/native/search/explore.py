@@ -12,15 +12,14 @@ from typing import Protocol
 from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
+from charter.explore.model_checker import CannotExplore
 from charter.explore.native.memory.arrays import NoRoom, Room, default_budget
-from charter.explore.native.memory.index import OtherSearch
-from charter.explore.native.memory.layout import CannotCompile
 from charter.explore.native.program.compile_instance import Choices, program
 from charter.explore.native.search.journal import Journal
-from charter.explore.native.search.levels import GaveUp, Note, Search, SearchCounts
+from charter.explore.native.search.levels import Note, Search, SearchCounts
 from charter.explore.native.search.traces import Teller, Traces, TraceSource, bare
 from charter.explore.native.search.violations import watch
-from charter.explore.result import CheckResult, Counts, FirstViolation, Storage
+from charter.explore.result import CheckResult, Counts, FirstViolation, SearchFindings, Storage
 
 DEFAULT = Choices()
 
@@ -72,24 +71,14 @@ class Ended(TraceSource, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(SearchFindings):
     """The result of a native search, and the search itself. `stopped`: why it ran out of memory;
     `message`: what of the journal could not be used ("" if not applicable)."""
 
     search: Ended
-    counts: Counts
     storage: Storage
     stopped: str
     message: str
-    properties: tuple[CheckResult, ...]
-    branches: tuple[CheckResult, ...]
-    failures: tuple[CheckResult, ...]
-
-    @property
-    def fine(self) -> bool:
-        """Whether the search is complete and found no violated property and no failure."""
-        broken = any(f.seen for f in self.properties if f.kind != "witness")
-        return self.counts.complete and not broken and not self.failures
 
 
 def explore(
@@ -100,9 +89,9 @@ def explore(
 ) -> Exploration:
     """Search `instance` exhaustively.
 
-    Raises CannotCompile or GaveUp if the engine does not support the charter, OtherSearch, NoRoom
-    if there is no memory for the first state, KeyError if the instance is of no machine of the
-    model, ValueError for a model with faults."""
+    Raises EngineUnsupported if the engine does not support the charter, CannotExplore if the folder
+    has another search or there is no memory for the first state, KeyError if the instance is of no
+    machine of the model, ValueError for a model with faults."""
     with run_search(model, instance, options, on_progress) as (search, message):
         return result_of(search, message, options.silent)
 
@@ -124,11 +113,14 @@ def run_search(
         journal = Journal(options.journal, compiled.digest, width)
         message = journal.open()
     with tempfile.TemporaryDirectory(prefix="charter-") as folder:
-        room = Room(options.memory or default_budget(), options.journal or Path(folder))
-        search = Search(compiled, room, options.workers, options.most_states, journal)
-        search.first = options.first
-        search.run(watch(search, on_progress, options.on_violation))
-        yield search, message
+        try:
+            room = Room(options.memory or default_budget(), options.journal or Path(folder))
+            search = Search(compiled, room, options.workers, options.most_states, journal)
+            search.first = options.first
+            search.run(watch(search, on_progress, options.on_violation))
+            yield search, message
+        except NoRoom as reason:
+            raise CannotExplore(f"{instance.name} has no room for a search: {reason}") from None
 
 
 def result_of(search: Ended, message: str, silent: frozenset[str] = frozenset()) -> Exploration:
@@ -203,13 +195,9 @@ def _collision(distinct: int) -> float:
 
 
 __all__ = [
-    "CannotCompile",
     "Choices",
     "Exploration",
-    "GaveUp",
     "NativeOptions",
-    "NoRoom",
-    "OtherSearch",
     "SearchCounts",
     "explore",
 ]  # fmt: skip

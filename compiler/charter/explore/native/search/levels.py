@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from math import inf
 
+from charter.explore.model_checker import EngineUnsupported
 from charter.explore.native.emit.unit import FATAL_COUNTER, WHY
 from charter.explore.native.memory.arrays import Array, NoRoom, Room
 from charter.explore.native.memory.blocks import Blocks
@@ -55,7 +56,7 @@ SYMMETRY_CHECK_STATES = 1 << 7
 """States after which a search checks whether symmetry merges anything."""
 
 
-class GaveUp(Exception):
+class GaveUp(EngineUnsupported):
     """The engine reached something that it does not support; the message is a phrase."""
 
 

@@ -19,6 +19,7 @@ from typing import Protocol, TypedDict, cast
 
 from charter.analysis.known_faults import refuse_faults
 from charter.core import nodes as n
+from charter.explore.model_checker import CannotExplore
 from charter.explore.native.memory.index import DAMAGED, IndexContent, SearchIndex, explain_damage
 from charter.explore.native.memory.machine_context import NOTE, SEQ_BITS
 from charter.explore.native.program.compile_instance import Program, first_row, program
@@ -54,7 +55,7 @@ POLL = 0.2
 """Seconds between looks at a running job."""
 
 
-class Failed(Exception):
+class Failed(CannotExplore):
     """A Spark job failed; the message is a sentence for the user."""
 
 

@@ -3,14 +3,17 @@ state was first reached."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from charter.cache.files import cache_folder
+from charter.core import nodes as n
 from charter.explore.native.program.anchor import use
+from charter.explore.native.program.compile_instance import Choices
 from charter.explore.native.program.compiled import CompiledMachine
-from charter.explore.native.search.explore import Exploration
+from charter.explore.native.search.explore import Exploration, NativeOptions, explore
 from charter.explore.native.search.traces import OutcomeBuffer
-from charter.explore.result import Trace, TraceStep
+from charter.explore.result import TraceStep
 from charter.explore.successors import Transition
 from charter.semantics.expressions import State
 
@@ -23,6 +26,16 @@ class CompiledGraph:
     successors: CompiledMachine
     _states: list[State] = field(default_factory=list)
     _arrivals: list[tuple[int, TraceStep]] = field(default_factory=list)
+
+    @staticmethod
+    def of(
+        model: n.Model, instance: n.Instance, most_states: int, tell: Callable[[int], None]
+    ) -> CompiledGraph:
+        """As `DefinedGraph.of`. Raises EngineUnsupported or CannotExplore."""
+        choices, cache = Choices(detailed=True), cache_folder("engine")
+        options = NativeOptions(choices, most_states=most_states, cache=cache)
+        found = explore(model, instance, options, lambda now: tell(now.distinct))
+        return CompiledGraph.around(found)
 
     @staticmethod
     def around(found: Exploration) -> CompiledGraph:
@@ -79,11 +92,6 @@ class CompiledGraph:
                 listed = (asked.rows.numbers(i * size, size) for i in range(count))
                 rows = {row[1]: row for row in listed}
             yield source, self._step(rows[outcome])
-
-    def witnesses(self) -> Sequence[tuple[str, Trace]]:
-        """As `StateGraph.witnesses`."""
-        found = self.found.properties
-        return [(p.name, p.trace) for p in found if p.kind == "witness" and p.trace is not None]
 
     def _slots(self, number: int) -> list[int]:
         packing = self.successors.program.plan.packing

@@ -22,7 +22,7 @@ def step_pairs(
     model: n.Model, instance: n.Instance, options: NativeOptions, tell: Tell
 ) -> StepPairs:
     """The pairs of steps that follow each other in an instance of a model without properties; none
-    if the search gave up before its end. Raises CannotCompile, GaveUp or NoRoom."""
+    if the search gave up before its end. Raises EngineUnsupported or CannotExplore."""
     machine = open_machine(model, instance)
     asked = replace(model, liveness=(_of_each(machine),))
     # Without any predicate the program still follows edges; with None it would not.
