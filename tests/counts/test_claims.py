@@ -13,7 +13,7 @@ from charter import api
 from charter.api.charters import Charter, load_charter
 from charter.api.claims import Claims, claims_of
 from charter.diagnostics import Source
-from charter.formats.verdicts import read_verdicts, verdicts_file
+from charter.formats.charter_files.verdicts import read_verdicts, verdicts_file
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"

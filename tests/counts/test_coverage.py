@@ -12,7 +12,7 @@ from tests.support import spec
 
 from charter import api
 from charter.api import coverage
-from charter.formats.white_pairs import FILE, read_white_pairs
+from charter.formats.charter_files.white_pairs import FILE, read_white_pairs
 from conform.cli.main import main
 from conform.cli.output.coverage_pairs import pair_tables, pairs_markdown
 

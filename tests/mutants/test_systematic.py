@@ -30,7 +30,7 @@ from charter.api import mutate as mutation
 from charter.api.coverage import COVERAGE, with_walked
 from charter.core import nodes as n
 from charter.core.affected import find_affected
-from charter.formats.survivors import Survivor, read_survivors, survivors_file
+from charter.formats.charter_files.survivors import Survivor, read_survivors, survivors_file
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutate
 from charter.semantics.scenario import failures

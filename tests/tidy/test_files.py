@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -51,30 +51,20 @@ def test_every_file_is_of_a_kind_we_know_when_listed() -> None:
     assert not strange
 
 
-def find_misstated_folders(files: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
-    """The folders of more than 25 files that are not known with this number, and those that are
-    known with a number and do not have it."""
+def find_full_folders(files: Iterable[str]) -> list[str]:
     sizes = Counter(Path(path).parent.as_posix() for path in files if not path.startswith(LISTS))
-    full = {folder: size for folder, size in sizes.items() if size > FOLDER_FILES}
-    return {
-        folder: sizes[folder]
-        for folder in full.keys() | known
-        if known.get(folder) != full.get(folder)
-    }
+    return [folder for folder, size in sizes.items() if size > FOLDER_FILES]
 
 
 def test_a_folder_has_at_most_25_files_when_counted() -> None:
-    assert not find_misstated_folders(paths(), RATCHET["folder_files"])
+    assert not find_full_folders(paths())
 
 
-def test_a_folder_is_found_when_it_is_full_or_has_shrunk() -> None:
-    full = [f"a/b/{i}.py" for i in range(FOLDER_FILES + 1)]
-    assert find_misstated_folders(full, {}) == {"a/b": 26}
-    assert find_misstated_folders([*full, "a/b/c.py"], {"a/b": 26}) == {"a/b": 27}
-    assert find_misstated_folders(full, {"a/b": 27}) == {"a/b": 26}
-    assert find_misstated_folders(full[1:], {"a/b": 26}) == {"a/b": 25}
-    assert not find_misstated_folders(full, {"a/b": 26})
-    assert not find_misstated_folders([*full[1:], "a/c/0.py"], {})
+def test_a_folder_is_found_when_it_has_26_files() -> None:
+    files = [f"a/b/{i}.py" for i in range(FOLDER_FILES)]
+    assert not find_full_folders([*files, "a/c/0.py"])
+    assert find_full_folders([*files, "a/b/x.py"]) == ["a/b"]
+    assert not find_full_folders(f"tests/counts/{i}.py" for i in range(FOLDER_FILES + 1))
 
 
 def test_no_file_is_a_blob_when_weighed() -> None:

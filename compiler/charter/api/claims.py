@@ -8,14 +8,14 @@ from pathlib import Path
 
 from charter.api.charters import Charter
 from charter.api.verdicts import mark_out_of_date
-from charter.formats.claims import (
+from charter.formats.charter_files.claims import (
     FILE,
     BadClaims,
     ClaimSection,
     claims_file,
     read_claims,
 )
-from charter.formats.verdicts import read_verdicts, verdicts_file
+from charter.formats.charter_files.verdicts import read_verdicts, verdicts_file
 from charter.handbook.claims import ClaimJudge, JudgedClaim, claims_page
 from charter.project.sources import Selection
 from charter.render.pages.as_markdown import in_markdown

@@ -20,7 +20,7 @@ from charter.core import releases
 from charter.core.affected import find_changed_operations
 from charter.diagnostics import Source
 from charter.formats.canonical import Json
-from charter.formats.obligations import UNSEARCHED, read_ledger
+from charter.formats.charter_files.obligations import UNSEARCHED, read_ledger
 from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrow

@@ -11,8 +11,8 @@ from charter.api.charters import Charter, LoadedRest, load_charter
 from charter.api.claims import claims_of
 from charter.core import nodes as n
 from charter.diagnostics import Refused
-from charter.formats.claims import BadClaims
-from charter.formats.verdicts import BadVerdicts
+from charter.formats.charter_files.claims import BadClaims
+from charter.formats.charter_files.verdicts import BadVerdicts
 from charter.handbook.build import BesideCharter, pages
 from charter.handbook.pictures import failures
 from charter.project import pipeline

@@ -13,7 +13,7 @@ from charter.core.encoding import digest
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.explore.result import CheckResult, SearchResult, is_wrong
 from charter.formats.canonical import text_digest
-from charter.formats.verdicts import (
+from charter.formats.charter_files.verdicts import (
     FILE,
     FOLDER,
     PAGE,

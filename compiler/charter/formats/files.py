@@ -1,10 +1,12 @@
-"""Locates and writes files that belong to a charter."""
+"""Locates, reads and writes files: those of a charter, and TOML that people edit too."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -73,3 +75,18 @@ def regular(path: Path) -> Path:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     return path
+
+
+def read_toml(path: Path, refused: Callable[[str], Exception]) -> dict[str, object]:
+    """The content of a file. Raises what `refused` makes of a sentence."""
+    try:
+        return tomllib.loads(regular(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise refused(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise refused(f"{path} is no TOML: {error}") from None
+
+
+def toml_string(text: str) -> str:
+    """A text as TOML has it: as JSON does, apart from the character DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

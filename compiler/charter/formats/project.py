@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from charter.formats.files import read_toml
 from charter.formats.spelling import suggest
-from charter.formats.toml import read_toml
 
 FILE = "charter.toml"
 DEFAULTS: Mapping[str, str] = {

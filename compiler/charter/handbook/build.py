@@ -10,8 +10,8 @@ from itertools import chain
 from charter.check.names.docs import doc_of
 from charter.core import nodes as n
 from charter.diagnostics import Span
-from charter.formats.claims import ClaimSection
-from charter.formats.verdicts import InstanceVerdicts
+from charter.formats.charter_files.claims import ClaimSection
+from charter.formats.charter_files.verdicts import InstanceVerdicts
 from charter.handbook.claims import ClaimJudge, ClaimPlaces, claims_page
 from charter.handbook.outline import (
     CLAIMS,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
-from charter.formats.claims import ClaimSection, TextClaim
-from charter.formats.verdicts import InstanceVerdicts
+from charter.formats.charter_files.claims import ClaimSection, TextClaim
+from charter.formats.charter_files.verdicts import InstanceVerdicts
 from charter.handbook.outline import CLAIMS
 from charter.handbook.pictures import DrawFailure, failure_path
 from charter.render.pages.blocks import (

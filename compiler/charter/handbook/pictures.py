@@ -9,7 +9,7 @@ from functools import cache
 from charter.analysis.retell import NotARun, retell
 from charter.analysis.spelt_trace import acts_of
 from charter.core import nodes as n
-from charter.formats.verdicts import InstanceVerdicts, SearchedPlace
+from charter.formats.charter_files.verdicts import InstanceVerdicts, SearchedPlace
 from charter.render.pages.blocks import (
     PICTURE,
     Block,

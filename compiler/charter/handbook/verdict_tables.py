@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from charter.core import nodes as n
-from charter.formats.verdicts import InstanceVerdicts, PropertyVerdict
+from charter.formats.charter_files.verdicts import InstanceVerdicts, PropertyVerdict
 from charter.handbook.outline import VERDICTS
 from charter.handbook.pictures import DrawFailure
 from charter.render.pages.blocks import (

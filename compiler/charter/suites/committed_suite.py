@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
-from charter.formats.kills import KILLS, KillingVector, MutantKills
+from charter.formats.charter_files.kills import KILLS, KillingVector, MutantKills
+from charter.formats.charter_files.shared_rows import without_shared_rows
 from charter.formats.project import Project
-from charter.formats.shared_rows import without_shared_rows
 from charter.formats.suite import LINES, MANIFEST
 from charter.suites.make import Made, in_order
 from charter.suites.sections import sections

@@ -10,7 +10,7 @@ from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.canonical import Json
-from charter.formats.obligations import OPEN, UNSEARCHED, sections_digest
+from charter.formats.charter_files.obligations import OPEN, UNSEARCHED, sections_digest
 from charter.suites.search_results import mutants_of, tells_of_search
 from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject

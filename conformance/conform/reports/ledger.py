@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from charter.formats.obligations import INFEASIBLE
+from charter.formats.charter_files.obligations import INFEASIBLE
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import ObligationSection
 from conform.runs.extent import read_extent

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from charter.formats.charter_files.obligations import UNREADABLE, whole_sections
 from charter.formats.links import is_url
-from charter.formats.obligations import UNREADABLE, whole_sections
 from charter.formats.reading import BadVector, JsonReader
 from conform.console.errors import BadRun
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
-from charter.formats.obligations import UNREADABLE, whole_sections
+from charter.formats.charter_files.obligations import UNREADABLE, whole_sections
 from conform.console.terminal import plural
 from conform.judging.candidates import EntryWidth
 from conform.judging.model import sections_of

@@ -11,7 +11,7 @@ from enum import StrEnum
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.obligations import (
+from charter.formats.charter_files.obligations import (
     COVERED,
     INFEASIBLE,
     OPEN,

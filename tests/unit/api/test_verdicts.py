@@ -15,7 +15,7 @@ import pytest
 from charter.api import verdicts
 from charter.api.charters import load_charter
 from charter.api.handbook import handbook
-from charter.formats.verdicts import FORMAT
+from charter.formats.charter_files.verdicts import FORMAT
 from conform.cli.main import main
 from conform.storage.lease import in_turn
 

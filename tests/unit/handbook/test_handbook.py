@@ -18,7 +18,7 @@ from charter import api
 from charter.api.charters import load_charter
 from charter.api.handbook import handbook, handbook_files, handbook_pages
 from charter.api.verdicts import current
-from charter.formats.verdicts import read_verdicts
+from charter.formats.charter_files.verdicts import read_verdicts
 from charter.render.pages.blocks import DocumentPage
 from conform.cli import main as cli
 

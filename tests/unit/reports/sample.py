@@ -7,8 +7,8 @@ import json
 import orjson
 from tests.support.suites import write_suite
 
+from charter.formats.charter_files.obligations import sections_digest
 from charter.formats.labels import Labels
-from charter.formats.obligations import sections_digest
 from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
 from conform.runs.findings.findings import run_findings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
-from charter.formats.white_pairs import FILE, WhitePairs
+from charter.formats.charter_files.white_pairs import FILE, WhitePairs
 from conform.cli.output.each_instance import NotSearched, each_searched
 from conform.console.terminal import columns, number, out, plural
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from charter.formats.kills import MutantKills, read_kills
+from charter.formats.charter_files.kills import MutantKills, read_kills
 from charter.formats.reading import BadVector
 from charter.formats.suite import LINES, Manifest, read_lines
 from conform.console.errors import BadSuite

@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from charter.formats.files import write_whole
+from charter.formats.files import read_toml, toml_string, write_whole
 from charter.formats.run import RunFinding
-from charter.formats.toml import read_toml, toml_string
 from conform.console.errors import BadBaseline, CannotWrite
 from conform.console.terminal import plural
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from charter.formats.survivors import (
+from charter.formats.charter_files.survivors import (
     BadSurvivors,
     Survivor,
     read_survivors,

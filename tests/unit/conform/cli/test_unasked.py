@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from charter.formats.kills import KillingVector, MutantKills, read_kills
+from charter.formats.charter_files.kills import KillingVector, MutantKills, read_kills
 from charter.formats.suite import read_manifest
 from conform.cli.output.suite_gaps import explain_unasked, mutants_told
 from conform.console.errors import BadSuite

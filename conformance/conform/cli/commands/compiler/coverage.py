@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.api import coverage
 from charter.formats.canonical import Json
+from charter.formats.charter_files.white_pairs import FILE as WHITE
+from charter.formats.charter_files.white_pairs import BadReasons, WhitePairs, read_white_pairs
 from charter.formats.files import beside_charter
-from charter.formats.white_pairs import FILE as WHITE
-from charter.formats.white_pairs import BadReasons, WhitePairs, read_white_pairs
 from conform.cli.output.charters import errors_shown, exit_code, read_rest
 from conform.cli.output.coverage_pairs import (
     pair_tables,

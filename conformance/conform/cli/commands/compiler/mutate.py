@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from charter import api
 from charter.api import mutate as mutation
 from charter.formats.canonical import Json
-from charter.formats.survivors import (
+from charter.formats.charter_files.survivors import (
     BadSurvivors,
     Survivor,
     read_survivors,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from charter.formats.canonical import Json, digest
+from charter.formats.charter_files.shared_rows import with_shared_rows
 from charter.formats.files import regular
 from charter.formats.reading import BadVector
-from charter.formats.shared_rows import with_shared_rows
 
 COVERED, INFEASIBLE, OPEN, UNSEARCHED = "covered", "infeasible", "open", "unsearched"
 """The statuses of an obligation. `open`: a search looked for it in vain; `unsearched`: none looked

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from charter.formats.toml import read_toml
+from charter.formats.files import read_toml
 
 FILE = "white.toml"
 KEYS = ("machine", "first", "second", "reason")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from charter.formats.files import beside_charter
-from charter.formats.toml import read_toml
+from charter.formats.files import beside_charter, read_toml
 
 FILE = "claims.toml"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from charter.formats.canonical import Json
+from charter.formats.charter_files.shared_rows import with_shared_rows, without_shared_rows
 from charter.formats.reading import BadVector
-from charter.formats.shared_rows import with_shared_rows, without_shared_rows
 
 BASE: dict[str, Json] = {"variant": "", "rows": [["a", 1], ["b", 2]], "other": []}
 

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from charter.formats.files import beside_charter, write_whole
-from charter.formats.toml import read_toml, toml_string
+from charter.formats.files import beside_charter, read_toml, toml_string, write_whole
 
 FILE = "survivors.toml"
 KEYS = ("id", "reason", "cites")
