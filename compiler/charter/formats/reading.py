@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
@@ -86,3 +86,30 @@ def own_number(value: Json) -> int:
     """The number in a file of our own making. Anything else is a bug."""
     assert isinstance(value, int)
     return value
+
+
+def own_list(value: Json) -> list[Json]:
+    """The array in a file of our own making. Anything else is a bug."""
+    assert isinstance(value, list)
+    return value
+
+
+def own_object(value: Json) -> dict[str, Json]:
+    """The object in a file of our own making. Anything else is a bug."""
+    assert isinstance(value, dict)
+    return value
+
+
+def own_calls(question: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """The operations of a question of a suite."""
+    return [own_object(call) for call in own_list(question["operations"])]
+
+
+def mapping(value: Json) -> dict[str, Json]:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def texts(value: Json) -> tuple[str, ...]:
+    """The texts in an array; empty if `value` is not an array."""
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()

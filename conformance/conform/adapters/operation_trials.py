@@ -12,6 +12,7 @@ import orjson
 from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls
 from charter.formats.status import Status
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import BatchAnswered, Connection, SentQuestion
@@ -43,9 +44,8 @@ def trials_of(items: Iterable[VectorItem]) -> dict[str, list[Trial]]:
     for item in items:
         question: dict[str, Json] = orjson.loads(item.question)
         branches = _branches(item.answer)
-        calls = question["operations"]
-        assert isinstance(calls, list)
-        names = tuple(str(call["operation"]) for call in calls if isinstance(call, dict))
+        calls = own_calls(question)
+        names = tuple(str(call["operation"]) for call in calls)
         for number, name in enumerate(names):
             place = (name, question["given"] is not None)
             known = taking.get((*place, branches[number]))

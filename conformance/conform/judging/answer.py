@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls
 from charter.formats.resolve import Place, Unresolved, find_references
 from conform.judging.automaton import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
@@ -58,10 +59,8 @@ def _answer(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes
     shown = observations.at(first.seen)
     nodes: list[NodeJson] = [{"from": [], "branch": "", "reply": -1, "observation": shown}]
     levels, front = [nodes], [first.after]
-    operations = question["operations"]
-    assert isinstance(operations, list)
+    operations = own_calls(question)
     for number, call in enumerate(operations, 1):
-        assert isinstance(call, dict)
         needed = frozenset(
             place for later in operations[number:] for place in find_references(later)
         )

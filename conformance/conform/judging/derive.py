@@ -13,6 +13,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls, own_list, own_number, own_object
 from charter.formats.resolve import Unresolved
 from conform.console.errors import ConformError
 from conform.judging.model import JudgeModel, bug_of
@@ -53,8 +54,7 @@ def difference(item: VectorItem, model: JudgeModel, opaque: OpaqueTypes) -> str:
 def _difference(
     question: dict[str, Json], answer: dict[str, Json], model: JudgeModel, opaque: OpaqueTypes
 ) -> str:
-    calls, levels = question["operations"], answer["steps"]
-    assert isinstance(calls, list) and isinstance(levels, list)
+    calls, levels = own_calls(question), own_list(answer["steps"])
     with _bugs_of(model, question, ""):
         first = begin(model, question, opaque)
     allowed = _nodes(answer, levels[0])
@@ -62,9 +62,7 @@ def _difference(
         return "step 0: the model begins otherwise"
     pairs = [_Together(frozenset((0,)), (first.after,))]
     for number, call in enumerate(calls, 1):
-        assert isinstance(call, dict)
-        nodes = levels[number]
-        assert isinstance(nodes, list)
+        nodes = own_list(levels[number])
         following: dict[tuple[frozenset[int], Shown], _Together] = {}
         for pair in pairs:
             told = _read_allowed(answer, nodes, pair.nodes)
@@ -120,20 +118,16 @@ def _read_allowed(
     """What the suite's answer allows after some nodes."""
     found: dict[Shown, list[int]] = {}
     for position, (node, label) in enumerate(zip(nodes, _nodes(answer, nodes), strict=True)):
-        assert isinstance(node, dict) and isinstance(node["from"], list)
-        if not before.isdisjoint(node["from"]):
+        if not before.isdisjoint(own_list(own_object(node)["from"])):
             found.setdefault(label, []).append(position)
     return found
 
 
 def _nodes(answer: dict[str, Json], nodes: Json) -> list[Shown]:
-    observations, replies = answer["observations"], answer["replies"]
-    assert isinstance(observations, list) and isinstance(replies, list) and isinstance(nodes, list)
+    observations, replies = own_list(answer["observations"]), own_list(answer["replies"])
     found = []
-    for node in nodes:
-        assert isinstance(node, dict)
-        reply, observation = node["reply"], node["observation"]
-        assert isinstance(reply, int) and isinstance(observation, int)
+    for node in map(own_object, own_list(nodes)):
+        reply, observation = own_number(node["reply"]), own_number(node["observation"])
         shown = replies[reply] if reply >= 0 else None
         found.append((str(node["branch"]), key(shown), key(observations[observation])))
     return found

@@ -233,10 +233,8 @@ def digest(modules: Collection[str]) -> str:
 
 def world_of(question: Mapping[str, Json]) -> World:
     """The sorts of a question without their concrete ids, and its constants."""
-    sorts, consts = question["sorts"], question.get("consts", {})
-    assert isinstance(sorts, dict) and isinstance(consts, dict)
-    ids = cast("Mapping[str, Mapping[str, int]]", sorts)
-    return element_names(ids), cast("Mapping[str, int]", consts)
+    ids = cast("Mapping[str, Mapping[str, int]]", question["sorts"])
+    return element_names(ids), cast("Mapping[str, int]", question.get("consts", {}))
 
 
 def element_names(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ import orjson
 
 from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
+from charter.formats.reading import own_calls, own_object
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.status import Status
 from charter.formats.types import JudgedTypes
@@ -59,18 +60,14 @@ def shows_another(given: Sequence[Allowed], seen: RelabelledStep) -> str:
 
 def resolves(question: Json, result: Result, batch: BatchTexts) -> str:
     """Why the status `unresolved` is contradicted (every reference leads to a value), or ""."""
-    assert isinstance(question, dict)
-    operations = question["operations"]
-    assert isinstance(operations, list)
+    operations = own_calls(own_object(question))
     done = len(result.steps) - 1
     if done < 0:
         return "it answered unresolved, but showed no state at all"
     if done >= len(operations):
         return "it answered unresolved, but performed all operations"
-    call = operations[done]
-    assert isinstance(call, dict)
     try:
-        resolve(call["args"], _history(result, batch), lambda _: None)
+        resolve(operations[done]["args"], _history(result, batch), lambda _: None)
     except Unresolved:
         return ""
     return f"it answered unresolved, but showed a value for each reference of step {done + 1}"

@@ -11,6 +11,7 @@ import orjson
 from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
+from charter.formats.reading import own_list, own_object
 from charter.formats.status import Status
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
@@ -291,12 +292,9 @@ class _DivergingVector:
 
     def _call(self, step: int) -> tuple[str, Json]:
         """Operation and arguments of a step; nothing for step 0."""
-        operations = self.question["operations"]
-        assert isinstance(operations, list)
         if step == 0:
             return "", {}
-        call = operations[step - 1]
-        assert isinstance(call, dict)
+        call = own_object(own_list(self.question["operations"])[step - 1])
         return str(call["operation"]), call["args"]
 
     def _raw(self, step: int) -> ObservedStep:

@@ -11,6 +11,7 @@ import orjson
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls, own_list, own_number, own_object
 from charter.formats.resolve import (
     REPLY,
     History,
@@ -64,10 +65,7 @@ class _Sight:
         earlier = _Earlier(
             (begin(self.model, question, self.opaque).after,), ("",), question["given"] is not None
         )
-        operations = question["operations"]
-        assert isinstance(operations, list)
-        for call in operations:
-            assert isinstance(call, dict)
+        for call in own_calls(question):
             calls.append({**call, "args": self._show(call["args"], earlier)})
             traces = tuple(s.after for t in earlier.traces for s in steps(self.model, call, t))
             if not 0 < len(traces) <= _MOST_TRACES:
@@ -78,9 +76,7 @@ class _Sight:
 
     def is_hidden(self, reference: dict[str, Json]) -> bool:
         """Whether a reference leads into a variable that the target does not show."""
-        path = reference["ref"]
-        assert isinstance(path, list)
-        return "in" not in reference and path[1] not in self.observes
+        return "in" not in reference and own_list(reference["ref"])[1] not in self.observes
 
     def _show(self, value: Json, earlier: _Earlier) -> Json:
         """A value with its references replaced."""
@@ -107,15 +103,12 @@ class _Sight:
 
     def _kind(self, hidden: dict[str, Json], history: History) -> str:
         """The name of the type to which a reference into an observation leads, or ""."""
-        path = hidden["ref"]
-        assert isinstance(path, list) and isinstance(path[0], int)
-        _, name, *rest = path
-        found = self._list_observed(history.observations[path[0]], str(name))
+        step, name, *rest = own_list(hidden["ref"])
+        found = self._list_observed(history.observations[own_number(step)], str(name))
         return next((kind for at, kind, _ in found if [*at] == rest), "")
 
     def _list_observed(self, observation: Json, name: str) -> Iterator[tuple[Path, str, Json]]:
-        assert isinstance(observation, dict)
-        return self.types.numbers(self.types.observes[name], observation[name])
+        return self.types.numbers(self.types.observes[name], own_object(observation)[name])
 
     def _places(self, earlier: _Earlier) -> Iterator[_Place]:
         """All places that the target shows, those of the newest step first, then what it loaded."""
@@ -167,5 +160,4 @@ def _plus(where: Json, more: Json) -> Json:
         return where
     if isinstance(where, dict):
         return {**where, "plus": more}
-    assert isinstance(where, int) and isinstance(more, int)
-    return where + more
+    return own_number(where) + own_number(more)

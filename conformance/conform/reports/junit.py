@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
+from charter.formats.reading import mapping, texts
 from charter.formats.run import RunFinding
 from charter.formats.verdict import STDERR
 from conform.console.errors import CannotWrite
 from conform.console.files import write_named
 from conform.console.terminal import plural, visible
 from conform.reports import wording
-from conform.reports.runs import ReportedRun, mapping, open_runs, texts
+from conform.reports.runs import ReportedRun, open_runs
 from conform.runs.findings.adapter_failures import place_told
 from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from charter.formats.canonical import Json
+from charter.formats.reading import mapping, own_number
 from charter.formats.run_description import RunDescription
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
@@ -82,9 +83,7 @@ class ReportedRun:
         found = {}
         for name, item in mapping(self.summary.get("by_branch")).items():
             held = mapping(item)
-            taken, deviating = held.get("taken", 0), held.get("deviating", 0)
-            assert isinstance(taken, int) and isinstance(deviating, int)
-            found[name] = (taken, deviating)
+            found[name] = (own_number(held.get("taken", 0)), own_number(held.get("deviating", 0)))
         return found
 
     @property
@@ -155,16 +154,6 @@ def _rows_of(
     wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
     found: list[dict[str, Json]] = stored.to_table(columns=columns, filter=wanted).to_pylist()
     return found
-
-
-def mapping(value: Json) -> Mapping[str, Json]:
-    """`value` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def texts(value: Json) -> tuple[str, ...]:
-    """The texts in an array; empty if `value` is not an array."""
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
 def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedRun, ...]:

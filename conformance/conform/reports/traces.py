@@ -10,12 +10,13 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import mapping, own_number, texts
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
 from conform.judging.read_result import operation_at
 from conform.reports.places import ValuePlaces
 from conform.reports.reasons import brief
-from conform.reports.runs import ReportedRun, mapping, texts
+from conform.reports.runs import ReportedRun
 from conform.reports.values import (
     NOT_KNOWN,
     FieldRow,
@@ -203,10 +204,8 @@ def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace
 
 def _deviation(row: Mapping[str, Json]) -> DeviationRow:
     expected = orjson.loads(str(row["expected"]))
-    step = row["step"]
-    assert isinstance(step, int)
     return DeviationRow(
-        step=step,
+        step=own_number(row["step"]),
         operation=str(row["operation"]),
         args=mapping(orjson.loads(str(row["args"]))),
         branch=str(row["branch"]),
@@ -289,8 +288,7 @@ def _trace(
 ) -> VectorTrace:
     question, why = asked if asked else (None, None)
     verdict = known.verdict
-    judged, not_judged = verdict["judged"], verdict["not_judged"]
-    assert isinstance(judged, int) and isinstance(not_judged, int)
+    judged, not_judged = own_number(verdict["judged"]), own_number(verdict["not_judged"])
     return VectorTrace(
         id=name,
         kind=str(verdict["kind"]),

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from charter.formats.reading import mapping, texts
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER
-from conform.reports.runs import ReportedRun, mapping, texts
+from conform.reports.runs import ReportedRun
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
 from conform.runs.extent import Extent, read_extent
 from conform.runs.findings.baseline import tell_compared

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.reading import own_list, own_object
 
 SHOWN = 8
 """The most combinations of constants, or of numbers of elements, that are told in a row."""
@@ -174,8 +175,7 @@ def _numbers(place: str, value: Json) -> Iterator[tuple[str, int | None]]:
 
 def _ranges(arguments: Json) -> Iterator[tuple[str, Range | None]]:
     """The field `arguments` of summary.json."""
-    assert isinstance(arguments, dict)
-    for place, asked in arguments.items():
+    for place, asked in own_object(arguments).items():
         match asked:
             case [int(least), int(most)]:
                 yield place, (least, most)
@@ -189,18 +189,13 @@ def _together(bounds: Mapping[str, Json]) -> Iterator[tuple[Constants, dict[str,
     listed = bounds.get("within")
     if listed is None:
         alone, sizes = bounds["constants"], bounds.get("together", [bounds["elements"]])
-        assert isinstance(alone, list)
-        listed = [{"constants": values, "elements": sizes} for values in alone or [{}]]
+        listed = [{"constants": values, "elements": sizes} for values in own_list(alone) or [{}]]
     yield from _list_bounds(listed)
 
 
 def _list_bounds(listed: Json) -> Iterator[tuple[Constants, dict[str, int]]]:
-    assert isinstance(listed, list)
-    for one in listed:
-        assert isinstance(one, dict)
-        several = one["elements"]
-        assert isinstance(several, list)
-        for each in several or [{}]:
+    for one in map(own_object, own_list(listed)):
+        for each in own_list(one["elements"]) or [{}]:
             yield _constants(one["constants"]), _sizes(each)
 
 
@@ -211,13 +206,12 @@ def _fits(sizes: Sizes, others: Sizes) -> bool:
 
 
 def _sizes(values: Json) -> dict[str, int]:
-    assert isinstance(values, dict)
-    return {sort: size for sort, size in values.items() if isinstance(size, int)}
+    return {sort: size for sort, size in own_object(values).items() if isinstance(size, int)}
 
 
 def _constants(values: Json) -> Constants:
-    assert isinstance(values, dict)
-    return tuple(sorted((name, item) for name, item in values.items() if isinstance(item, int)))
+    held = own_object(values).items()
+    return tuple(sorted((name, item) for name, item in held if isinstance(item, int)))
 
 
 Row = tuple[str, str]

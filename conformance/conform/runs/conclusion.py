@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_number
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from conform.judging import model
@@ -48,9 +49,7 @@ class Finished:
 
     @property
     def exit_code(self) -> int:
-        code = self.summary["exit"]
-        assert isinstance(code, int)
-        return code
+        return own_number(self.summary["exit"])
 
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
 from charter.formats.charter_files.obligations import UNREADABLE, whole_sections
+from charter.formats.reading import mapping, texts
 from conform.console.terminal import plural
 from conform.judging.candidates import EntryWidth
 from conform.judging.model import sections_of
@@ -70,8 +71,7 @@ class EntrySteps:
 
 def entry_steps(table: Json) -> dict[str, StepsOfEntry]:
     """What a bucket or summary.json says of entries; earlier versions say nothing."""
-    held = table if isinstance(table, dict) else {}
-    return {entry: _steps(row) for entry, row in held.items() if isinstance(row, dict)}
+    return {entry: _steps(row) for entry, row in mapping(table).items() if isinstance(row, dict)}
 
 
 def _steps(row: Mapping[str, Json]) -> StepsOfEntry:
@@ -114,9 +114,8 @@ def adds_told(steps: StepsOfEntry) -> str:
 
 def both_told(summary: Mapping[str, Json]) -> tuple[str, ...]:
     """A warning for each entry that allows both, by a summary.json."""
-    names, known = summary.get("entries_allowing_both"), entry_steps(summary.get("entry_steps"))
-    listed = [str(name) for name in names] if isinstance(names, list) else []
-    return tuple(_both_told(name, known.get(name, StepsOfEntry())) for name in listed)
+    known, listed = entry_steps(summary.get("entry_steps")), summary.get("entries_allowing_both")
+    return tuple(_both_told(name, known.get(name, StepsOfEntry())) for name in texts(listed))
 
 
 def _both_told(entry: str, steps: StepsOfEntry) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from charter.formats.reading import own_number
+from charter.formats.reading import mapping, own_number
 from charter.formats.suite import SMALL_SUITE, Manifest
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs.judged_rows import of_kinds
@@ -103,8 +103,7 @@ class Extent:
 
 def read_extent(summary: Mapping[str, Json]) -> Extent:
     """What summary.json says; runs of earlier versions say less."""
-    verdicts = summary.get("verdicts")
-    counted = verdicts if isinstance(verdicts, dict) else {}
+    counted = mapping(summary.get("verdicts"))
     judged = sum(own_number(counted.get(kind, 0)) for kind in JUDGED)
     small = SMALL_SUITE if summary.get("small_suite") else ""
     another = summary.get("generated_suite") is False

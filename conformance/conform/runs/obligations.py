@@ -20,7 +20,7 @@ from charter.formats.charter_files.obligations import (
     read_ledger,
     whole_sections,
 )
-from charter.formats.reading import own_number
+from charter.formats.reading import mapping, own_list, own_number, own_object
 from charter.formats.suite import Manifest
 from charter.formats.target import OBLIGATIONS
 from conform.console.errors import BadSuite
@@ -121,12 +121,10 @@ def read_obligations(value: Json) -> AskedObligations:
     if not isinstance(value, dict):
         return UNKNOWN
     left, names = dict[Gap, int](), dict[Gap, tuple[str, ...]]()
-    gaps = value.get("left")
-    for name, held in gaps.items() if isinstance(gaps, dict) else ():
-        assert isinstance(held, dict)
-        listed = held["names"]
-        assert isinstance(listed, list)
-        left[Gap(name)], names[Gap(name)] = own_number(held["count"]), tuple(map(str, listed))
+    for name, gap in mapping(value.get("left")).items():
+        held = own_object(gap)
+        left[Gap(name)] = own_number(held["count"])
+        names[Gap(name)] = tuple(map(str, own_list(held["names"])))
     every, asked, infeasible = (
         own_number(value[name]) for name in ("every", "asked", "infeasible")
     )

@@ -13,6 +13,7 @@ import orjson
 
 from charter.formats.adapter import Result, read_results
 from charter.formats.canonical import Json
+from charter.formats.reading import own_calls
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
@@ -119,15 +120,13 @@ def _first_refused(
 ) -> int:
     """The first step that the model does not allow; 0 if there is none or it cannot be followed."""
     question: dict[str, Json] = orjson.loads(text)
-    calls = question["operations"]
-    assert isinstance(calls, list)
+    calls = own_calls(question)
     try:
         follower = Follower(overlay, question, observes, steps[0][1])
     except CannotFollow:
         return 0
     for number, (reply, observation) in enumerate(steps[1:], 1):
         call = calls[number - 1]
-        assert isinstance(call, dict)
         step = ObservedStep(str(call["operation"]), call["args"], reply, observation)
         try:
             if not follower.step(step).allowed:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.reading import own_list, own_number, texts
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterStart
@@ -116,10 +117,10 @@ def rejudge(
     job = _Rejudging(old, new, about, suite, context, select_shown(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)
-    earlier_canaries = canaries["canaries"]
-    assert isinstance(earlier_canaries, list)
     other = [] if same else [skip("judging again", ANOTHER)]
-    counts.canaries = [*earlier_canaries, *counts.canaries, *(one.json() for one in other)]
+    counts.canaries = [
+        *own_list(canaries["canaries"]), *counts.canaries, *(one.json() for one in other)
+    ]  # fmt: skip
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if about.limit or about.selection else manifest.vectors)
     rows, intended = JudgedRows.of(new), replace(intended, wish=_wish(about))
@@ -152,10 +153,8 @@ def _wish(about: RunDescription) -> str:
 
 def _take_breaks(earlier: Mapping[str, Json], counts: summary.RunCounts) -> None:
     """Take the broken batches from the earlier run; an old run may not have recorded them."""
-    broken = earlier.get("broken_batches", 0)
-    assert isinstance(broken, int)
-    counts.broken_batches = broken
-    counts.unexplained_breaks = _texts(earlier.get("unexplained_breaks", []))
+    counts.broken_batches = own_number(earlier.get("broken_batches", 0))
+    counts.unexplained_breaks = [*texts(earlier.get("unexplained_breaks", []))]
 
 
 def _fresh(out: str) -> RunFolder:
@@ -211,10 +210,6 @@ def _judge(job: _Rejudging) -> Judge:
     """A judge with the claims of the earlier run's adapter."""
     offers = [*job.about.operations, *job.about.capabilities]
     return Judge(job.observes, offers, job.context.types)
-
-
-def _texts(value: Json) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
 
 
 def _without_observation(

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import mapping, own_calls, own_list, own_number, own_object
 from charter.formats.resolve import is_reference
 from charter.formats.run import RunFinding, ShrunkQuestion
 from charter.formats.vector import SOLVER
@@ -72,7 +73,7 @@ class Shrunk:
 
     def to_json(self) -> ShrunkQuestion:
         """As summary.json lists it."""
-        step = len(_operations(self.question))
+        step = len(own_calls(self.question))
         return ShrunkQuestion(
             self.id, step, self.before, dict(self.question), self.shown, self.chosen
         )
@@ -92,7 +93,7 @@ class Shrinker:
         vector itself does now."""
         self.asked = 0
         best: Question = orjson.loads(item.question)
-        before = len(_operations(best))
+        before = len(own_calls(best))
         shown = self._shows(best, finding)
         if shown is None:
             return None
@@ -192,7 +193,7 @@ def answer_item(
         answer = answer_of(model, question, opaque)
     except CannotAnswer:
         return None
-    names = sorted({str(call["operation"]) for call in _operations(question)})
+    names = sorted({str(call["operation"]) for call in own_calls(question)})
     return VectorItem(
         canonical.digest(dict(question)),
         orjson.dumps(question, option=orjson.OPT_SORT_KEYS),
@@ -216,21 +217,15 @@ def read_shrunk(
     return None
 
 
-def _operations(question: Mapping[str, Json]) -> list[dict[str, Json]]:
-    operations = question["operations"]
-    assert isinstance(operations, list)
-    return [call for call in operations if isinstance(call, dict)]
-
-
 def _cut(question: Question, steps: int) -> Question:
     """The question without the operations after a step."""
-    return {**question, "operations": [*_operations(question)[: max(steps, 0)]]}
+    return {**question, "operations": [*own_calls(question)[: max(steps, 0)]]}
 
 
 def _smaller(question: Question, lowest: Mapping[str, int]) -> Iterator[Question]:
     """Questions that are a little smaller, those that leave out most first; always in the same
     order."""
-    calls = _operations(question)
+    calls = own_calls(question)
     size = len(calls) // 2
     while size:
         for start in range(len(calls) - size, -1, -1):
@@ -241,12 +236,11 @@ def _smaller(question: Question, lowest: Mapping[str, int]) -> Iterator[Question
         # not know: with others it could be a state that cannot be.
         return
     yield from _fewer_elements(question, calls)
-    consts = question.get("consts")
-    for name, value in sorted(consts.items()) if isinstance(consts, dict) else ():
-        assert isinstance(consts, dict) and isinstance(value, int)
+    consts = mapping(question.get("consts"))
+    for name, value in sorted(consts.items()):
         # An argument may have this constant as its limit: it must stay within it.
         least = max(lowest.get(name, 0), max((_greatest(c["args"]) for c in calls), default=0))
-        for less in range(least, value):
+        for less in range(least, own_number(value)):
             yield {**question, "consts": {**consts, name: less}}
 
 
@@ -274,9 +268,8 @@ def _with_steps(value: Json, moved: Callable[[int], int]) -> Json:
     """A value with the steps of its references renumbered."""
     if isinstance(value, dict):
         if is_reference(value):
-            path = value["ref"]
-            assert isinstance(path, list) and isinstance(path[0], int)
-            return {**value, "ref": [moved(path[0]), *path[1:]]}
+            first, *rest = own_list(value["ref"])
+            return {**value, "ref": [moved(own_number(first)), *rest]}
         return {name: _with_steps(item, moved) for name, item in value.items()}
     if isinstance(value, list):
         return [_with_steps(item, moved) for item in value]
@@ -285,10 +278,9 @@ def _with_steps(value: Json, moved: Callable[[int], int]) -> Json:
 
 def _fewer_elements(question: Question, calls: list[dict[str, Json]]) -> Iterator[Question]:
     """The question without one element of a sort; another takes its place in arguments."""
-    sorts = question["sorts"]
-    assert isinstance(sorts, dict)
-    for sort, ids in sorted(sorts.items()):
-        assert isinstance(ids, dict)
+    sorts = own_object(question["sorts"])
+    for sort, held in sorted(sorts.items()):
+        ids = own_object(held)
         for gone in sorted(ids, reverse=True) if len(ids) > 1 else ():
             rest = {name: number for name, number in ids.items() if name != gone}
             for instead in sorted(rest) if _mentions(calls, gone) else [gone]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
-from charter.formats.reading import own_number
+from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run import RunFinding
 from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
@@ -60,18 +60,13 @@ class RunCounts:
         first = bucket["first_verdict"]
         if isinstance(first, float) and first:
             self.first_verdict = min(first, self.first_verdict or first)
-        assert isinstance(bucket["claimed"], list)
-        self.claimed += bucket["claimed"]
-        assert isinstance(bucket["canaries"], list)
-        self.canaries += bucket["canaries"]
+        self.claimed += own_list(bucket["claimed"])
+        self.canaries += own_list(bucket["canaries"])
         self.broken_batches += own_number(bucket.get("broken_batches", 0))
-        breaks = bucket.get("unexplained_breaks", [])
-        assert isinstance(breaks, list)
-        self.unexplained_breaks += [str(detail) for detail in breaks]
-        parts = bucket.get("image_parts", {})
-        assert isinstance(parts, dict)
-        self.images_show.update(_texts(parts.get("shown")))
-        self.images_lack.update(_texts(parts.get("lacking")))
+        self.unexplained_breaks += map(str, own_list(bucket.get("unexplained_breaks", [])))
+        parts = own_object(bucket.get("image_parts", {}))
+        self.images_show.update(texts(parts.get("shown")))
+        self.images_lack.update(texts(parts.get("lacking")))
 
     @property
     def judged(self) -> int:
@@ -211,8 +206,7 @@ def _exit(
         noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
         reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))
     if counts.claimed:
-        first = counts.claimed[0]
-        assert isinstance(first, dict)
+        first = own_object(counts.claimed[0])
         reasons.append(
             (
                 1,
@@ -247,9 +241,4 @@ def distinct_pairs(folder: RunFolder) -> int:
 
 
 def _table(value: Json) -> dict[str, int]:
-    assert isinstance(value, dict)
-    return {name: own_number(count) for name, count in value.items()}
-
-
-def _texts(value: Json) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
+    return {name: own_number(count) for name, count in own_object(value).items()}

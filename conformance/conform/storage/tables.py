@@ -10,6 +10,7 @@ import orjson
 from charter.formats import canonical
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
+from charter.formats.reading import own_list, own_object
 from charter.formats.verdict import Deviation, Verdict
 from conform.judging.differ import (
     Allowed,
@@ -197,8 +198,7 @@ def list_expected_branches(deviation: Deviation) -> list[str]:
 
 def differing_paths(deviation: Deviation) -> list[str]:
     """The paths at which an observation differs from the nearest expectation."""
-    observed = deviation.observed
-    assert isinstance(observed, dict)
+    observed = own_object(deviation.observed)
     if "image" in observed:
         return list(image_paths(observed["observation"], observed["image"]))
     reply = observed["reply"]
@@ -208,12 +208,10 @@ def differing_paths(deviation: Deviation) -> list[str]:
 
 
 def _list_expected(deviation: Deviation) -> list[Allowed]:
-    assert isinstance(deviation.expected, list)
-    found = []
-    for item in deviation.expected:
-        assert isinstance(item, dict)
-        found.append(Allowed(str(item["branch"]), item["reply"], item["observation"]))
-    return found
+    return [
+        Allowed(str(item["branch"]), item["reply"], item["observation"])
+        for item in map(own_object, own_list(deviation.expected))
+    ]
 
 
 @dataclass(slots=True)

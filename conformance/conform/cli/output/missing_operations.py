@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.reading import own_list, own_object
 from conform.adapters.targets import target
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
@@ -25,10 +26,7 @@ def list_unwritten(finished: Finished) -> list[str]:
 
 def trouble(finished: Finished) -> Iterator[tuple[str, dict[str, Json]]]:
     """How the adapter failed: the sentence, and the entry of summary.json."""
-    listed = finished.summary["adapter_trouble"]
-    assert isinstance(listed, list)
-    for item in listed:
-        assert isinstance(item, dict)
+    for item in map(own_object, own_list(finished.summary["adapter_trouble"])):
         yield str(item["detail"]), item
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
+from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import BETWEEN, STDERR, Kind
@@ -68,20 +69,20 @@ def show(finished: Finished) -> None:
         _show_skipped(counted["skipped_canaries"])
     _show_forgetful(finished)
     if counted["stale_baseline"]:
-        stale = ", ".join(_texts(counted["stale_baseline"]))
+        stale = ", ".join(texts(counted["stale_baseline"]))
         out(f"{counted['baseline']} lists findings that this run did not show: {stale}; remove"
             " them, or use --update-baseline")  # fmt: skip
     changed = counted["changed_baseline"]
     for name, both in changed.items() if isinstance(changed, dict) else ():
-        then, now = _texts(both)
+        then, now = texts(both)
         out(f"{counted['baseline']} lists {name} as {one_line(then)}; now it reads {one_line(now)}:"
             " look whether it is the same bug, or another one in the same place;"
             " --update-baseline takes what it is now")  # fmt: skip
-    if other := _texts(counted.get("listed_by_another_suite")):
+    if other := texts(counted.get("listed_by_another_suite")):
         out(f"{counted['baseline']} lists {', '.join(other)} by another suite, so only what they"
             " read was compared; --update-baseline lists them by this one")  # fmt: skip
     if counted["without_reason"]:
-        named = ", ".join(_texts(counted["without_reason"]))
+        named = ", ".join(texts(counted["without_reason"]))
         out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
     _show_inconclusive(counted)
@@ -101,9 +102,8 @@ def show(finished: Finished) -> None:
 def _conforming(counted: Mapping[str, Json]) -> int:
     """How many vectors conform. If none does, no canary could be made of one, and the last line
     says so."""
-    verdicts = counted["verdicts"]
-    assert isinstance(verdicts, dict)
-    return _count(verdicts[Kind.CONFORMS]) + _count(verdicts[Kind.INCONCLUSIVE])
+    verdicts = own_object(counted["verdicts"])
+    return own_number(verdicts[Kind.CONFORMS]) + own_number(verdicts[Kind.INCONCLUSIVE])
 
 
 def _show_canaries(wrong: Sequence[Mapping[str, Json]]) -> None:
@@ -127,17 +127,15 @@ def _show_doubts(finished: Finished, wrong: Sequence[Mapping[str, Json]]) -> Non
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
             f"{write_command(asks, finished.inside)} asks it"
         )
-    if unsteady := _texts(finished.summary.get("unsteady", [])):
+    if unsteady := texts(finished.summary.get("unsteady", [])):
         asks = ["conform", "doctor", "--adapter", finished.run.found_by]
         out(trust.unsteady_told(unsteady, write_command(asks, finished.inside)))
 
 
 def _show_skipped(skipped: Json, most: int = 6) -> None:
     """Shows the places for which no canary could be made, by reason."""
-    assert isinstance(skipped, list)
     places: dict[str, list[str]] = {}
-    for item in skipped:
-        assert isinstance(item, dict)
+    for item in map(own_object, own_list(skipped)):
         places.setdefault(str(item["why"]), []).append(str(item["where"]))
     for why, where in places.items():
         more = f" and {len(where) - most} more" if len(where) > most else ""
@@ -158,16 +156,15 @@ def _show_forgetful(finished: Finished) -> None:
 def _show_broken(counted: Mapping[str, Json]) -> None:
     """Shows the batches during which the adapter failed."""
     if counted["broken_batches"]:
-        unexplained = len(_texts(counted["unexplained_breaks"]))
+        unexplained = len(texts(counted["unexplained_breaks"]))
         out(f"batches that the adapter broke on: {_number(counted['broken_batches'])}; in"
             f" {unexplained} of them it answers each question when asked alone")  # fmt: skip
 
 
 def _inconclusive(counted: Mapping[str, Json]) -> int:
     """How many vectors are inconclusive."""
-    verdicts = counted["verdicts"]
-    assert isinstance(verdicts, dict)
-    return _count(verdicts.get(Kind.INCONCLUSIVE, 0))
+    verdicts = own_object(counted["verdicts"])
+    return own_number(verdicts.get(Kind.INCONCLUSIVE, 0))
 
 
 def _show_inconclusive(counted: Mapping[str, Json]) -> None:
@@ -260,8 +257,7 @@ def _charter(about: RunDescription) -> str:
 
 
 def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
-    verdicts = counted["verdicts"]
-    assert isinstance(verdicts, dict)
+    verdicts = own_object(counted["verdicts"])
     lines = [("vectors", _number(counted["vectors"]))]
     lines += [
         (f"  {kind.replace('_', ' ')}", _number(count)) for kind, count in verdicts.items() if count
@@ -274,20 +270,14 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
         lines.append(("new findings", number(sum(item.new for item in read_findings(counted)))))
         lines.append(("deviations", _number(counted["deviations"])))
         lines.append(("  new", _number(counted["new_deviations"])))
-        entries = counted["by_entry"]
-        assert isinstance(entries, dict)
+        entries = own_object(counted["by_entry"])
         lines += [(f"  {entry}", _number(count)) for entry, count in entries.items()]
     lines.append(("seconds", str(counted["seconds"])))
     return lines
 
 
 def _number(value: Json) -> str:
-    return number(_count(value))
-
-
-def _count(value: Json) -> int:
-    assert isinstance(value, int)
-    return value
+    return number(own_number(value))
 
 
 def _show_findings(finished: Finished, most: int = 12) -> None:
@@ -390,7 +380,7 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
         how, _, stderr = str(item["detail"]).partition(STDERR)
         kind = str(item["kind"]).replace("_", " ")
         where = one_line(how + place_told(item))
-        out(f"  {kind}: {plural(_count(item['vectors']), 'vector')}: {where}")
+        out(f"  {kind}: {plural(own_number(item['vectors']), 'vector')}: {where}")
         for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, str(item['vector']))}")
@@ -424,10 +414,6 @@ def near(place: str) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else place
 
 
-def _texts(value: Json) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
 def _next(finished: Finished) -> str:
     """The next command where obligations are open that no search looked for; "" if none are."""
     unsought = read_extent(finished.summary).obligations.left.get(Gap.UNSEARCHED, 0)
@@ -438,7 +424,7 @@ def _next(finished: Finished) -> str:
 
 def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     counted = finished.summary
-    reasons, extent = _texts(counted["reasons"]), read_extent(counted)
+    reasons, extent = texts(counted["reasons"]), read_extent(counted)
     compared = extent.tell()
     by = f"; by {extent.older}" if extent.older else ""
     if missing and counted["exit"] == 3:
@@ -450,12 +436,12 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     if extent.wishes:
         fine += f" in the part that was asked ({', '.join(extent.wishes)})"
     known = counted["deviations"]
-    unmet = _texts(counted["unmet_entries"])
+    unmet = texts(counted["unmet_entries"])
     rest = f"; not met: {', '.join(unmet)}" if unmet else ""
     if known:
         why = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
-        found = f"{plural(_count(known), 'deviation')}, all of them explained by {why}"
-        if told := tell_compared(_texts(counted.get("listed_by_another_suite"))):
+        found = f"{plural(own_number(known), 'deviation')}, all of them explained by {why}"
+        if told := tell_compared(texts(counted.get("listed_by_another_suite"))):
             rest += f"; {told}"
         hidden = sum(item.hides for item in read_findings(counted))
         return f"{fine}: {found}{_behind(hidden, 'them')}{rest}; {compared}"

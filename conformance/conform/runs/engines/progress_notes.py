@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from charter.formats.reading import own_number
 from conform.storage.bucket_store import RunFolder
 
 SECONDS = 1.0
@@ -37,8 +38,6 @@ class JudgedSoFar:
     def __call__(self) -> int:
         for bucket in self.folder.buckets_done():
             if bucket not in self.committed:
-                vectors = self.folder.commit_of(bucket)["vectors"]
-                assert isinstance(vectors, int)
-                self.committed[bucket] = vectors
+                self.committed[bucket] = own_number(self.folder.commit_of(bucket)["vectors"])
         noted = self.folder.read_noted(self.committed)  # a large run has thousands of the others
         return sum(noted.values()) + sum(self.committed.values())

@@ -11,6 +11,7 @@ import orjson
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.reading import own_calls, own_object
 from charter.formats.status import Status
 from conform.adapters.base import AdapterBroken, AdapterStart, SentQuestion
 from conform.adapters.stdio import StdioConnection
@@ -43,8 +44,7 @@ def with_steps(trouble: Sequence[Json], start: AdapterStart, suite: Suite) -> li
     """How an adapter failed, each with the step as `at`; {} if the detail names it, or the vector
     does not break the adapter again."""
     found: list[Json] = []
-    for number, failure in enumerate(trouble):
-        assert isinstance(failure, dict)
+    for number, failure in enumerate(map(own_object, trouble)):
         at = None
         if number < MOST and not STEP.match(str(failure["detail"])):
             with contextlib.suppress(CannotStart):
@@ -57,22 +57,20 @@ def breaking_step(start: AdapterStart, item: VectorItem) -> BreakingStep | None:
     """The step of a vector at which an adapter breaks; None if it does not break. Raises
     `CannotStart`."""
     question: dict[str, Json] = orjson.loads(item.question)
-    calls = question["operations"]
-    assert isinstance(calls, list)
+    calls = own_calls(question)
     with _RestartedAdapter(start) as asked:
         if not asked.breaks(question):
             return None
         least, most = 0, len(calls)
         while least < most:
             middle = (least + most) // 2
-            if asked.breaks({**question, "operations": calls[:middle]}):
+            if asked.breaks({**question, "operations": [*calls[:middle]]}):
                 most = middle
             else:
                 least = middle + 1
     if not most:
         return BreakingStep(0)
     call = calls[most - 1]
-    assert isinstance(call, dict)
     return BreakingStep(most, str(call["operation"]), call["args"])
 
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
-from charter.formats.reading import BadVector
+from charter.formats.reading import BadVector, mapping, own_calls, own_list, own_number, texts
 from charter.formats.run import RunFinding, ShrunkQuestion, findings_of
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Kind, Severity
@@ -111,8 +111,7 @@ class FindingGroup:
         in a given state."""
         branch = str(row["branch"]) or str(row["operation"]) or "initial state"
         severity, cause = str(row["severity"]), str(row["cause"])
-        paths, step = row["paths"], row["step"]
-        assert isinstance(paths, list) and isinstance(step, int)
+        paths, step = own_list(row["paths"]), own_number(row["step"])
         self.deviations += 1
         self.severities[severity] += 1
         self.branches[branch] += 1
@@ -277,8 +276,8 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
     allowed = _nearest(expected, observed)
     if allowed is None:
         return (call, "the charter allows nothing here")
-    wanted: dict[str, Json] = {"reply": allowed.reply, **_object(allowed.observation)}
-    seen: dict[str, Json] = {"reply": observed["reply"], **_object(observed["observation"])}
+    wanted: dict[str, Json] = {"reply": allowed.reply, **mapping(allowed.observation)}
+    seen: dict[str, Json] = {"reply": observed["reply"], **mapping(observed["observation"])}
     rows = [("", "expected", "observed")]
     if "image" in observed:
         image = observed["image"]
@@ -293,13 +292,8 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
         rows += [(path, *_texts(value_at(wanted, path), value_at(seen, path)))
                  for path in paths(wanted, seen, "")]  # fmt: skip
     widths = [max(len(cells[column]) for cells in rows) for column in (0, 1)]
-    told = row.get("values")
-    values = [str(one) for one in told] if isinstance(told, list) else []
+    values = texts(row.get("values"))
     return (call, *(f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows), *values)
-
-
-def _object(observation: Json) -> dict[str, Json]:
-    return observation if isinstance(observation, dict) else {}
 
 
 CHOSEN = (
@@ -321,12 +315,9 @@ def is_chosen(question: Mapping[str, Json], why: Mapping[str, Json]) -> bool:
 def print_shrunk(shrunk: ShrunkQuestion) -> tuple[str, ...]:
     """The operations of a shrunk vector, with what differs in the last one below it."""
     question = shrunk.question
-    calls = question["operations"]
-    assert isinstance(calls, list)
     steps = [
         f"{number} {call['operation']} {_whole(call['args'])}"
-        for number, call in enumerate(calls, 1)
-        if isinstance(call, dict)
+        for number, call in enumerate(own_calls(question), 1)
     ]
     return (*beginning(question, shrunk.chosen), *steps, *shrunk.shown[1:])
 

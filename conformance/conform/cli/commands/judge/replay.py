@@ -14,6 +14,7 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls, own_list, own_object
 from charter.formats.vector import Vector
 from charter.formats.verdict import Kind, Severity, Verdict
 from conform.adapters.prepared import digest_prepared
@@ -200,13 +201,11 @@ def _last_line(verdict: Verdict, older: str) -> str:
 
 def _show_asked(question: Mapping[str, Json]) -> None:
     """Shows what a vector asks: of an adapter that broke no step is known."""
-    given, operations = question["given"], question["operations"]
-    assert isinstance(operations, list)
+    given = question["given"]
     out("")
     if given is not None:
         out(f"given {key(given).decode()}")
-    for number, call in enumerate(operations, 1):
-        assert isinstance(call, dict)
+    for number, call in enumerate(own_calls(question), 1):
         out(f"{number}  {call['operation']} {key(call['args']).decode()}")
 
 
@@ -228,14 +227,11 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
     image = deviation["severity"] == Severity.IMAGE
     then = "the broker's image differs" if image else "the charter allows"
     out(f"     DIVERGES ({deviation['severity']}; {known}); {then}:")
-    observed, expected = deviation["observed"], deviation["expected"]
-    assert isinstance(observed, dict)
-    assert isinstance(expected, list)
+    observed, expected = own_object(deviation["observed"]), own_list(deviation["expected"])
     if image:
         _show_image(observed["image"], observed["observation"])
         return
-    for allowed in expected:
-        assert isinstance(allowed, dict)
+    for allowed in map(own_object, expected):
         out(f"       {allowed['branch']}")
         for part in ("reply", "observation"):
             for path in differing(observed[part], allowed[part]):
